@@ -1,0 +1,82 @@
+/**
+ * event.ts: one thing that happened in a turn; the words of every producer.
+ *
+ * clean → EVENT → fold → store → segments
+ * A model, an external agent and an import all come down to these (DESIGN §2).
+ * Their text is clean already: `clean` stands before this door.
+ * Pure.
+ */
+
+import * as v from "valibot"
+import { type Fault, fail, type Result, succeed } from "./fault.ts"
+import { MAX_ID_CHARS } from "./limits.ts"
+
+/** A public id: message, call, session, exchange. */
+export const idSchema = v.pipe(v.string(), v.regex(new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)))
+
+/** Who dispatched a tool. Only `user` may cue a card (law 4). */
+export const channelSchema = v.picklist(["user", "subagent", "agent", "external"])
+
+/** Figures of a finished turn: wall milliseconds, model calls, and the provider's token counts where it tells them. */
+export const metricsSchema = v.object({
+  ms: v.number(),
+  steps: v.number(),
+  input_tokens: v.optional(v.number()),
+  output_tokens: v.optional(v.number()),
+})
+
+const errorSchema = v.object({ code: v.string(), message: v.string() })
+
+const eventSchema = v.variant("type", [
+  /** A model call begins: what follows stands in parts of its own. */
+  v.object({ type: v.literal("step_start") }),
+  v.object({ type: v.literal("text_delta"), delta: v.string() }),
+  v.object({ type: v.literal("text_done") }),
+  v.object({ type: v.literal("thinking_delta"), delta: v.string() }),
+  /** `ms`: how long it thought, where that was measured. */
+  v.object({ type: v.literal("thinking_done"), ms: v.optional(v.number()) }),
+  /** The model asked for a tool. `args` is the JSON text as the model wrote it. */
+  v.object({ type: v.literal("tool_call"), call_id: idSchema, name: v.string(), args: v.string() }),
+  /** It was dispatched. `ordinal` only on channel `user`. */
+  v.object({
+    type: v.literal("tool_call_start"),
+    call_id: idSchema,
+    channel: channelSchema,
+    ordinal: v.nullable(v.number()),
+    ephemeral: v.optional(v.boolean()),
+  }),
+  v.object({ type: v.literal("tool_output_delta"), call_id: idSchema, delta: v.string() }),
+  /** It came back: the whole result, and the tag that it cued (decided once, at dispatch). */
+  v.object({
+    type: v.literal("tool_result"),
+    call_id: idSchema,
+    status: v.picklist(["ok", "failed", "interrupted"]),
+    result: v.nullable(v.string()),
+    card: v.nullable(v.string()),
+    error: v.nullable(errorSchema),
+  }),
+  v.object({
+    type: v.literal("end"),
+    status: v.picklist(["completed", "cancelled", "interrupted", "failed"]),
+    reason: v.nullable(v.string()),
+    metrics: v.nullable(metricsSchema),
+  }),
+])
+
+export type TurnEvent = v.InferOutput<typeof eventSchema>
+export type Channel = v.InferOutput<typeof channelSchema>
+export type Metrics = v.InferOutput<typeof metricsSchema>
+export type CallError = v.InferOutput<typeof errorSchema>
+
+/**
+ * Reads one event from unknown data.
+ *
+ * Shapes  unknown → Result<TurnEvent>; unknown fields are dropped.
+ * Errors  `field_invalid` with the path of the first bad field.
+ * Cost    linear in the value.
+ */
+export function parseEvent(value: unknown): Result<TurnEvent, Fault> {
+  const parsed = v.safeParse(eventSchema, value, { abortEarly: true })
+  if (parsed.success) return succeed(parsed.output)
+  return fail({ reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? "type" })
+}

@@ -1,0 +1,170 @@
+/**
+ * fault.ts: everything that can go wrong, and what a client may learn of it.
+ *
+ * Faults are values: functions return `Result`, and only our own mistakes are
+ * thrown. `faultToWire` is the one place where a fault becomes public words;
+ * inner detail stays in the log. SPEC ER1 lists the same table; a test compares.
+ * Pure.
+ */
+
+export type Result<T, F = Fault> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: F }
+
+export function succeed<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value }
+}
+
+export function fail<F>(fault: F): { readonly ok: false; readonly fault: F } {
+  return { ok: false, fault }
+}
+
+export type Fault =
+  | { readonly reason: "frame_malformed" }
+  | { readonly reason: "frame_unknown"; readonly type: string }
+  | { readonly reason: "frame_invalid"; readonly field: string }
+  | { readonly reason: "frame_too_large"; readonly max: number }
+  | { readonly reason: "hello_first" }
+  | { readonly reason: "protocol_unsupported"; readonly speaks: number }
+  | { readonly reason: "message_empty" }
+  | { readonly reason: "message_too_large"; readonly max: number }
+  | { readonly reason: "not_supported"; readonly type: string }
+  | { readonly reason: "socket_behind" }
+  | { readonly reason: "token_missing" }
+  | { readonly reason: "token_invalid" }
+  | { readonly reason: "token_expired" }
+  | { readonly reason: "origin_denied" }
+  | { readonly reason: "session_unknown" }
+  | { readonly reason: "route_unknown" }
+  | { readonly reason: "upgrade_expected" }
+  | { readonly reason: "body_malformed" }
+  | { readonly reason: "body_too_large"; readonly max: number }
+  | { readonly reason: "field_invalid"; readonly field: string }
+  | { readonly reason: "deployment_unsafe"; readonly because: string }
+  | { readonly reason: "internal" }
+
+export type FaultReason = Fault["reason"]
+
+/** What a client learns: `code` is the fault's reason, `text` one English sentence. */
+export interface WireFault {
+  readonly code: FaultReason
+  readonly text: string
+  /** HTTP status of a route that answers with it. */
+  readonly status: number
+  /** WebSocket close code; null where the socket stays open. */
+  readonly close: number | null
+}
+
+/**
+ * Turns a fault into its public words.
+ *
+ * Shapes  Fault → { code, text, status, close }.
+ * Errors  none.
+ * Source  SPEC ER1.
+ */
+export function faultToWire(fault: Fault): WireFault {
+  const say = (status: number, text: string, close: number | null = null): WireFault => ({
+    code: fault.reason,
+    text,
+    status,
+    close,
+  })
+  switch (fault.reason) {
+    case "frame_malformed":
+      return say(400, "The frame is not a JSON object.")
+    case "frame_unknown":
+      return say(400, `There is no frame of type "${fault.type}".`)
+    case "frame_invalid":
+      return say(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+    case "frame_too_large":
+      return say(413, `A frame may have ${fault.max} bytes at most.`)
+    case "hello_first":
+      return say(400, "Say hello first.")
+    case "protocol_unsupported":
+      return say(400, `This server speaks protocol ${fault.speaks}. Reload the page.`, 4406)
+    case "message_empty":
+      return say(400, "The message is empty.")
+    case "message_too_large":
+      return say(413, `A message may have ${fault.max} bytes at most.`)
+    case "not_supported":
+      return say(501, `This server does not support "${fault.type}" yet.`)
+    case "socket_behind":
+      return say(408, "The connection fell too far behind. Resume.", 4408)
+    case "token_missing":
+      return say(401, "A token is needed.", 4401)
+    case "token_invalid":
+      return say(401, "The token is not valid.", 4401)
+    case "token_expired":
+      return say(401, "The token has expired. Renew it.", 4401)
+    case "origin_denied":
+      return say(403, "This origin is not allowed.")
+    case "session_unknown":
+      return say(404, "There is no such session.", 4404)
+    case "route_unknown":
+      return say(404, "There is nothing here.")
+    case "upgrade_expected":
+      return say(426, "This address speaks WebSocket.")
+    case "body_malformed":
+      return say(400, "The body is not a JSON object.")
+    case "body_too_large":
+      return say(413, `A body may have ${fault.max} bytes at most.`)
+    case "field_invalid":
+      return say(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+    case "deployment_unsafe":
+      return say(503, `This deployment refuses to serve: ${fault.because}.`)
+    case "internal":
+      return say(500, "Something went wrong on our side.", 1011)
+  }
+}
+
+/** Why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire. SPEC ER2. */
+export type TurnFault =
+  | "model_unreachable"
+  | "model_refused"
+  | "model_rate_limited"
+  | "model_malformed"
+  | "model_timeout"
+  | "model_cut_off"
+  | "step_limit"
+  | "turn_timeout"
+  | "process_restart"
+  | "tool_unknown"
+  | "tool_arguments"
+  | "tool_failed"
+  | "tool_timeout"
+  | "tool_result_too_large"
+  | "tool_interrupted"
+
+/** What a person reads about a turn or call that went wrong. SPEC ER2. */
+export function turnFaultText(fault: TurnFault): string {
+  switch (fault) {
+    case "model_unreachable":
+      return "The model could not be reached."
+    case "model_refused":
+      return "The model refused the request."
+    case "model_rate_limited":
+      return "The model is busy. Try again in a moment."
+    case "model_malformed":
+      return "The model's answer could not be read."
+    case "model_timeout":
+      return "The model took too long to answer."
+    case "model_cut_off":
+      return "The model's answer ended early."
+    case "step_limit":
+      return "The answer took too many steps."
+    case "turn_timeout":
+      return "The answer took too long."
+    case "process_restart":
+      return "The answer was interrupted by a restart."
+    case "tool_unknown":
+      return "There is no such tool."
+    case "tool_arguments":
+      return "The tool was called with arguments it does not take."
+    case "tool_failed":
+      return "The tool failed."
+    case "tool_timeout":
+      return "The tool took too long."
+    case "tool_result_too_large":
+      return "The tool's result is too large to keep."
+    case "tool_interrupted":
+      return "The tool was interrupted."
+  }
+}

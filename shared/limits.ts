@@ -1,0 +1,118 @@
+/**
+ * limits.ts: every bound of Cuecard, with its unit and its reason.
+ *
+ * Nothing else in the project holds a bare number that a user, an upstream or a
+ * model could run into. Over a limit trips once and says so (SPEC ER1).
+ * Pure.
+ */
+
+/** Longest construct of model text that is held back undecided, in UTF-16 code units. Longer is text. SPEC CL8. */
+export const MAX_HELD = 4096
+
+/** Version of the wire. The server also speaks the one before it (SPEC WS1). Change it with any change of shared/frame.ts. */
+export const PROTOCOL_VERSION = 1
+
+/** Largest frame a client may send, in UTF-8 bytes: four full messages, far under the platform's 32 MiB. SPEC WS4. */
+export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
+
+/** Largest frame we send, in UTF-8 bytes. A larger message goes as its header and then ops. SPEC WS5. */
+export const MAX_SERVER_FRAME_BYTES = 256 * 1024
+
+/** Longest user message, in UTF-8 bytes. Fits one frame even when every character needs an escape. SPEC WS4. */
+export const MAX_MESSAGE_BYTES = 64 * 1024
+
+/** Largest request body of the JSON routes, in bytes: a message in its worst escaping and some room. */
+export const MAX_BODY_BYTES = 512 * 1024
+
+/** Longest public id, in characters. Ids match `[A-Za-z0-9_-]{1,64}` (DESIGN §6). */
+export const MAX_ID_CHARS = 64
+
+/** Longest session title, in UTF-16 code units: two lines of the session list. */
+export const MAX_TITLE_CHARS = 120
+
+/** Window in which deltas are gathered before they are written and sent, in milliseconds. Unseen by a reader, few rows. SPEC ST3. */
+export const WINDOW_MS = 150
+
+/** Text gathered in one window before it is written at once, in UTF-16 code units. One leaf. SPEC ST3. */
+export const WINDOW_CHARS = 4096
+
+/** Largest stored leaf of a text part, in UTF-16 code units: what one delta rewrites. SPEC ST4. */
+export const MAX_LEAF_CHARS = 4096
+
+/** Largest stored tool result, in UTF-8 bytes. Under the platform's 2 MB row. Larger is a tool error. SPEC TO4. */
+export const MAX_RESULT_BYTES = 1_500_000
+
+/** Largest payload of a card, in UTF-8 bytes: it goes to every tab in one frame. Larger results stay tool output. SPEC SG6. */
+export const MAX_CARD_BYTES = 64 * 1024
+
+/** Largest tool result, output or argument text shown, in UTF-8 bytes. The store keeps the whole. SPEC SG9. */
+export const MAX_SHOWN_BYTES = 50 * 1024
+
+/** Most lines shown of a tool's result or output. SPEC SG9. */
+export const MAX_SHOWN_LINES = 2000
+
+/** Frames kept in memory for a client that reconnects. Older ones are read from the store. SPEC WS7. */
+export const RING_FRAMES = 512
+
+/** Bytes of frames kept in memory for the same purpose. SPEC WS7. */
+export const RING_BYTES = 1024 * 1024
+
+/** A client says `seen` after so many numbered frames, so that a socket that does not read is found. */
+export const SEEN_EVERY_FRAMES = 64
+
+/** Page of history when the client names none, in messages. */
+export const DEFAULT_PAGE_MESSAGES = 12
+
+/** Largest page of history, in messages. */
+export const MAX_PAGE_MESSAGES = 120
+
+/** Largest page of history, in UTF-8 bytes; a page always holds at least one message. */
+export const MAX_PAGE_BYTES = 1024 * 1024
+
+/** Model calls in one turn: enough for long discovery, an end to loops. Law 8. */
+export const MAX_STEPS = 24
+
+/** Tool calls that one model call may ask for. More are refused as drift of the model. */
+export const MAX_CALLS_PER_STEP = 32
+
+/** Longest run of one turn, in milliseconds. Law 8. */
+export const TURN_MS = 10 * 60_000
+
+/** Longest run of one tool, in milliseconds. Law 8. */
+export const TOOL_MS = 60_000
+
+/** Longest wait for a model to answer at all, in milliseconds. Law 8. */
+export const MODEL_FIRST_BYTE_MS = 60_000
+
+/** Longest silence inside a model's stream, in milliseconds. Law 8. */
+export const MODEL_IDLE_MS = 60_000
+
+/** Longest wait for a weather upstream, in milliseconds. A person is waiting. SPEC TO6. */
+export const WEATHER_MS = 5_000
+
+/** Age up to which a weather reply is used without asking again, in milliseconds. */
+export const WEATHER_FRESH_MS = 10 * 60_000
+
+/** Age up to which a weather reply is used when the upstream fails, in milliseconds. */
+export const WEATHER_STALE_MS = 24 * 60 * 60_000
+
+/** Model text that goes into one model call, in tokens (estimated at four code units each). */
+export const MODEL_CONTEXT_TOKENS = 32_000
+
+/** A token handed out by `AUTH=dev` lives so long, in seconds. */
+export const DEV_TOKEN_SECONDS = 60 * 60
+
+/** Shortest secret that signs tokens, in UTF-8 bytes (HS256 needs 32). SPEC AU3. */
+export const MIN_SECRET_BYTES = 32
+
+/** Sessions listed in one answer of the directory. */
+export const MAX_SESSIONS_LISTED = 200
+
+/** A client pings so often, in milliseconds; answered without waking the object. */
+export const PING_MS = 20_000
+
+/** A socket that answered nothing for so long is dead, in milliseconds. */
+export const DEAD_SOCKET_MS = 45_000
+
+/** An object with a running turn is woken so often, in milliseconds, should its process be killed. Law 8. */
+export const ALARM_MS = 20_000

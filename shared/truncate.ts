@@ -1,0 +1,77 @@
+/**
+ * truncate.ts: how much of a tool's text a client is shown.
+ *
+ * The store keeps the whole; a client gets the head, on whole lines, and the
+ * true totals. Pure.
+ */
+
+import type { Truncated } from "./frame.ts"
+
+/** Size of a text in UTF-8, in bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) continue
+    if (unit < 0x800) bytes += 1
+    else {
+      bytes += 2
+      const next = text.charCodeAt(i + 1)
+      // A pair is two units and four bytes.
+      if (unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000) i++
+    }
+  }
+  return bytes
+}
+
+/**
+ * The head of a text that fits both bounds, on whole lines; a first line that is
+ * too long by itself is cut between code points.
+ *
+ * Shapes  (text, lines, bytes) → { text, truncated? }; `truncated` holds the true totals.
+ * Cost    one pass.
+ * Source  SPEC SG9.
+ */
+export function truncateLines(
+  text: string,
+  maxLines: number,
+  maxBytes: number,
+): { readonly text: string; readonly truncated?: Truncated } {
+  const bytes = utf8Bytes(text)
+  const lines = countLines(text)
+  if (bytes <= maxBytes && lines <= maxLines) return { text }
+  const end = headEnd(text, maxLines, maxBytes)
+  return { text: text.slice(0, end), truncated: { lines, bytes } }
+}
+
+function countLines(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
+  return lines
+}
+
+function headEnd(text: string, maxLines: number, maxBytes: number): number {
+  let end = 0
+  let bytes = 0
+  for (let line = 0; line < maxLines; line++) {
+    const newline = text.indexOf("\n", end)
+    const next = newline < 0 ? text.length : newline + 1
+    bytes += utf8Bytes(text.slice(end, next))
+    if (bytes > maxBytes) break
+    end = next
+    if (newline < 0) break
+  }
+  return end > 0 ? end : cutAtBytes(text, maxBytes)
+}
+
+function cutAtBytes(text: string, maxBytes: number): number {
+  let bytes = 0
+  let end = 0
+  while (end < text.length) {
+    const point = text.codePointAt(end) ?? 0
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+    if (bytes > maxBytes) break
+    end += point > 0xffff ? 2 : 1
+  }
+  return end
+}

@@ -1,0 +1,59 @@
+/**
+ * adapter.ts: what every model looks like from inside.
+ *
+ * messages + tools → MODEL → a stream of events
+ * A provider adapter translates its wire format to this and back, and nothing
+ * else; the turn loop knows no provider.
+ */
+
+import type { Json } from "../../shared/frame.ts"
+import type { TurnFault } from "../../shared/fault.ts"
+
+/** A tool as a model is told about it. `parameters` is a JSON Schema object. */
+export interface ToolSpec {
+  readonly name: string
+  readonly description: string
+  readonly parameters: { readonly [key: string]: Json }
+}
+
+export type AssistantPiece =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "tool_call"; readonly call_id: string; readonly name: string; readonly args: string }
+
+/** One message of a model's context, oldest first. A tool's result is given verbatim, trailer and all. */
+export type ModelMessage =
+  | { readonly role: "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly pieces: readonly AssistantPiece[] }
+  | {
+      readonly role: "tool"
+      readonly call_id: string
+      readonly name: string
+      readonly result: string
+      readonly ok: boolean
+    }
+
+export interface ModelRequest {
+  readonly system: string
+  readonly messages: readonly ModelMessage[]
+  readonly tools: readonly ToolSpec[]
+  /** Aborted on cancel and at the turn's end; the adapter stops its upstream. */
+  readonly signal: AbortSignal
+}
+
+/** One thing a model says. Deltas are raw: `clean` comes after. A stream ends with exactly one `finish` or `fault`. */
+export type ModelEvent =
+  | { readonly type: "text_delta"; readonly delta: string }
+  | { readonly type: "thinking_delta"; readonly delta: string }
+  /** A complete call. `args` is JSON text as the model wrote it. Our own call ids are given by the turn. */
+  | { readonly type: "tool_call"; readonly name: string; readonly args: string }
+  | { readonly type: "finish"; readonly input_tokens?: number; readonly output_tokens?: number }
+  /** `detail` is for the log only. */
+  | { readonly type: "fault"; readonly fault: TurnFault; readonly detail: string }
+
+export interface Model {
+  readonly name: string
+  /** Whether it can go on with a partial answer after a restart (DESIGN §8). */
+  readonly continues: boolean
+  /** Errors come as a `fault` event; the iterator throws only when the signal was aborted. */
+  stream(request: ModelRequest): AsyncIterable<ModelEvent>
+}

@@ -1,0 +1,77 @@
+/**
+ * decide.ts: what a turn needs next, read off its stored state alone.
+ *
+ * So a restart, an approval, a callback and a cancel are the same code path as going on (DESIGN §8).
+ * Pure: no I/O, no clock. `turn.ts` does what is decided here.
+ */
+
+import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnFault } from "../../shared/fault.ts"
+import { MAX_STEPS } from "../../shared/limits.ts"
+import { callsOf, isEnded, isSettled, type Message, type ToolCall } from "../../shared/message.ts"
+
+export type Act =
+  /** Ask the model. */
+  | { readonly do: "step" }
+  /** Run these tools. */
+  | { readonly do: "dispatch"; readonly calls: readonly ToolCall[] }
+  /** Nothing until somebody answers. */
+  | { readonly do: "wait" }
+  | { readonly do: "end"; readonly status: "completed" | "failed" | "interrupted"; readonly reason: TurnFault | null }
+  /** It is over. */
+  | { readonly do: "rest" }
+
+/**
+ * The next act of a turn whose last step is finished (or that has none), and whose left-behind calls were told
+ * by `recoveryOf`.
+ *
+ * Shapes  Message → Act.
+ * Cost    the number of parts.
+ */
+export function nextAct(message: Message): Act {
+  if (isEnded(message.status)) return { do: "rest" }
+  const calls = callsOf(message)
+  // Nothing is in flight when this is asked: a call that is `running` was left behind, and may be run again.
+  const pending = calls.filter((call) => call.status === "queued" || call.status === "running")
+  if (pending.length > 0) return { do: "dispatch", calls: pending }
+  if (calls.some((call) => !isSettled(call.status))) return { do: "wait" }
+  if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
+  const last = message.parts.at(-1)
+  // A step that asked for tools is followed by another; one that only spoke was the last.
+  if (last === undefined || last.type === "tool_call" || last.step < message.step) return { do: "step" }
+  return { do: "end", status: "completed", reason: null }
+}
+
+/**
+ * What has to be said of a turn that a process left behind, before `nextAct` goes on with it.
+ * A step cut inside text or thinking ends the turn; a tool that was running is interrupted, unless it only reads.
+ *
+ * Shapes  (Message, isRepeatable) → raw events to feed, maybe none.
+ * Source  law 8; DESIGN §8.
+ */
+export function recoveryOf(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
+  const events: TurnEvent[] = []
+  for (const call of callsOf(message)) {
+    if (call.status !== "running" || isRepeatable(call.name)) continue
+    const error = { code: "tool_interrupted", message: "The tool was interrupted by a restart." }
+    events.push({ type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error })
+  }
+  const last = message.parts.at(-1)
+  if (last !== undefined && last.type !== "tool_call") {
+    events.push({ type: "end", status: "interrupted", reason: "process_restart", metrics: null })
+  }
+  return events
+}
+
+/** Ordinals of the next calls, by tool name: one more than were dispatched for the reader in this turn. Seed 000 §5.7. */
+export function ordinalsFor(message: Message, calls: readonly ToolCall[]): number[] {
+  const counts = new Map<string, number>()
+  for (const call of callsOf(message)) {
+    if (call.ordinal !== null) counts.set(call.name, Math.max(counts.get(call.name) ?? 0, call.ordinal))
+  }
+  return calls.map((call) => {
+    const ordinal = call.ordinal ?? (counts.get(call.name) ?? 0) + 1
+    counts.set(call.name, Math.max(counts.get(call.name) ?? 0, ordinal))
+    return ordinal
+  })
+}

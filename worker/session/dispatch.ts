@@ -1,0 +1,122 @@
+/**
+ * dispatch.ts: runs one tool call and says how it went, whatever the tool does.
+ *
+ * call → DISPATCH → tool_result
+ * The one place where a tag is given to a tool (only on channel `user`) and where it is decided, once,
+ * whether its result cued a card (law 4). A tool that throws, hangs or returns too much is a failed call, not a failed turn.
+ */
+
+import type { Channel, TurnEvent } from "../../shared/event.ts"
+import { cardOf } from "../../shared/cue.ts"
+import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { type Json, parseJson } from "../../shared/frame.ts"
+import { MAX_RESULT_BYTES, TOOL_MS } from "../../shared/limits.ts"
+import type { ToolCall } from "../../shared/message.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
+import type { Tool, ToolArgs, ToolContext, ToolReturn } from "../tool/tool.ts"
+
+type ToolResult = Extract<TurnEvent, { type: "tool_result" }>
+
+export interface Dispatch {
+  readonly call: ToolCall
+  readonly ordinal: number | null
+  readonly channel: Channel
+  /** Undefined: the model asked for a tool that this turn does not have. */
+  readonly tool: Tool | undefined
+  readonly signal: AbortSignal
+  readonly now: () => number
+  /** What the tool says while it runs. */
+  readonly onOutput: (delta: string) => void
+}
+
+/**
+ * Runs one call to its end.
+ *
+ * Shapes  Dispatch → tool_result event.
+ * Errors  none: every fault is a `failed` result with a code of SPEC ER2.
+ * Cost    at most TOOL_MS.
+ */
+export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
+  const { call, tool, ordinal, channel } = dispatch
+  if (tool === undefined) return failed(call, "tool_unknown", call.name)
+  const args = argsOf(call.args)
+  if (args === null) return failed(call, "tool_arguments", "The arguments are not a JSON object.")
+  const timeout = AbortSignal.timeout(TOOL_MS)
+  const signal = AbortSignal.any([dispatch.signal, timeout])
+  const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
+  try {
+    const context: ToolContext = { card, signal, now: dispatch.now }
+    const returned = await untilAborted(finish(tool, args, context, dispatch.onOutput), signal)
+    return resultOf(call, channel === "user" ? ordinal : null, returned)
+  } catch (error) {
+    if (timeout.aborted) return failed(call, "tool_timeout", `No answer within ${TOOL_MS / 1000} s.`)
+    if (dispatch.signal.aborted) return interrupted(call)
+    return failed(call, "tool_failed", error instanceof Error ? error.message : "unknown")
+  }
+}
+
+/** The result of a call that was stopped from outside (law 7). */
+export function interrupted(call: ToolCall): ToolResult {
+  const error = { code: "tool_interrupted", message: turnFaultText("tool_interrupted") }
+  return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
+}
+
+async function finish(
+  tool: Tool,
+  args: ToolArgs,
+  context: ToolContext,
+  onOutput: (delta: string) => void,
+): Promise<string | { readonly [key: string]: Json }> {
+  const returned: ToolReturn = await tool.execute(args, context)
+  if (typeof returned === "string" || !isGenerator(returned)) return returned
+  for (;;) {
+    const next = await returned.next()
+    if (next.done === true) return next.value
+    if (context.signal.aborted) throw new Error("aborted")
+    onOutput(next.value.toWellFormed())
+  }
+}
+
+function isGenerator(returned: object): returned is Extract<ToolReturn, AsyncGenerator> {
+  return Symbol.asyncIterator in returned
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new Error("aborted"))
+    if (signal.aborted) abort()
+    signal.addEventListener("abort", abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
+  })
+}
+
+function argsOf(text: string): ToolArgs | null {
+  const value = parseJson(text === "" ? "{}" : text)
+  // An object without an own shape: each tool guards its own fields.
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
+}
+
+function resultOf(call: ToolCall, ordinal: number | null, returned: string | object): ToolResult {
+  const result = (typeof returned === "string" ? returned : JSON.stringify(returned)).toWellFormed()
+  const bytes = utf8Bytes(result)
+  if (bytes > MAX_RESULT_BYTES) return failed(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
+  const card = cardOf(call.name, ordinal, result)
+  const said = card === null ? errorIn(result) : null
+  const status = said === null ? "ok" : "failed"
+  const error = said === null ? null : { code: "tool_failed", message: said }
+  return { type: "tool_result", call_id: call.call_id, status, result, card, error }
+}
+
+/** A tool says that it failed by returning `{error, details}` (seed 000 §7.2). */
+function errorIn(result: string): string | null {
+  if (!result.startsWith("{")) return null
+  const value = parseJson(result)
+  const error: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "error") : null
+  return typeof error === "string" && error !== "" ? error : null
+}
+
+function failed(call: ToolCall, fault: TurnFault, details: string): ToolResult {
+  const error = { code: fault, message: turnFaultText(fault) }
+  const result = JSON.stringify({ error: error.message, details })
+  return { type: "tool_result", call_id: call.call_id, status: "failed", result, card: null, error }
+}

@@ -1,0 +1,70 @@
+/**
+ * history.ts: pages of a session, and what changed since a client last looked.
+ *
+ * store → HISTORY → page, resume
+ * Follows the active path by parent pointers from its newest message, so a page reads its own rows and no others
+ * however long the session is (law 9).
+ */
+
+import { MAX_PAGE_BYTES } from "../../shared/limits.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
+import { isQuiet, type Store, type StoredMessage } from "./store.ts"
+
+export interface PageQuery {
+  /** Messages, 1 to MAX_PAGE_MESSAGES. */
+  readonly limit: number
+  /** Position before which to read; absent: from the newest. */
+  readonly before?: number
+}
+
+/**
+ * One page as JSON text, ready to send: built once, not parsed again on its way out.
+ *
+ * Shapes  HistoryPage of shared/frame.ts.
+ * Cost    the rows of its messages; at most MAX_PAGE_BYTES of JSON, and always one message.
+ * Source  SPEC HI1–HI4.
+ */
+export function pageJson(store: Store, epoch: string, seq: number, query: PageQuery): string {
+  const texts: string[] = []
+  let bytes = 0
+  if (query.before === undefined) {
+    for (const queued of store.queue()) texts.unshift(JSON.stringify(messageToWire(queued.message)))
+  }
+  let next = query.before === undefined ? store.tip() : (store.parentOf(query.before) ?? null)
+  let oldest: number | null = query.before ?? null
+  for (let count = 0; next !== null && count < query.limit; count++) {
+    const stored = store.at(next)
+    if (stored === null) break
+    const text = JSON.stringify(messageToWire(stored.message))
+    bytes += utf8Bytes(text)
+    if (count > 0 && bytes > MAX_PAGE_BYTES) break
+    texts.push(text)
+    oldest = stored.pos
+    next = stored.parent
+  }
+  const hasMore = next !== null
+  const cursor = hasMore && oldest !== null ? `,"cursor":"${oldest}"` : ""
+  const messages = texts.reverse().join(",")
+  return `{"messages":[${messages}],"has_more":${hasMore}${cursor},"epoch":${JSON.stringify(epoch)},"seq":${seq}}`
+}
+
+/**
+ * The messages that changed after `seq`, in the order of their last change.
+ *
+ * Cost    their rows, and those of one message more: newer messages changed later, so the first that did not ends the walk.
+ */
+export function changedSince(store: Store, seq: number): StoredMessage[] {
+  const changed: StoredMessage[] = []
+  for (const queued of store.queue()) {
+    if (queued.seq > seq) changed.push({ pos: 0, parent: null, version: 1, seq: queued.seq, message: queued.message })
+  }
+  for (let next = store.tip(); next !== null; ) {
+    const stored = store.at(next)
+    if (stored === null) break
+    if (stored.seq > seq) changed.push(stored)
+    else if (isQuiet(stored)) break
+    next = stored.parent
+  }
+  return changed.sort((a, b) => a.seq - b.seq)
+}

@@ -1,0 +1,61 @@
+/**
+ * schema.ts: the tables of a session, as numbered migrations that run once on waking.
+ *
+ * A delta rewrites one leaf and nothing else, so tables that change while a turn runs have one
+ * integer key and no index. Array position is order: `pos` in the session, `part` in the message, `n` in the part.
+ */
+
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE session (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     id TEXT NOT NULL, tenant TEXT NOT NULL, user TEXT NOT NULL, title TEXT NOT NULL,
+     epoch TEXT NOT NULL,
+     tip INTEGER,               -- newest message of the active path; null: the newest row
+     late_seq INTEGER NOT NULL, -- seq of the last change to a message that is not the newest
+     created INTEGER NOT NULL);
+   CREATE TABLE transcript (
+     pos INTEGER PRIMARY KEY,
+     id TEXT NOT NULL, role TEXT NOT NULL, exchange_id TEXT NOT NULL,
+     parent INTEGER, version INTEGER NOT NULL,
+     status TEXT NOT NULL, reason TEXT,
+     seq INTEGER NOT NULL,      -- written at open and end; between them the leaves carry it
+     words TEXT NOT NULL,       -- a user's words, verbatim; empty on assistant rows
+     meta TEXT NOT NULL,        -- JSON: reply_to, topic, mode, metrics
+     created INTEGER NOT NULL);
+   CREATE UNIQUE INDEX transcript_id ON transcript (id);
+   CREATE TABLE leaf (
+     pos INTEGER NOT NULL, part INTEGER NOT NULL, n INTEGER NOT NULL,
+     kind TEXT NOT NULL,        -- text, thinking, output (of the tool call at this part)
+     step INTEGER NOT NULL, seq INTEGER NOT NULL,
+     open INTEGER NOT NULL, ms INTEGER,
+     held TEXT,                 -- JSON: what clean had not settled yet, on the last leaf of an open part
+     text TEXT NOT NULL,
+     PRIMARY KEY (pos, part, n)) WITHOUT ROWID;
+   CREATE TABLE tool_calls (
+     pos INTEGER NOT NULL, part INTEGER NOT NULL,
+     step INTEGER NOT NULL, seq INTEGER NOT NULL,
+     call_id TEXT NOT NULL, name TEXT NOT NULL, args TEXT NOT NULL,
+     result TEXT, status TEXT NOT NULL, error TEXT,
+     ordinal INTEGER, card TEXT, channel TEXT, ephemeral INTEGER NOT NULL,
+     PRIMARY KEY (pos, part)) WITHOUT ROWID;
+   CREATE TABLE queue (
+     n INTEGER PRIMARY KEY,
+     id TEXT NOT NULL, words TEXT NOT NULL, meta TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL)`,
+]
+
+/** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */
+export function migrate(storage: DurableObjectStorage): void {
+  const { sql } = storage
+  const done = isCreated(sql) ? Number(sql.exec("SELECT version FROM schema_version").one()["version"]) : 0
+  if (done >= MIGRATIONS.length) return
+  storage.transactionSync(() => {
+    sql.exec("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)")
+    for (const migration of MIGRATIONS.slice(done)) sql.exec(migration)
+    sql.exec("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)", MIGRATIONS.length)
+  })
+}
+
+/** Whether anything was ever stored here. Reads only: an unknown object stays empty. */
+export function isCreated(sql: SqlStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").toArray().length > 0
+}

@@ -1,0 +1,151 @@
+/**
+ * sockets.ts: who is connected, and what each of them has been sent.
+ *
+ * ops → FRAME → socket
+ * Each socket's place (`last`) lives in its attachment, so it survives hibernation. Frames are made once and
+ * addressed per socket: only `prev` differs. A socket whose token ran out is closed before anything is sent.
+ */
+
+import { type Fault, faultToWire } from "../../shared/fault.ts"
+import type { Op, ServerFrame } from "../../shared/frame.ts"
+import { MAX_SERVER_FRAME_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
+import { isEnded } from "../../shared/message.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import type { Claims } from "../tenant/keys.ts"
+import { createRing, type Numbered, opsBody } from "./ring.ts"
+import { piecesOf } from "./pieces.ts"
+import type { StoredMessage } from "./store.ts"
+
+/** What a socket carries through hibernation. */
+export interface Attachment {
+  readonly claims: Claims
+  /** The seq last sent on, or resumed by, this socket; null before its hello. */
+  readonly last: number | null
+  /** The seq that it said it has seen. */
+  readonly seen: number
+  /** false: whole messages only. */
+  readonly live: boolean
+}
+
+export interface Sockets {
+  accept(claims: Claims): Response
+  /** A message begins, or changed as a whole. */
+  sendMessage(stored: StoredMessage): void
+  /** A running message changed; `stored` is what it is now. */
+  sendOps(seq: number, ops: readonly Op[], stored: StoredMessage): void
+  /** What was missed since `after`, then live. `since` reads it from the store where memory has it no more. */
+  resume(socket: WebSocket, hello: Resume): void
+  see(socket: WebSocket, seq: number): void
+  reply(socket: WebSocket, frame: ServerFrame): void
+  fault(socket: WebSocket, fault: Fault, id?: string): void
+  /** The socket's attachment, or null (and closed) where its token has run out. */
+  attend(socket: WebSocket): Attachment | null
+}
+
+export interface Resume {
+  readonly epoch: string
+  readonly seq: number
+  readonly after: number | null
+  readonly live: boolean
+  readonly since: (after: number) => readonly StoredMessage[]
+}
+
+/** The subprotocol that we speak; the token travels beside it, never in a URL. */
+export const SUBPROTOCOL = "cuecard.v1"
+
+export function createSockets(ctx: DurableObjectState, now: () => number): Sockets {
+  const ring = createRing()
+
+  const attach = (socket: WebSocket, attachment: Attachment): void => socket.serializeAttachment(attachment)
+  // Our own attachment: `attach` wrote it.
+  const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment
+
+  const reply = (socket: WebSocket, frame: ServerFrame): void => put(socket, JSON.stringify(frame))
+  const fault = (socket: WebSocket, reason: Fault, id?: string): void => {
+    const { code, text, close } = faultToWire(reason)
+    reply(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
+    if (close !== null) socket.close(close, text)
+  }
+  const attend = (socket: WebSocket): Attachment | null => {
+    const attachment = attachmentOf(socket)
+    if (attachment.claims.expires * 1000 > now()) return attachment
+    fault(socket, { reason: "token_expired" })
+    return null
+  }
+
+  /** Sends one numbered frame to one socket and moves its place. */
+  const address = (socket: WebSocket, place: Attachment, frame: Numbered): Attachment => {
+    if (frame.seq <= (place.last ?? 0)) return place
+    if (frame.seq - place.seen > RING_FRAMES && place.seen > 0) {
+      fault(socket, { reason: "socket_behind" })
+      return place
+    }
+    for (const text of framesOf(frame, place.last ?? 0)) put(socket, text)
+    const moved = { ...place, last: frame.seq }
+    attach(socket, moved)
+    return moved
+  }
+  const broadcast = (frame: Numbered, whole: () => Numbered): void => {
+    ring.push(frame)
+    for (const socket of ctx.getWebSockets()) {
+      const place = attend(socket)
+      if (place === null || place.last === null) continue
+      if (place.live || frame.type === "message") address(socket, place, frame)
+      else if (frame.ends) address(socket, place, whole())
+    }
+  }
+
+  return {
+    reply,
+    fault,
+    attend,
+    accept(claims) {
+      const { 0: client, 1: server } = new WebSocketPair()
+      ctx.acceptWebSocket(server)
+      attach(server, { claims, last: null, seen: 0, live: true })
+      return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
+    },
+    sendMessage(stored) {
+      const frame = numberedMessage(stored)
+      broadcast(frame, () => frame)
+    },
+    sendOps(seq, ops, stored) {
+      const { id, status } = stored.message
+      const ends = isEnded(status)
+      broadcast({ seq, type: "ops", message: id, body: opsBody(id, ops), ends }, () => numberedMessage(stored))
+    },
+    resume(socket, { epoch, seq, after, live, since }) {
+      const from = after ?? seq
+      let place: Attachment = { ...attachmentOf(socket), last: from, seen: from, live }
+      attach(socket, place)
+      reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
+      const kept = live ? ring.after(from, seq) : null
+      const missed = kept ?? since(from).map(numberedMessage)
+      for (const frame of missed) place = address(socket, place, frame)
+    },
+    see(socket, seq) {
+      const place = attachmentOf(socket)
+      if (seq > place.seen && seq <= (place.last ?? 0)) attach(socket, { ...place, seen: seq })
+    },
+  }
+}
+
+function numberedMessage(stored: StoredMessage): Numbered {
+  const wire = messageToWire(stored.message)
+  const body = JSON.stringify(wire).slice(1)
+  return { seq: stored.seq, type: "message", message: wire.id, body, ends: isEnded(wire.status) }
+}
+
+/** One frame, addressed; a message over the limit as its header and pieces. */
+function framesOf(frame: Numbered, prev: number): readonly string[] {
+  const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${prev},${frame.body}`
+  // Four bytes are the most a code unit can come to; only what may be too large is measured.
+  if (text.length * 4 <= MAX_SERVER_FRAME_BYTES) return [text]
+  return piecesOf(text, MAX_SERVER_FRAME_BYTES)
+}
+
+/** A socket that is closing takes nothing; its client resumes. */
+function put(socket: WebSocket, text: string): void {
+  if (socket.readyState !== WebSocket.OPEN) return
+  socket.send(text)
+}

@@ -1,0 +1,45 @@
+/**
+ * tool.ts: what every tool looks like to the dispatcher.
+ *
+ * A tool opts into a card at run time, in its own return string:
+ * `<JSON>\n\n<trailer>`, where the trailer names the tag in `ctx.card`.
+ * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
+ */
+
+import type { Json } from "../../shared/frame.ts"
+import type { ToolSpec } from "../model/adapter.ts"
+
+export interface ToolContext {
+  /** The tag this call may cue (`weather_1`), only on channel `user`; null elsewhere. */
+  readonly card: string | null
+  readonly signal: AbortSignal
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export type ToolArgs = { readonly [key: string]: Json }
+
+/** What a tool gives: a string is stored verbatim, an object as its JSON, an iterable streams output and returns the result. */
+export type ToolReturn =
+  | string
+  | { readonly [key: string]: Json }
+  | AsyncGenerator<string, string | { readonly [key: string]: Json }>
+
+export interface Tool extends ToolSpec {
+  /** May run again after a crash: it only reads. */
+  readonly repeatable: boolean
+  /** Its rows are rendered for ever but leave the model's later context. */
+  readonly ephemeral: boolean
+  /** Throws only for our own mistakes; a refusal or upstream fault is a result of its own (`{error, details}`). */
+  execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
+}
+
+/** The instruction that a card-capable tool appends, so that the model places the card. Seed 000 §5.1. */
+export function cardTrailer(tag: string): string {
+  return [
+    "This tool supports rich-media rendering. To present this result as a card you MUST wrap your synthesis in",
+    `<span id='${tag}'>your synthesis here</span>. Without the span the reader sees no card.`,
+    `Example: Here is what I found. <span id='${tag}'>One or two sentences about this result.</span>`,
+    "You may mix prose and rich-media spans freely; spans render as cards between text bubbles.",
+  ].join("\n")
+}
