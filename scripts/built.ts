@@ -1,0 +1,45 @@
+/**
+ * built.ts: is what lies in dist/ the local build of the sources as they are now?
+ *
+ * A deploy leaves a production build there, which must never be served locally as if it were ours.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+
+export const BUILT_CONFIG = "dist/cuecard/wrangler.json"
+const SOURCES = [
+  "shared",
+  "worker",
+  "client",
+  "public",
+  "index.html",
+  "wrangler.toml",
+  "vite.config.ts",
+  "package-lock.json",
+]
+
+function newestMs(path: string): number {
+  if (!existsSync(path)) return 0
+  const stat = statSync(path)
+  if (!stat.isDirectory()) return stat.mtimeMs
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))))
+}
+
+function isLocal(config: string): boolean {
+  const { vars } = JSON.parse(readFileSync(config, "utf8")) as { vars?: { ENVIRONMENT?: string } }
+  return vars?.ENVIRONMENT === "local"
+}
+
+export function isBuilt(): boolean {
+  if (!existsSync(BUILT_CONFIG) || !existsSync("dist/client/index.html")) return false
+  return isLocal(BUILT_CONFIG) && statSync(BUILT_CONFIG).mtimeMs >= Math.max(...SOURCES.map(newestMs))
+}
+
+/** Builds page and Worker. Exits with the builder's code when it fails. */
+export function buildApp(environment: "local" | "production"): void {
+  const env = { ...process.env, CLOUDFLARE_ENV: environment === "local" ? "" : environment }
+  const { status } = spawnSync(process.execPath, ["node_modules/vite/bin/vite.js", "build"], { stdio: "inherit", env })
+  if (status !== 0) process.exit(status ?? 1)
+}

@@ -1,0 +1,74 @@
+/**
+ * size.ts: what the first view and the Worker weigh after gzip, against their budgets.
+ *
+ * The first view is every script that index.html names, and what those import without being asked.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, posix } from "node:path"
+import process from "node:process"
+import { gzipSync } from "node:zlib"
+import { BUILT_CONFIG, buildApp, isBuilt } from "./built.ts"
+import { QUIET_ENV } from "./group.ts"
+
+/** JavaScript a reader waits for. */
+const FIRST_VIEW_BUDGET_KB = 35
+/** What every cold start has to load. */
+const WORKER_BUDGET_KB = 150
+
+const PAGE = "dist/client"
+const WORKER = "dist/cuecard"
+
+/** Every script loaded for the first view, as paths under the page's folder. */
+function firstViewScripts(): Set<string> {
+  const html = readFileSync(`${PAGE}/index.html`, "utf8")
+  const wanted = [...html.matchAll(/(?:src|href)="\/([^"]+\.m?js)"/g)].map((match) => match[1] ?? "")
+  const seen = new Set<string>()
+  for (let path = wanted.pop(); path !== undefined; path = wanted.pop()) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    const code = readFileSync(join(PAGE, path), "utf8")
+    for (const [, specifier] of code.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+)["']/g)) {
+      wanted.push(posix.join(posix.dirname(path), specifier ?? ""))
+    }
+  }
+  return seen
+}
+
+function workerScripts(): string[] {
+  return readdirSync(WORKER, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?js$/.test(name))
+}
+
+const gzipKb = (paths: readonly string[]): number =>
+  paths.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).byteLength, 0) / 1024
+
+function report(what: string, kb: number, budget: number): boolean {
+  console.log(
+    `${what.padEnd(12)} ${kb.toFixed(1).padStart(6)} KB gzip, budget ${budget} KB${kb > budget ? "  OVER" : ""}`,
+  )
+  return kb <= budget
+}
+
+/** Printed for reading, never a reason to fail: it depends on the machine. */
+function printStartup(): void {
+  const profile = join(tmpdir(), `cuecard-startup-${process.pid}.cpuprofile`)
+  const wrangler = ["node_modules/wrangler/bin/wrangler.js", "check", "startup", "--config", BUILT_CONFIG]
+  const { stdout } = spawnSync(process.execPath, [...wrangler, "--args=--no-bundle", "--outfile", profile], {
+    encoding: "utf8",
+    env: { ...process.env, ...QUIET_ENV },
+    timeout: 60_000,
+  })
+  if (!existsSync(profile)) {
+    console.log(`start-up     not measured\n${stdout.trim()}`)
+    return
+  }
+  const { startTime, endTime } = JSON.parse(readFileSync(profile, "utf8")) as { startTime: number; endTime: number }
+  console.log(`start-up     ${((endTime - startTime) / 1000).toFixed(1).padStart(6)} ms`)
+}
+
+if (!isBuilt()) buildApp("local")
+const page = report("first view", gzipKb([...firstViewScripts()].map((path) => join(PAGE, path))), FIRST_VIEW_BUDGET_KB)
+const worker = report("Worker", gzipKb(workerScripts().map((name) => join(WORKER, name))), WORKER_BUDGET_KB)
+printStartup()
+process.exit(page && worker ? 0 : 1)

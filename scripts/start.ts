@@ -1,0 +1,73 @@
+/**
+ * start.ts: serves the built page and Worker on this machine; builds first when dist/ is not up to date.
+ *
+ * No account, key, network or question. Options go to `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
+ */
+import { resolve } from "node:path"
+import process from "node:process"
+import { parseArgs } from "node:util"
+import { BUILT_CONFIG, buildApp, isBuilt } from "./built.ts"
+import { runGroup } from "./group.ts"
+
+const READY_POLL_MS = 100
+const MIN_NODE = 22
+
+const { values, tokens } = parseArgs({
+  options: {
+    ip: { type: "string", default: "127.0.0.1" },
+    port: { type: "string", default: "8787" },
+    "persist-to": { type: "string", default: ".wrangler/state" },
+    "log-level": { type: "string", default: "warn" },
+  },
+  strict: false,
+  tokens: true,
+})
+
+/** What the user gave and we do not set ourselves, in its order. */
+function restOf(argv: readonly string[]): string[] {
+  const ours = new Set(["ip", "port", "persist-to", "log-level"])
+  const taken = new Set<number>()
+  for (const token of tokens) {
+    if (token.kind !== "option" || !ours.has(token.name)) continue
+    taken.add(token.index)
+    if (token.value !== undefined && !token.inlineValue) taken.add(token.index + 1)
+  }
+  return argv.filter((_, index) => !taken.has(index))
+}
+
+async function isServing(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/healthz`)).status < 500
+  } catch {
+    return false
+  }
+}
+
+async function announce(url: string): Promise<void> {
+  while (!(await isServing(url))) await new Promise((done) => setTimeout(done, READY_POLL_MS))
+  console.log(`Cuecard is ready: ${url}`)
+}
+
+if (Number(process.versions.node.split(".")[0]) < MIN_NODE) {
+  console.error(
+    `Node ${MIN_NODE} or newer is needed here; npm ci brings one on Linux, unless optional packages are left out.`,
+  )
+  process.exit(1)
+}
+const url = `http://${values.ip}:${values.port}`
+if (await isServing(url)) {
+  console.error(`${url} is taken. Choose another port: npm start -- --port 9000`)
+  process.exit(1)
+}
+if (!isBuilt()) buildApp("local")
+runGroup(
+  [
+    "node_modules/wrangler/bin/wrangler.js",
+    ...["dev", "--config", BUILT_CONFIG, "--local", "--inspector-port", "0"],
+    ...["--ip", String(values.ip), "--port", String(values.port), "--log-level", String(values["log-level"])],
+    ...["--persist-to", resolve(String(values["persist-to"]))],
+    ...restOf(process.argv.slice(2)),
+  ],
+  ["ignore", "inherit", "inherit"],
+)
+await announce(url)
