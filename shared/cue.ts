@@ -66,11 +66,11 @@ export function cardOf(name: string, ordinal: number | null, result: string): st
   return parseJson(head) === undefined ? null : tag
 }
 
-/** A result as a client may see it: without its instruction trailer (law 5). */
-export function resultData(row: { name: string; ordinal?: number | null; result: string }): string {
-  if (row.ordinal == null) return row.result
+/** A result as a client may see it: without its instruction trailer (law 5), whichever ordinal that names. */
+export function resultData(row: { readonly name: string; readonly result: string }): string {
   const { head, trailer } = splitResult(row.result)
-  return holdsTag(trailer, `${row.name}_${row.ordinal}`) ? head : row.result
+  const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
+  return isOwn ? head : row.result
 }
 
 /**

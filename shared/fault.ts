@@ -126,6 +126,7 @@ export type TurnFault =
   | "step_limit"
   | "turn_timeout"
   | "process_restart"
+  | "internal"
   | "tool_unknown"
   | "tool_arguments"
   | "tool_failed"
@@ -154,6 +155,8 @@ export function turnFaultText(fault: TurnFault): string {
       return "The answer took too long."
     case "process_restart":
       return "The answer was interrupted by a restart."
+    case "internal":
+      return "Something went wrong on our side."
     case "tool_unknown":
       return "There is no such tool."
     case "tool_arguments":

@@ -211,7 +211,7 @@ function toolSegment(call: ToolCall): Segment {
 /** What a client sees of a call beside its name and arguments. The trailer stays home (law 5). */
 function toolFields(call: ToolCall): ToolFields {
   const output = truncateLines(call.output, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
-  const data = call.result === null ? null : resultData({ name: call.name, ordinal: call.ordinal, result: call.result })
+  const data = call.result === null ? null : resultData({ name: call.name, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
   const truncated = result?.truncated ?? output.truncated
   return {

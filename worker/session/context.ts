@@ -75,7 +75,7 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
 function resultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   const { call_id, name, status, error } = call
   const whole = call.result ?? JSON.stringify({ error: error?.message ?? "No result." })
-  const result = isCurrent ? whole : resultData({ name, ordinal: call.ordinal, result: whole })
+  const result = isCurrent ? whole : resultData({ name, result: whole })
   return { role: "tool", call_id, name, result, ok: status === "ok" }
 }
 

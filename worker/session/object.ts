@@ -7,7 +7,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
-import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, parseClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import {
   ALARM_MS,
@@ -90,7 +90,10 @@ export class Session extends DurableObject<Env> {
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
   override fetch(request: Request): Response {
     const claims = claimsFrom(request)
-    if (claims === null || this.#roomOf(claims) === null) return new Response(null, { status: 404 })
+    if (claims === null || this.#roomOf(claims) === null) {
+      const { code, text, status } = faultToWire({ reason: "session_unknown" })
+      return Response.json({ code, text }, { status })
+    }
     return this.#sockets.accept(claims)
   }
 
@@ -170,7 +173,7 @@ export class Session extends DurableObject<Env> {
     }
     const now = Date.now()
     const message = userMessage(request.id, request.content, now, request.reply_to ?? null)
-    const { seq } = room.turns.accept(message)
+    const seq = room.turns.accept(message)
     this.#touch(room, message.words, now)
     this.#advance()
     return succeed({ id: request.id, seq, duplicate: false })

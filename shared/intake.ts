@@ -1,0 +1,62 @@
+/**
+ * intake.ts: raw events come in, clean events go on.
+ *
+ * raw deltas → INTAKE (clean) → event → fold
+ * The one door for text of every producer. It keeps one cleaner for the part that is open, and lets go of what that
+ * cleaner held when the part ends. Pure; its state can be saved, so a fresh object goes on in the middle of a tag.
+ */
+
+import { type Cleaner, type CleanState, createCleaner } from "./clean.ts"
+import type { TurnEvent } from "./event.ts"
+
+export interface Intake {
+  /** The clean events that one raw event comes to. */
+  take(event: TurnEvent): TurnEvent[]
+  /** What the open part's cleaner has not settled. */
+  save(): CleanState
+}
+
+type Kind = "text" | "thinking"
+
+/**
+ * Goes on where a stored message ends.
+ *
+ * Shapes  (kind of its open part or null, saved cleaner) → Intake.
+ * Cost    one pass over the text.
+ */
+export function createIntake(openKind: Kind | null = null, saved?: CleanState): Intake {
+  let kind = openKind
+  let cleaner: Cleaner = createCleaner(saved)
+  const settle = (): TurnEvent[] => {
+    if (kind === null) return []
+    const rest = cleaner.end()
+    const type = kind === "text" ? "text_delta" : "thinking_delta"
+    kind = null
+    cleaner = createCleaner()
+    return rest === "" ? [] : [{ type, delta: rest }]
+  }
+  return {
+    save: () => cleaner.save(),
+    take(event) {
+      switch (event.type) {
+        case "text_delta":
+        case "thinking_delta": {
+          const next: Kind = event.type === "text_delta" ? "text" : "thinking"
+          const before = kind === next ? [] : settle()
+          kind = next
+          return [...before, { type: event.type, delta: cleaner.push(event.delta) }]
+        }
+        case "step_start":
+        case "text_done":
+        case "thinking_done":
+        case "tool_call":
+        case "end":
+          return [...settle(), event]
+        case "tool_call_start":
+        case "tool_output_delta":
+        case "tool_result":
+          return [event]
+      }
+    },
+  }
+}

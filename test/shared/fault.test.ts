@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { type Fault, faultToWire, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+
+const SPEC = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
+const SOURCE = readFileSync(new URL("../../shared/fault.ts", import.meta.url), "utf8")
+
+/** One of each, with the details that their texts need. The compiler sees to it that none is missing. */
+const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> } = {
+  frame_malformed: { reason: "frame_malformed" },
+  frame_unknown: { reason: "frame_unknown", type: "…" },
+  frame_invalid: { reason: "frame_invalid", field: "…" },
+  frame_too_large: { reason: "frame_too_large", max: 262144 },
+  hello_first: { reason: "hello_first" },
+  protocol_unsupported: { reason: "protocol_unsupported", speaks: 1 },
+  message_empty: { reason: "message_empty" },
+  message_too_large: { reason: "message_too_large", max: 65536 },
+  not_supported: { reason: "not_supported", type: "…" },
+  socket_behind: { reason: "socket_behind" },
+  token_missing: { reason: "token_missing" },
+  token_invalid: { reason: "token_invalid" },
+  token_expired: { reason: "token_expired" },
+  origin_denied: { reason: "origin_denied" },
+  session_unknown: { reason: "session_unknown" },
+  route_unknown: { reason: "route_unknown" },
+  upgrade_expected: { reason: "upgrade_expected" },
+  body_malformed: { reason: "body_malformed" },
+  body_too_large: { reason: "body_too_large", max: 524288 },
+  field_invalid: { reason: "field_invalid", field: "…" },
+  deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
+  internal: { reason: "internal" },
+}
+
+test.each(Object.values(FAULTS))("[ER1] $reason stands in the table of SPEC as it is", (fault) => {
+  const { code, text, status, close } = faultToWire(fault)
+  expect(SPEC).toContain(`| \`${code}\` | ${status} | ${close ?? "stays open"} | ${text} |`)
+})
+
+test("[ER1] the table of SPEC holds no fault that is not there", () => {
+  const rows = SPEC.match(/^\| `\w+` \| \d{3} \|/gm) ?? []
+  expect(rows).toHaveLength(Object.keys(FAULTS).length)
+})
+
+test("[ER2] every reason a turn can end with has its words in SPEC", () => {
+  const union = /export type TurnFault =([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
+  const reasons = Array.from(union.matchAll(/"(\w+)"/g), (match) => match[1] as TurnFault)
+  expect(reasons.length).toBeGreaterThan(10)
+  for (const reason of reasons) expect(SPEC).toContain(`| \`${reason}\` | ${turnFaultText(reason)} |`)
+})

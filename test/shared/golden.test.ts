@@ -1,0 +1,95 @@
+/** golden.test.ts: checks 1 to 4 of every golden transcript. Check 5 (eviction) runs in workerd: test/worker/golden.test.ts. */
+
+import { describe, expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/event.ts"
+import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
+import { createIntake } from "../../shared/intake.ts"
+import { fold, type Message, openMessage } from "../../shared/message.ts"
+import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
+import { printSegments } from "../support/golden.ts"
+import { readGoldens } from "../support/golden-files.ts"
+
+const goldens = readGoldens()
+
+function emptyMessage(): Message {
+  return openMessage({ id: "m1", role: "assistant", exchange_id: "u1", timestamp: "2026-01-01T00:00:00.000Z" })
+}
+
+function foldAll(events: readonly TurnEvent[]): Message {
+  const intake = createIntake()
+  return events.flatMap((event) => intake.take(event)).reduce(fold, emptyMessage())
+}
+
+function seen(message: Message): string[] {
+  const transcriber = createTranscriber()
+  transcriber.advance(message)
+  return printSegments(segmentsOf(message), transcriber.drift)
+}
+
+/** Every way to cut one text of the log in two, at every index. */
+function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
+  for (const [at, event] of events.entries()) {
+    if (event.type !== "text_delta" && event.type !== "thinking_delta") continue
+    for (let i = 1; i < event.delta.length; i++) {
+      const halves = [event.delta.slice(0, i), event.delta.slice(i)].map((delta) => ({ ...event, delta }))
+      yield [...events.slice(0, at), ...halves, ...events.slice(at + 1)]
+    }
+  }
+}
+
+/** The log with every text cut into single units. */
+function crumbs(events: readonly TurnEvent[]): TurnEvent[] {
+  return events.flatMap((event) =>
+    event.type === "text_delta" || event.type === "thinking_delta"
+      ? event.delta.split("").map((delta) => ({ ...event, delta }))
+      : [event],
+  )
+}
+
+test("[GO1] there are at least thirty golden transcripts", () => {
+  expect(goldens.length).toBeGreaterThanOrEqual(30)
+})
+
+describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_name, golden) => {
+  test(`[GO1] as written: ${golden.title}`, () => {
+    expect(seen(foldAll(golden.events))).toEqual(golden.expected)
+  })
+
+  test("[GO2] each text cut at every index", () => {
+    for (const cut of cuts(golden.events)) expect(seen(foldAll(cut))).toEqual(golden.expected)
+    expect(seen(foldAll(crumbs(golden.events)))).toEqual(golden.expected)
+  })
+
+  test("[GO3] every prefix: the ops so far come to the segments so far", () => {
+    const intake = createIntake()
+    const transcriber = createTranscriber()
+    let message = emptyMessage()
+    let live: WireMessage = messageToWire(message)
+    for (const event of crumbs(golden.events)) {
+      message = intake.take(event).reduce(fold, message)
+      live = applyToMessage(live, transcriber.advance(message))
+      expect(canonicalJson(live.segments)).toBe(canonicalJson(segmentsOf(message)))
+    }
+  })
+
+  test("[GO4] live frames joined are the history body, byte for byte", () => {
+    const intake = createIntake()
+    const transcriber = createTranscriber()
+    let message = emptyMessage()
+    let live: WireMessage = messageToWire(message)
+    for (const event of golden.events) {
+      const next = intake.take(event).reduce(fold, message)
+      const frame = JSON.stringify([
+        ...transcriber.advance(next),
+        ...(event.type === "end" ? [{ op: "end", status: next.status, reason: next.reason, metrics: next.metrics }] : []),
+      ])
+      live = applyToMessage(live, JSON.parse(frame))
+      message = next
+    }
+    const stored: Message = JSON.parse(JSON.stringify(message))
+    // `content` is as of the last whole frame: ops do not move it.
+    const { content: _live, ...joined } = live
+    const { content: _history, ...body } = JSON.parse(JSON.stringify(messageToWire(stored)))
+    expect(canonicalJson(joined)).toBe(canonicalJson(body))
+  })
+})

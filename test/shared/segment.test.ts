@@ -1,0 +1,212 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { cardOf, resultData } from "../../shared/cue.ts"
+import type { TurnEvent } from "../../shared/event.ts"
+import { apply, canonicalJson, type Op, parseJson, type Segment } from "../../shared/frame.ts"
+import { MAX_CARD_BYTES, MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../../shared/limits.ts"
+import { fold, openMessage } from "../../shared/message.ts"
+import { createSegmenter, messageToWire, parse, plainText, segmentsOf, stripSpans } from "../../shared/segment.ts"
+import { truncateLines, utf8Bytes } from "../../shared/truncate.ts"
+import { cardTrailer } from "../../worker/tool/tool.ts"
+import { cutsOf, hold } from "../support/seeded.ts"
+
+const EMPTY = openMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
+
+/** The seed's parser, as it stands there: what bare rows must agree with. */
+function seedParse(content: string, rows: readonly { result: string }[]): unknown[] {
+  const segments: unknown[] = []
+  let cursor = 0
+  for (const match of content.matchAll(/<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>([\s\S]*?)<\/span>/gi)) {
+    const head = content.slice(cursor, match.index).trim()
+    if (head !== "") segments.push({ type: "text", content: head })
+    const tag = `${match[1]}_${match[2]}`
+    const synthesis = (match[3] ?? "").trim()
+    const row = rows.find(({ result }) => {
+      const trailer = result.slice(result.indexOf("\n\n"))
+      return trailer.includes(`<span id='${tag}'>`) || trailer.includes(`<span id="${tag}">`)
+    })
+    if (row !== undefined) {
+      const data = row.result.slice(0, row.result.indexOf("\n\n"))
+      segments.push({ type: "rich", tag, payload: parseJson(data) ?? data, synthesis })
+    } else if (synthesis !== "") segments.push({ type: "text", content: synthesis })
+    cursor = match.index + match[0].length
+  }
+  const tail = content.slice(cursor).trim()
+  if (tail !== "") segments.push({ type: "text", content: tail })
+  return segments
+}
+
+const ROWS = [
+  { name: "weather", ordinal: 1, result: `{"c":1}\n\n${cardTrailer("weather_1")}` },
+  { name: "weather", ordinal: 2, result: `{"c":2}\n\nuse <span id="weather_2">x</span>` },
+  { name: "note", ordinal: 1, result: `plain\n\n${cardTrailer("note_1")}` },
+]
+
+const TOKENS = fc.oneof(
+  fc.constantFrom("<span id='weather_1'>", '<span id="weather_2">', "<span id='weather_9'>", "<span  id='note_1' >"),
+  fc.constantFrom("</span>", "<span>", "<SPAN ID='weather_1'>", "</SPAN>", "<span id='weather_1\">", "<spa", "<", ">", "</"),
+  fc.constantFrom(" ", "\n", "\n\n", "  ", "\t", "a", "wörter", "😀", "'", '"', "<span id=", "1.", "- ", "> "),
+)
+const TEXT = fc.array(TOKENS, { maxLength: 24 }).map((tokens) => tokens.join(""))
+
+describe("parse", () => {
+  test("[SG10] agrees with the seed's regular expression on texts without code, backslashes or entities", () => {
+    hold(
+      fc.property(TEXT, (text) => {
+        expect(parse(text, ROWS)).toEqual(seedParse(text, ROWS))
+      }),
+    )
+  })
+
+  test("[SG10] a bare row whose head is no JSON has it as a string", () => {
+    expect(parse("<span id='note_1'>n</span>", ROWS)).toEqual([
+      { type: "rich", tag: "note_1", payload: "plain", synthesis: "n" },
+    ])
+  })
+
+  test("[SG10] a row with `card` cues that and nothing else; null cues nothing", () => {
+    const result = `{"a":1}\n\n${cardTrailer("t_1")}`
+    const text = "<span id='t_1'>x</span>"
+    expect(parse(text, [{ name: "t", ordinal: 1, result, card: null }])).toEqual([{ type: "text", content: "x" }])
+    expect(parse(text, [{ name: "t", ordinal: 1, result, card: "t_1", call_id: "c" }])).toEqual([
+      { type: "rich", tag: "t_1", payload: { a: 1 }, synthesis: "x", call_id: "c" },
+    ])
+  })
+
+  test("[SG1] any text, any cut: the same segments, and the same state after every piece", () => {
+    const withCode = fc
+      .array(fc.oneof(TOKENS, fc.constantFrom("`", "``", "\n```\n", "~~~", "\\", "`x`")), { maxLength: 24 })
+      .map((tokens) => tokens.join(""))
+    const cases = withCode.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces })))
+    hold(
+      fc.property(cases, ({ text, pieces }) => {
+        const cut = createSegmenter(ROWS)
+        let live: Segment[] = []
+        let sofar = ""
+        for (const piece of pieces) {
+          live = apply(live, cut.push(piece))
+          sofar += piece
+          const whole = apply([], createSegmenter(ROWS).push(sofar))
+          expect(canonicalJson(live)).toBe(canonicalJson(whole))
+        }
+        live = apply(live, cut.end())
+        expect(canonicalJson(live)).toBe(canonicalJson(parse(text, ROWS)))
+      }),
+    )
+  })
+
+  test("[SG1] a live card opens with its payload when its tag is complete, and its words stream in", () => {
+    const segmenter = createSegmenter(ROWS)
+    const ops: Op[][] = ["In Paris: <span id='weather_1'", "> co", "ol ", "and dry", "</span> bye"].map((piece) =>
+      segmenter.push(piece),
+    )
+    expect(ops).toEqual([
+      [{ op: "open", at: 0, segment: { type: "text", content: "In Paris:" } }],
+      [
+        { op: "open", at: 1, segment: { type: "rich", tag: "weather_1", payload: { c: 1 }, synthesis: "" } },
+        { op: "text", at: 1, offset: 0, text: "co" },
+      ],
+      [{ op: "text", at: 1, offset: 2, text: "ol" }],
+      [{ op: "text", at: 1, offset: 4, text: " and dry" }],
+      [{ op: "open", at: 2, segment: { type: "text", content: "bye" } }],
+    ])
+  })
+
+  test("[SG5] an abandoned card is cut and its words go on with the text before it", () => {
+    const segmenter = createSegmenter(ROWS)
+    segmenter.push("Hello <span id='weather_1'>co")
+    expect(segmenter.end()).toEqual([
+      { op: "cut", to: 1 },
+      { op: "text", at: 0, offset: 5, text: " <span id='weather_1'>co" },
+    ])
+    expect(segmenter.drift).toEqual([{ reason: "mark_unclosed", tag: "weather_1" }])
+  })
+})
+
+describe("cues", () => {
+  test.each<[string, string, string | null]>([
+    ["its own trailer", `{"a":1}\n\n${cardTrailer("t_1")}`, "t_1"],
+    ["no trailer", '{"a":1}', null],
+    ["another's trailer", `{"a":1}\n\n${cardTrailer("u_1")}`, null],
+    ["a tag in the data", `{"a":"<span id='t_1'>"}`, null],
+    ["a head that is no JSON", `words\n\n${cardTrailer("t_1")}`, null],
+    ["a wrapper around it", `[t(x)]\n{"a":1}\n\n${cardTrailer("t_1")}\n[end:t]`, "t_1"],
+    ["a fake end inside the data", `{"a":"[end:t]"}\n\n${cardTrailer("t_1")}`, "t_1"],
+    ["a payload over the limit", `${JSON.stringify("x".repeat(MAX_CARD_BYTES))}\n\n${cardTrailer("t_1")}`, null],
+  ])("[SG6] %s", (_what, result, card) => {
+    expect(cardOf("t", 1, result)).toBe(card)
+  })
+
+  test("[SG3] without an ordinal, off channel user, nothing is cued", () => {
+    expect(cardOf("t", null, `{}\n\n${cardTrailer("t_1")}`)).toBeNull()
+  })
+
+  test("[SG11] a trailer stays home, also one that cued no card", () => {
+    const trailers = [cardTrailer("t_1"), cardTrailer("t_77"), 'say <span id="t_2">']
+    for (const trailer of trailers) expect(resultData({ name: "t", result: `head\n\n${trailer}` })).toBe("head")
+    expect(resultData({ name: "t", result: "two\n\nparagraphs" })).toBe("two\n\nparagraphs")
+  })
+})
+
+describe("messages", () => {
+  const call: TurnEvent[] = [
+    { type: "tool_call", call_id: "c", name: "t", args: "{}" },
+    { type: "tool_call_start", call_id: "c", channel: "user", ordinal: 1 },
+  ]
+  const result = (text: string): TurnEvent => ({
+    ...{ type: "tool_result", call_id: "c", status: "ok", result: text, card: null, error: null },
+  })
+
+  test("[SG9] a long result is shown on whole lines with its true totals", () => {
+    const lines = Array.from({ length: MAX_SHOWN_LINES + 500 }, (_, i) => `line ${i}`).join("\n")
+    const [segment] = segmentsOf([...call, result(lines)].reduce(fold, EMPTY))
+    if (segment?.type !== "tool") throw new Error("no tool")
+    expect(segment.truncated).toEqual({ lines: MAX_SHOWN_LINES + 500, bytes: lines.length })
+    expect(lines.startsWith(segment.result ?? "-")).toBe(true)
+    expect(segment.result?.endsWith(`line ${MAX_SHOWN_LINES - 1}\n`)).toBe(true)
+  })
+
+  test("[SG9] a single line over the limit is cut between code points, within the limit", () => {
+    hold(
+      fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat({ max: 60 }), (text, bytes) => {
+        const well = text.toWellFormed().replaceAll("\n", "")
+        const shown = truncateLines(well, 10, bytes)
+        expect(utf8Bytes(shown.text)).toBeLessThanOrEqual(Math.max(bytes, shown.truncated ? 0 : bytes))
+        expect(well.startsWith(shown.text)).toBe(true)
+        expect(shown.text.isWellFormed()).toBe(true)
+      }),
+      2_000,
+    )
+    expect(utf8Bytes("é😀a")).toBe(7)
+    expect(truncateLines("x".repeat(MAX_SHOWN_BYTES + 1), 10, MAX_SHOWN_BYTES).text).toHaveLength(MAX_SHOWN_BYTES)
+  })
+
+  test("[SG12] plain text is the words alone", () => {
+    const events: TurnEvent[] = [
+      { type: "thinking_delta", delta: "hm" },
+      { type: "text_delta", delta: "In **Paris** <b>now</b>: <span id='x_1'>cool</span> `<b>` a &lt;T>" },
+    ]
+    expect(plainText(events.reduce(fold, EMPTY))).toBe("In **Paris** now:\n\ncool\n\n`<b>` a <T>")
+    expect(plainText({ ...EMPTY, role: "user", words: "<b>" })).toBe("<b>")
+  })
+
+  test("[EV5] a user's words are one text segment, never parsed", () => {
+    const words = "<span id='weather_1'>x</span> **b**"
+    const wire = messageToWire({ ...EMPTY, role: "user", words })
+    expect(wire).toMatchObject({ content: words, segments: [{ type: "text", content: words }] })
+  })
+})
+
+describe("stripSpans", () => {
+  test.each([
+    ["<span id='weather_1'>x</span>", "x"],
+    ["a <span id='weather_1'>x</span> b <span id=\"t_2\">y</span>", "a x b y"],
+    ["<span id='a_1'>two\nlines</span>", "two\nlines"],
+    ["", ""],
+    ["<span class='x'>y</span>", "<span class='x'>y</span>"],
+  ])("[SG12] %j becomes %j", (text, expected) => {
+    expect(stripSpans(text)).toBe(expected)
+    expect(stripSpans(stripSpans(text))).toBe(expected)
+  })
+})
+

@@ -1,0 +1,25 @@
+/**
+ * seeded.ts: property tests with a printed seed. `FC_SEED=… npx vitest …` repeats a run; `FC_RUNS` changes its length.
+ */
+
+import fc from "fast-check"
+
+const seed = Number(process.env["FC_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+
+/** Runs of a property in CI. */
+export const RUNS = Number(process.env["FC_RUNS"] ?? 10_000)
+
+console.log(`property seed ${seed} (FC_SEED=${seed} repeats it)`)
+
+/** Asserts a property RUNS times from the printed seed. */
+export function hold<T>(property: fc.IProperty<T>, runs = RUNS): void {
+  fc.assert(property, { seed, numRuns: runs })
+}
+
+/** Cuts a text at some of its indices. */
+export function cutsOf(text: string): fc.Arbitrary<string[]> {
+  return fc.array(fc.nat({ max: Math.max(text.length, 0) }), { maxLength: 8 }).map((indices) => {
+    const at = [...new Set([0, ...indices, text.length])].sort((a, b) => a - b)
+    return at.slice(1).map((end, i) => text.slice(at[i], end))
+  })
+}

@@ -1,0 +1,138 @@
+/**
+ * socket.ts: a client of one session for tests in workerd: it keeps every frame, applies it as the page does, and
+ * fails on the first gap or double (law 6).
+ */
+
+import { env } from "cloudflare:test"
+import {
+  applyToMessage,
+  type ClientFrame,
+  type HistoryPage,
+  parseServerFrame,
+  type ServerFrame,
+  type WireMessage,
+} from "../../shared/frame.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import type { Claims } from "../../worker/tenant/keys.ts"
+
+export const CLAIMS: Claims = { tenant: "acme", user: "ada", expires: 4_000_000_000 }
+
+export function sessionOf(id: string, claims: Claims = CLAIMS) {
+  return env.SESSION.getByName(`${claims.tenant}:${id}`)
+}
+
+export async function createSession(id: string, claims: Claims = CLAIMS): Promise<void> {
+  await sessionOf(id, claims).create(claims, id, "")
+}
+
+export async function pageOf(id: string, query = { limit: 50 }): Promise<HistoryPage> {
+  const page = await sessionOf(id).recent(CLAIMS, query)
+  if (!page.ok) throw new Error(page.fault.reason)
+  return JSON.parse(page.value)
+}
+
+export interface TestClient {
+  readonly socket: WebSocket
+  readonly frames: ServerFrame[]
+  readonly texts: string[]
+  readonly messages: Map<string, WireMessage>
+  last: number
+  closed: { code: number; reason: string } | null
+  say(frame: ClientFrame | string): void
+  /** Resolves with the first frame, past or to come, that fits. */
+  until<T extends ServerFrame>(fits: (frame: ServerFrame) => frame is T): Promise<T>
+  untilTrue(fits: (frame: ServerFrame) => boolean): Promise<ServerFrame>
+  /** Resolves when the answer of that exchange has ended. */
+  untilEnd(exchange: string): Promise<WireMessage>
+  untilClosed(): Promise<{ code: number; reason: string }>
+}
+
+export async function connect(id: string, claims: Claims = CLAIMS, hello: object | null = {}): Promise<TestClient> {
+  const headers = { upgrade: "websocket", "x-cuecard-claims": JSON.stringify(claims) }
+  const response = await sessionOf(id, claims).fetch("https://cuecard.test/socket", { headers })
+  const socket = response.webSocket
+  if (socket === null) throw new Error(`no socket: ${response.status}`)
+  const client = follow(socket)
+  socket.accept()
+  if (hello !== null) {
+    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, ...hello })
+    const said = await client.until((frame) => frame.type === "hello" || frame.type === "error")
+    if (said.type === "hello" && !("after" in hello)) client.last = said.seq
+  }
+  return client
+}
+
+function follow(socket: WebSocket): TestClient {
+  const waiting = new Set<() => void>()
+  const client: TestClient = {
+    ...{ socket, frames: [], texts: [], messages: new Map(), last: 0, closed: null },
+    say: (frame) => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
+    until: (fits) => wait(() => client.frames.find(fits)),
+    untilTrue: (fits) => wait(() => client.frames.find(fits)),
+    untilEnd: (exchange) => wait(() => endedAnswer(client, exchange)),
+    untilClosed: () => wait(() => client.closed ?? undefined),
+  }
+  function wait<T>(look: () => T | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`nothing came; frames: ${client.texts.join("\n")}`)), 10_000)
+      const check = (): void => {
+        const found = look()
+        if (found === undefined) return
+        clearTimeout(late)
+        waiting.delete(check)
+        resolve(found)
+      }
+      waiting.add(check)
+      check()
+    })
+  }
+  const wake = (): void => {
+    for (const check of [...waiting]) check()
+  }
+  socket.addEventListener("message", (event) => {
+    const text = String(event.data)
+    client.texts.push(text)
+    const frame = parseServerFrame(text)
+    if (frame !== null) take(client, frame)
+    wake()
+  })
+  socket.addEventListener("close", ({ code, reason }) => {
+    client.closed = { code, reason }
+    wake()
+  })
+  return client
+}
+
+/** As the page takes it; a gap is an error here. */
+function take(client: TestClient, frame: ServerFrame): void {
+  client.frames.push(frame)
+  if (frame.type !== "message" && frame.type !== "ops") return
+  if ("piece" in frame && frame.piece !== undefined) return takePiece(client, frame)
+  if (frame.prev !== client.last) throw new Error(`gap: prev ${frame.prev}, last ${client.last}`)
+  if (frame.seq <= frame.prev) throw new Error(`double: seq ${frame.seq}, prev ${frame.prev}`)
+  client.last = frame.seq
+  if (frame.type === "message") {
+    const { type: _, seq: __, prev: ___, pieces: ____, ...message } = frame
+    client.messages.set(frame.id, message)
+    return
+  }
+  changeWith(client, frame)
+}
+
+function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
+  if (frame.piece === 1 && frame.seq > client.last) client.last = frame.seq
+  changeWith(client, frame)
+}
+
+function changeWith(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
+  const message = client.messages.get(frame.message)
+  // A client that came with `after` knows messages that this one was never sent.
+  if (message !== undefined) client.messages.set(frame.message, applyToMessage(message, frame.ops))
+}
+
+function endedAnswer(client: TestClient, exchange: string): WireMessage | undefined {
+  const ended = ["completed", "cancelled", "interrupted", "failed"]
+  return [...client.messages.values()].find(
+    (message) => message.role === "assistant" && message.exchange_id === exchange && ended.includes(message.status),
+  )
+}

@@ -1,0 +1,91 @@
+/**
+ * golden.test.ts: check 5 of every golden transcript, in workerd on real SQLite.
+ *
+ * Each raw event is fed to a fresh recorder on the stored rows, and the object is evicted between every two events:
+ * what the page of history says in the end, and what a socket would have been told, is what the golden file says.
+ */
+
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/event.ts"
+import { apply, canonicalJson, type HistoryPage, type Op, type Segment } from "../../shared/frame.ts"
+import { openMessage } from "../../shared/message.ts"
+import { pageJson } from "../../worker/session/history.ts"
+import { createRecorder } from "../../worker/session/record.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { type Golden, parseGolden, printSegments } from "../support/golden.ts"
+
+const files = import.meta.glob<string>("../golden/*.txt", { query: "?raw", import: "default", eager: true })
+const goldens = Object.entries(files).map(([path, text]) => parseGolden(path.replace(/^.*\/|\.txt$/g, ""), text))
+
+const CLAIMS = { tenant: "golden", user: "reader", expires: 4_000_000_000 }
+
+function stubOf(name: string) {
+  return env.SESSION.getByName(`golden:${name}`)
+}
+
+/**
+ * Stores the empty answer of a turn, as the turn loop does, without a model behind it. A word of the user stands
+ * behind it, so that the loop, which takes up the newest turn on waking, leaves it to the test.
+ */
+async function begin(name: string): Promise<void> {
+  await stubOf(name).create(CLAIMS, name, "golden")
+  await runInDurableObject(stubOf(name), (_object, state) => {
+    const answer = openMessage({ id: "m1", role: "assistant", exchange_id: "u1", timestamp: "2026-01-01T00:00:00.000Z" })
+    const after = { ...openMessage({ ...answer, id: "u2", role: "user", words: "next" }), status: "completed" as const }
+    const store = createStore(state.storage.sql)
+    store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)
+    store.insertMessage({ pos: 2, parent: 1, version: 1, seq: 2 }, after)
+  })
+}
+
+/** One event in an object that knows nothing but its rows; the ops that a socket would get. */
+function feed(name: string, event: TurnEvent): Promise<readonly Op[]> {
+  return runInDurableObject(stubOf(name), (_object, state) => {
+    const store = createStore(state.storage.sql)
+    const stored = store.at(1)
+    if (stored === null) throw new Error("the answer is gone")
+    const recorder = createRecorder(store, stored, () => stored.seq + 1)
+    recorder.feed(event)
+    return recorder.flush()?.ops ?? []
+  })
+}
+
+function segmentsStored(name: string): Promise<readonly Segment[]> {
+  return runInDurableObject(stubOf(name), (_object, state) => {
+    const store = createStore(state.storage.sql)
+    const page: HistoryPage = JSON.parse(pageJson(store, "e", store.lastSeq(), { limit: 1, before: 2 }))
+    return page.messages[0]?.segments ?? []
+  })
+}
+
+async function play(golden: Golden, name: string, events: readonly TurnEvent[]): Promise<void> {
+  await begin(name)
+  let live: Segment[] = []
+  for (const event of events) {
+    live = apply(live, await feed(name, event))
+    await evictDurableObject(stubOf(name))
+  }
+  const stored = await segmentsStored(name)
+  const expected = golden.expected.filter((line) => !line.startsWith("drift"))
+  expect(printSegments(stored, [])).toEqual(expected)
+  expect(canonicalJson(live)).toBe(canonicalJson(stored))
+}
+
+test.each(goldens.map((golden) => [golden.name, golden] as const))(
+  "[GO5] %s: evicted between every two events",
+  async (name, golden) => {
+    await play(golden, name, golden.events)
+  },
+)
+
+test("[GO5] evicted between every two characters of a tag, a fence, an emoji and an unfinished element", async () => {
+  const text = "é😀 `a` <span id='weather_1'>x</span> <scr<b>i</b> ```\n"
+  const golden = parseGolden("chars", `text ${JSON.stringify(text)}\n---\n`)
+  const crumbs: TurnEvent[] = text.split("").map((delta) => ({ type: "text_delta", delta }))
+  await begin("whole")
+  await feed("whole", { type: "text_delta", delta: text })
+  await feed("whole", { type: "text_done" })
+  const expected = printSegments(await segmentsStored("whole"), [])
+  await play({ ...golden, expected }, "chars", [...crumbs, { type: "text_done" }])
+})

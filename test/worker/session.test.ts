@@ -1,0 +1,489 @@
+/** session.test.ts: the session object on the wire: turns, resume, queue, bad input; real workerd, real SQLite. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { canonicalJson, type WireMessage } from "../../shared/frame.ts"
+import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { openMessage } from "../../shared/message.ts"
+import { createRecorder } from "../../worker/session/record.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
+
+let count = 0
+async function freshSession(): Promise<string> {
+  count += 1
+  const id = `s${count}`
+  await createSession(id)
+  return id
+}
+
+const WEATHER = "What's the weather in London and in Tokyo?"
+
+function rowsIn(id: string): Promise<Record<string, number>> {
+  return runInDurableObject(sessionOf(id), (_object, state) => {
+    const tables = state.storage.sql.exec<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
+    )
+    const count = (name: string): number => Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
+    return Object.fromEntries(tables.toArray().map(({ name }) => [name, count(name)]))
+  })
+}
+
+/** A message without what ops do not move. */
+function shownOf({ content: _, ...message }: WireMessage): string {
+  return canonicalJson(message)
+}
+
+describe("a turn", () => {
+  test("[TU1] the weather in two cities: thinking, prose, two calls, a card for each, and history says the same", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: WEATHER })
+    const answer = await client.untilEnd("q1")
+    expect(answer.status).toBe("completed")
+    const kinds = answer.segments.map((segment) => (segment.type === "rich" ? segment.tag : segment.type))
+    expect(kinds.slice(0, 4)).toEqual(["thinking", "text", "tool", "tool"])
+    expect(kinds.filter((kind) => kind.startsWith("weather"))).toEqual(["weather_1", "weather_2"])
+    const cards = answer.segments.filter((segment) => segment.type === "rich")
+    expect(cards.map((card) => card.payload)).toMatchObject([{ location: "London, GB" }, { location: "Tokyo, JP" }])
+    expect(kinds[kinds.indexOf("weather_1") + 1]).toBe("text")
+
+    const page = await pageOf(id)
+    expect(page.messages.map(({ role }) => role)).toEqual(["user", "assistant"])
+    for (const message of page.messages) {
+      const live = client.messages.get(message.id)
+      expect(live && shownOf(live)).toBe(shownOf(message))
+    }
+    expect(page.seq).toBe(client.last)
+  })
+
+  test("[SG11] no trailer is on the wire or in history", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: WEATHER })
+    await client.untilEnd("q1")
+    const all = client.texts.join("\n") + JSON.stringify(await pageOf(id))
+    expect(all).not.toContain("rich-media rendering")
+    const stored = await runInDurableObject(sessionOf(id), (_object, state) =>
+      state.storage.sql.exec("SELECT result FROM tool_calls").toArray(),
+    )
+    expect(JSON.stringify(stored)).toContain("rich-media rendering")
+  })
+
+  test("[TU2] ordinals count per turn: the next turn's first card is weather_1 again", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    for (const exchange of ["q1", "q2"]) {
+      client.say({ type: "send", id: exchange, content: "weather in Paris" })
+      const answer = await client.untilEnd(exchange)
+      expect(answer.segments.filter((one) => one.type === "rich").map((one) => one.tag)).toEqual(["weather_1"])
+    }
+  })
+
+  test("[TU3] messages sent while a turn runs are queued, and answered in the order they were acknowledged", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/bench deltas=60 chars=6 tools=1 delay_ms=2 yield_every=1" })
+    client.say({ type: "send", id: "q2", content: "/say two" })
+    client.say({ type: "send", id: "q3", content: "/say three" })
+    await client.untilTrue((frame) => frame.type === "message" && frame.id === "q3" && frame.status === "queued")
+    const waiting = await pageOf(id)
+    expect(waiting.messages.map(({ id, status }) => `${id} ${status}`).slice(-2)).toEqual(["q2 queued", "q3 queued"])
+    await client.untilEnd("q3")
+    const page = await pageOf(id)
+    expect(page.messages.filter(({ role }) => role === "user").map(({ id }) => id)).toEqual(["q1", "q2", "q3"])
+    expect(page.messages.map(({ exchange_id }) => exchange_id)).toEqual(["q1", "q1", "q2", "q2", "q3", "q3"])
+    expect(page.messages.every(({ status }) => status === "completed")).toBe(true)
+  })
+})
+
+describe("crash and recovery", () => {
+  /** A turn as a killed process leaves it: stored, not ended. */
+  async function leaveBehind(id: string, feed: (recorder: ReturnType<typeof createRecorder>) => void): Promise<void> {
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql)
+      const timestamp = new Date().toISOString()
+      const user = openMessage({
+        ...{ id: "q1", role: "user", exchange_id: "q1", timestamp, words: "/say went on", status: "completed" },
+      })
+      const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp })
+      store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, user)
+      store.insertMessage({ pos: 2, parent: 1, version: 1, seq: 2 }, answer)
+      const stored = store.at(2)
+      if (stored === null) throw new Error("not stored")
+      let seq = 2
+      const recorder = createRecorder(store, stored, () => ++seq)
+      recorder.feed({ type: "step_start" })
+      feed(recorder)
+      recorder.flush()
+      return state.storage.setAlarm(Date.now() + 60_000)
+    })
+    await evictDurableObject(sessionOf(id))
+  }
+
+  test("[TU4] a step cut inside text ends the turn, keeping what was shown", async () => {
+    const id = await freshSession()
+    await leaveBehind(id, (recorder) => recorder.feed({ type: "text_delta", delta: "half of a sen" }))
+    await runDurableObjectAlarm(sessionOf(id))
+    const answer = (await pageOf(id)).messages[1]
+    expect(answer).toMatchObject({
+      ...{ status: "interrupted", reason: "process_restart", segments: [{ type: "text", content: "half of a sen" }] },
+    })
+  })
+
+  test("[TU4] a step that had shown nothing is run again", async () => {
+    const id = await freshSession()
+    await leaveBehind(id, () => {})
+    const client = await connect(id, CLAIMS, { after: 0, epoch: (await pageOf(id)).epoch })
+    const answer = await client.untilEnd("q1")
+    expect(answer).toMatchObject({ status: "completed" })
+    expect(JSON.stringify(answer.segments)).toContain("went on")
+  })
+
+  test("[TU4] a call that only reads is run again; the turn goes on", async () => {
+    const id = await freshSession()
+    await leaveBehind(id, (recorder) => {
+      recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "weather", args: '{"location":"Paris"}' })
+      recorder.feed({ type: "tool_call_start", call_id: "call_2_0", channel: "user", ordinal: 1 })
+    })
+    const client = await connect(id, CLAIMS, { after: 0, epoch: (await pageOf(id)).epoch })
+    const answer = await client.untilEnd("q1")
+    expect(answer.segments[0]).toMatchObject({ type: "tool", status: "ok" })
+    expect(answer.status).toBe("completed")
+  })
+
+  test("[TU4] a call of a tool with side effects is interrupted and told so", async () => {
+    const id = await freshSession()
+    await leaveBehind(id, (recorder) => {
+      recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "pay", args: "{}" })
+      recorder.feed({ type: "tool_call_start", call_id: "call_2_0", channel: "user", ordinal: 1 })
+    })
+    const client = await connect(id, CLAIMS, { after: 0, epoch: (await pageOf(id)).epoch })
+    const answer = await client.untilEnd("q1")
+    expect(answer.segments[0]).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
+  })
+})
+
+describe("the wire", () => {
+  test("[WS1] nothing before hello", async () => {
+    const client = await connect(await freshSession(), CLAIMS, null)
+    client.say({ type: "send", id: "q1", content: "hi" })
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "hello_first" })
+    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
+    await client.untilTrue((frame) => frame.type === "hello")
+  })
+
+  test("[WS1] another protocol is told to reload and closed with 4406", async () => {
+    const client = await connect(await freshSession(), CLAIMS, null)
+    client.say({ type: "hello", protocol: 99, live: true })
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "protocol_unsupported" })
+    expect(await client.untilClosed()).toMatchObject({ code: 4406 })
+  })
+
+  test("[WS2] two tabs get the same seq, without gaps; each its own prev", async () => {
+    const id = await freshSession()
+    const [one, two] = [await connect(id), await connect(id)]
+    one.say({ type: "send", id: "q1", content: WEATHER })
+    await Promise.all([one.untilEnd("q1"), two.untilEnd("q1")])
+    expect(two.last).toBe(one.last)
+    expect([...two.messages.values()].map(shownOf)).toEqual([...one.messages.values()].map(shownOf))
+    const seqs = one.frames.flatMap((frame) => (frame.type === "message" || frame.type === "ops" ? [frame.seq] : []))
+    expect(seqs).toEqual(seqs.map((_, i) => (seqs[0] ?? 0) + i))
+  })
+
+  test.each([
+    ["not JSON", "{", "frame_malformed"],
+    ["not an object", "[1]", "frame_malformed"],
+    ["an unknown type", '{"type":"segments","segments":[]}', "frame_unknown"],
+    ["a field of the wrong kind", '{"type":"send","id":"a","content":7}', "frame_invalid"],
+    ["an id that is none", '{"type":"send","id":"a b","content":"x"}', "frame_invalid"],
+    ["an answer to nothing", '{"type":"send","id":"a","content":"x","reply_to":"ghost"}', "frame_invalid"],
+    ["a cursor from the future", `{"type":"hello","protocol":1,"live":true,"epoch":"EPOCH","after":999}`, "frame_invalid"],
+    ["an empty message", '{"type":"send","id":"a","content":" \\n "}', "message_empty"],
+    ["a long message", JSON.stringify({ type: "send", id: "a", content: "é".repeat(MAX_MESSAGE_BYTES / 2 + 1) }), "message_too_large"],
+    ["a long frame", `{"type":"send","id":"a","content":"${"x".repeat(MAX_CLIENT_FRAME_BYTES)}"}`, "frame_too_large"],
+  ])("[WS3] [WS4] %s: told, kept open, nothing stored", async (_what, text, code) => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const before = await rowsIn(id)
+    const { epoch } = await pageOf(id)
+    client.say(text.replace("EPOCH", epoch))
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
+    expect(await rowsIn(id)).toEqual(before)
+    client.say({ type: "send", id: "still", content: "/say here" })
+    expect((await client.untilEnd("still")).status).toBe("completed")
+  })
+
+  test("[WS3] a binary frame is told, and the socket stays open", async () => {
+    const client = await connect(await freshSession())
+    client.socket.send(new Uint8Array([1, 2, 3]))
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "frame_malformed" })
+    client.say({ type: "send", id: "q1", content: "/say hi" })
+    await client.untilEnd("q1")
+  })
+
+  test("[WS7] a client that comes back gets the missed frames from memory", async () => {
+    const id = await freshSession()
+    const first = await connect(id)
+    first.say({ type: "send", id: "q1", content: WEATHER })
+    await first.untilEnd("q1")
+    const { epoch } = await pageOf(id)
+    for (const after of [0, 1, 3, first.last - 1, first.last]) {
+      const again = await connect(id, CLAIMS, null)
+      again.last = after
+      again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after })
+      if (after < first.last) await again.untilTrue((frame) => "seq" in frame && frame.seq === first.last && frame.type !== "hello")
+      await again.untilTrue((frame) => frame.type === "hello")
+      expect(again.last).toBe(first.last)
+      expect(again.frames.length - 1).toBe(first.last - after)
+    }
+  })
+
+  test("[WS7] after an eviction it gets whole messages, each once", async () => {
+    const id = await freshSession()
+    const first = await connect(id)
+    for (const exchange of ["q1", "q2"]) {
+      first.say({ type: "send", id: exchange, content: `/say ${exchange}` })
+      await first.untilEnd(exchange)
+    }
+    const page = await pageOf(id)
+    await evictDurableObject(sessionOf(id))
+    const again = await connect(id, CLAIMS, null)
+    again.last = 1
+    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: 1 })
+    await again.untilTrue((frame) => frame.type === "message" && frame.seq === page.seq)
+    expect([...again.messages.values()].map((message) => canonicalJson(message))).toEqual(
+      page.messages.slice(1).map((message) => canonicalJson(message)),
+    )
+    expect((await pageOf(id)).seq).toBe(page.seq)
+  })
+
+  test("[WS7] a client of another epoch is told the epoch and nothing else", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/say hi" })
+    await client.untilEnd("q1")
+    const stranger = await connect(id, CLAIMS, null)
+    stranger.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: "old", after: 1 })
+    const hello = await stranger.untilTrue((frame) => frame.type === "hello")
+    expect(hello).toMatchObject({ epoch: (await pageOf(id)).epoch, seq: client.last })
+    expect(stranger.frames).toHaveLength(1)
+  })
+
+  test("[WS8] the same id again has no second effect and is acknowledged again, also after an eviction and over HTTP", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/say once" })
+    client.say({ type: "send", id: "q1", content: "/say once" })
+    await client.untilEnd("q1")
+    await evictDurableObject(sessionOf(id))
+    const again = await connect(id)
+    again.say({ type: "send", id: "q1", content: "/say twice" })
+    await again.untilTrue((frame) => frame.type === "ack")
+    expect(await sessionOf(id).send(CLAIMS, { id: "q1", content: "x" })).toMatchObject({ value: { duplicate: true } })
+    expect(client.frames.filter((frame) => frame.type === "ack")).toEqual([
+      { type: "ack", id: "q1", seq: 1 },
+      { type: "ack", id: "q1", seq: 1 },
+    ])
+    expect((await pageOf(id)).messages).toHaveLength(2)
+  })
+
+  test("[WS9] with live: false a client gets whole messages only", async () => {
+    const id = await freshSession()
+    const client = await connect(id, CLAIMS, { live: false })
+    client.say({ type: "send", id: "q1", content: WEATHER })
+    const answer = await client.untilEnd("q1")
+    expect(client.frames.some((frame) => frame.type === "ops")).toBe(false)
+    expect(canonicalJson(answer)).toBe(canonicalJson((await pageOf(id)).messages[1]))
+  })
+
+  test("[WS10] a token that runs out closes its socket at the next frame", async () => {
+    const id = await freshSession()
+    const client = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    client.say({ type: "send", id: "q1", content: "hi" })
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "token_expired" })
+    expect(await client.untilClosed()).toMatchObject({ code: 4401 })
+    expect((await pageOf(id)).messages).toHaveLength(0)
+  })
+
+  test("[WS10] and nothing is sent on it any more", async () => {
+    const id = await freshSession()
+    const short = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
+    const long = await connect(id)
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    long.say({ type: "send", id: "q1", content: "/say secret" })
+    await long.untilEnd("q1")
+    expect(await short.untilClosed()).toMatchObject({ code: 4401 })
+    expect(short.texts.join()).not.toContain("secret")
+  })
+
+  test("[WS5] a message over the frame limit goes in pieces that come to the same", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const long = `${"wörter und 😀 ".repeat(20_000)}end`
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql)
+      const timestamp = new Date().toISOString()
+      const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
+      store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)
+      const recorder = createRecorder(store, store.at(1) ?? { pos: 1, parent: null, version: 1, seq: 1, message: answer }, () => 2)
+      recorder.feed({ type: "text_delta", delta: long })
+      recorder.feed({ type: "end", status: "completed", reason: null, metrics: null })
+      recorder.flush()
+    })
+    client.socket.close()
+    await evictDurableObject(sessionOf(id))
+    const page = await pageOf(id)
+    const again = await connect(id, CLAIMS, null)
+    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: 0 })
+    await again.untilTrue((frame) => frame.type === "ops" && frame.piece !== undefined && JSON.stringify(frame).includes("end"))
+    expect(again.texts.every((text) => new TextEncoder().encode(text).length <= 256 * 1024)).toBe(true)
+    const joined = again.messages.get("a1")
+    expect(joined && shownOf(joined)).toBe(page.messages[0] && shownOf(page.messages[0]))
+  })
+})
+
+describe("history", () => {
+  async function fill(id: string, turns: number): Promise<void> {
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql)
+      for (let i = 0; i < turns * 2; i++) {
+        const role = i % 2 === 0 ? "user" : "assistant"
+        const message = openMessage({
+          ...{ id: `m${i}`, role, exchange_id: `m${i - (i % 2)}`, words: role === "user" ? `word ${i}` : "" },
+          ...{ timestamp: new Date(1_700_000_000_000 + i).toISOString(), status: "completed" },
+        })
+        store.insertMessage({ pos: i + 1, parent: i === 0 ? null : i, version: 1, seq: i + 1 }, message)
+        if (role === "user") continue
+        const leaf = { part: 0, n: 0, kind: "text", step: 1, open: false, ms: null, held: null, text: `answer ${i}` } as const
+        store.putLeaf(i + 1, i + 1, leaf)
+      }
+    })
+    await evictDurableObject(sessionOf(id))
+  }
+
+  test("[HI1] [HI2] pages meet every message once, oldest first inside a page", async () => {
+    const id = await freshSession()
+    await fill(id, 20)
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = JSON.parse(
+        await sessionOf(id)
+          .recent(CLAIMS, { limit: 7, ...(cursor === undefined ? {} : { before: Number(cursor) }) })
+          .then((result) => (result.ok ? result.value : "{}")),
+      )
+      seen.unshift(...page.messages.map((message: WireMessage) => message.id))
+      cursor = page.cursor
+      expect(page.has_more).toBe(cursor !== undefined)
+    } while (cursor !== undefined)
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, i) => `m${i}`))
+  })
+
+  test("[HI1] a page is bounded in bytes and holds one message at least", async () => {
+    const id = await freshSession()
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql)
+      for (let i = 0; i < 4; i++) {
+        const words = String(i).repeat(600_000)
+        const message = openMessage({ id: `m${i}`, role: "user", exchange_id: `m${i}`, words, timestamp: new Date().toISOString() })
+        store.insertMessage({ pos: i + 1, parent: i === 0 ? null : i, version: 1, seq: i + 1 }, message)
+      }
+    })
+    const page = await pageOf(id)
+    expect(page.messages.map((message) => message.id)).toEqual(["m3"])
+    expect(page.has_more).toBe(true)
+  })
+
+  test("[HI3] [ST6] a page and a wake read the same rows in a long session and a short one", async () => {
+    const reads = async (turns: number): Promise<number[]> => {
+      const id = await freshSession()
+      await fill(id, turns)
+      return runInDurableObject(sessionOf(id), async (_object, state) => {
+        const { sql } = state.storage
+        let rows = 0
+        const counting = new Proxy(sql, {
+          get: (target, key) =>
+            key === "exec"
+              ? (query: string, ...bindings: SqlStorageValue[]) => {
+                  const cursor = target.exec(query, ...bindings)
+                  const all = cursor.toArray()
+                  rows += cursor.rowsRead
+                  return { toArray: () => all, one: () => all[0] }
+                }
+              : Reflect.get(target, key),
+        })
+        const { pageJson } = await import("../../worker/session/history.ts")
+        const store = createStore(counting)
+        store.lastSeq()
+        const wake = rows
+        pageJson(store, "e", 0, { limit: 50 })
+        return [wake, rows - wake]
+      })
+    }
+    const [short, long] = [await reads(50), await reads(1_000)]
+    expect(long).toEqual(short)
+    expect(short[1]).toBeLessThanOrEqual(130)
+  })
+})
+
+describe("the store", () => {
+  test("[ST1] an unknown id writes nothing, whatever it is asked", async () => {
+    const stub = env.SESSION.getByName("acme:ghost")
+    expect(await stub.recent(CLAIMS, { limit: 5 })).toMatchObject({ ok: false, fault: { reason: "session_unknown" } })
+    expect(await stub.send(CLAIMS, { id: "a", content: "x" })).toMatchObject({ ok: false })
+    const upgrade = await stub.fetch("https://cuecard.test/", {
+      headers: { upgrade: "websocket", "x-cuecard-claims": JSON.stringify(CLAIMS) },
+    })
+    expect(upgrade.status).toBe(404)
+    const tables = await runInDurableObject(stub, (_object, state) =>
+      state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
+    )
+    expect(tables).toEqual([])
+  })
+
+  test.each([
+    ["another tenant", { ...CLAIMS, tenant: "evil" }],
+    ["another user", { ...CLAIMS, user: "eve" }],
+  ])("[ST1] %s is told that there is no such session, by the object itself", async (_who, claims) => {
+    const id = await freshSession()
+    expect(await sessionOf(id).recent(claims, { limit: 5 })).toMatchObject({ fault: { reason: "session_unknown" } })
+    expect(await sessionOf(id).send(claims, { id: "a", content: "x" })).toMatchObject({ ok: false })
+    expect(await sessionOf(id).create(claims, id, "mine")).toMatchObject({ ok: false })
+    expect((await pageOf(id)).messages).toEqual([])
+  })
+
+  test("[ST2] migrations run once, and a second create changes nothing", async () => {
+    const id = await freshSession()
+    const { epoch } = await pageOf(id)
+    await evictDurableObject(sessionOf(id))
+    await sessionOf(id).create(CLAIMS, id, "again")
+    expect((await pageOf(id)).epoch).toBe(epoch)
+    expect((await rowsIn(id))["schema_version"]).toBe(1)
+  })
+
+  test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 45 rows", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const written = runInDurableObject(sessionOf(id), async (_object, state) => {
+      const { sql } = state.storage
+      const exec = sql.exec.bind(sql)
+      const cursors: { rowsWritten: number }[] = []
+      Object.defineProperty(sql, "exec", {
+        configurable: true,
+        value: (query: string, ...bindings: SqlStorageValue[]) => {
+          const cursor = exec(query, ...bindings)
+          cursors.push(cursor)
+          return cursor
+        },
+      })
+      client.say({ type: "send", id: "q1", content: "/bench deltas=400 chars=12 tools=2 delay_ms=10 yield_every=1" })
+      await client.untilEnd("q1")
+      return cursors.reduce((sum, cursor) => sum + cursor.rowsWritten, 0)
+    })
+    // And one for the alarm, which is set outside SQL.
+    expect((await written) + 1).toBeLessThanOrEqual(45)
+    expect(client.last).toBeLessThanOrEqual(45)
+  })
+})

@@ -1,0 +1,21 @@
+/** dev-token.ts: with AUTH=dev, and nowhere else, the page may fetch a token for the tenant `demo`. */
+
+import { Hono } from "hono"
+import * as v from "valibot"
+import { idSchema } from "../../shared/event.ts"
+import { DEV_TOKEN_SECONDS } from "../../shared/limits.ts"
+import { issueToken } from "../tenant/keys.ts"
+import { type App, answerFault, readBody } from "./answer.ts"
+
+const bodySchema = v.object({ user: v.optional(idSchema, "you") })
+
+export const devToken = new Hono<App>().post("/", async (context) => {
+  const { AUTH, ENVIRONMENT, JWT_SECRET } = context.env
+  if (AUTH !== "dev" || ENVIRONMENT === "production") return answerFault({ reason: "route_unknown" })
+  const body = await readBody(context, bodySchema)
+  if (!body.ok) return answerFault(body.fault)
+  const { user } = body.value
+  const expires = Math.floor(Date.now() / 1000) + DEV_TOKEN_SECONDS
+  const token = await issueToken({ tenant: "demo", user, expires }, JWT_SECRET ?? "")
+  return context.json({ token, expires, tenant: "demo", user })
+})

@@ -1,0 +1,96 @@
+/** sessions.ts: a user's sessions: make one, list them, read one's history, say something, open a socket. */
+
+import { Hono } from "hono"
+import { nanoid } from "nanoid"
+import * as v from "valibot"
+import { idSchema } from "../../shared/event.ts"
+import {
+  DEFAULT_PAGE_MESSAGES,
+  MAX_PAGE_MESSAGES,
+  MAX_SESSIONS_LISTED,
+  MAX_TITLE_CHARS,
+} from "../../shared/limits.ts"
+import type { Env } from "../env.ts"
+import { CLAIMS_HEADER, type Claims } from "../tenant/keys.ts"
+import { type App, answerFault, readBody } from "./answer.ts"
+
+const createSchema = v.object({ title: v.optional(v.pipe(v.string(), v.maxLength(MAX_TITLE_CHARS)), "") })
+
+const sendSchema = v.object({
+  id: v.optional(idSchema),
+  content: v.string(),
+  reply_to: v.optional(idSchema),
+})
+
+const decimal = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
+
+const pageSchema = v.object({
+  limit: v.optional(v.pipe(decimal, v.minValue(1), v.maxValue(MAX_PAGE_MESSAGES)), String(DEFAULT_PAGE_MESSAGES)),
+  before: v.optional(v.pipe(decimal, v.minValue(1))),
+})
+
+/** Another tenant's session has another name: it cannot be reached with this token. */
+function sessionOf(env: Env, claims: Claims, id: string) {
+  return v.is(idSchema, id) ? env.SESSION.getByName(`${claims.tenant}:${id}`) : null
+}
+
+function directoryOf(env: Env, claims: Claims) {
+  return env.DIRECTORY.getByName(`${claims.tenant}:${claims.user}`)
+}
+
+export const sessions = new Hono<App>()
+
+sessions.post("/", async (context) => {
+  const body = await readBody(context, createSchema)
+  if (!body.ok) return answerFault(body.fault)
+  const claims = context.get("claims")
+  const { title } = body.value
+  const id = nanoid()
+  const made = await context.env.SESSION.getByName(`${claims.tenant}:${id}`).create(claims, id, title)
+  if (!made.ok) return answerFault(made.fault)
+  const created = Date.now()
+  await directoryOf(context.env, claims).add(id, title, created)
+  return context.json({ id, title, created }, 201)
+})
+
+sessions.get("/", async (context) => {
+  const list = await directoryOf(context.env, context.get("claims")).list(MAX_SESSIONS_LISTED)
+  return context.json({ sessions: list })
+})
+
+sessions.get("/:id/conversation/recent", async (context) => {
+  const query = v.safeParse(pageSchema, context.req.query(), { abortEarly: true })
+  if (!query.success) {
+    return answerFault({ reason: "field_invalid", field: v.getDotPath(query.issues[0]) ?? "query" })
+  }
+  const claims = context.get("claims")
+  const session = sessionOf(context.env, claims, context.req.param("id"))
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const { limit, before } = query.output
+  const page = await session.recent(claims, before === undefined ? { limit } : { limit, before })
+  if (!page.ok) return answerFault(page.fault)
+  return context.body(page.value, 200, { "content-type": "application/json" })
+})
+
+sessions.post("/:id/messages", async (context) => {
+  const body = await readBody(context, sendSchema)
+  if (!body.ok) return answerFault(body.fault)
+  const claims = context.get("claims")
+  const session = sessionOf(context.env, claims, context.req.param("id"))
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const { id = nanoid(), content, reply_to } = body.value
+  const accepted = await session.send(claims, { id, content, reply_to })
+  return accepted.ok ? context.json(accepted.value, 202) : answerFault(accepted.fault)
+})
+
+sessions.get("/:id/socket", (context) => {
+  if (context.req.header("upgrade")?.toLowerCase() !== "websocket") return answerFault({ reason: "upgrade_expected" })
+  const claims = context.get("claims")
+  const session = sessionOf(context.env, claims, context.req.param("id"))
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const headers = new Headers(context.req.raw.headers)
+  // Set, not added: one that came from outside is gone.
+  headers.set(CLAIMS_HEADER, JSON.stringify(claims))
+  headers.delete("sec-websocket-protocol")
+  return session.fetch(new Request(context.req.raw.url, { headers }))
+})
