@@ -5,7 +5,7 @@
  * unpacked once into node_modules/.cache, with the shared libraries (NSS, NSPR, Expat) and, for a machine without any,
  * the font that come with it. So `npm test` asks nothing of the machine but the C library.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { type Browser, chromium, type LaunchOptions } from "playwright-core"
@@ -31,6 +31,9 @@ const FLAGS = [
   "--font-render-hinting=none",
 ]
 
+/** With these the machine has fonts that are set up; with either missing the packed font is used. */
+const SYSTEM_FONTS = ["/etc/fonts/fonts.conf", "/usr/share/fonts/truetype"]
+
 const MODULES = join(import.meta.dirname, "../../node_modules")
 const PACKAGE = join(MODULES, "@sparticuz/chromium")
 
@@ -55,6 +58,15 @@ async function unpackInto(home: string): Promise<void> {
   }
 }
 
+/** The package's own file names the folders of the platform it is made for. */
+function writeFontsConfig(home: string): string {
+  const file = join(home, "fonts/cuecard.conf")
+  const dirs = ["/usr/share/fonts", "/usr/local/share/fonts", join(home, "fonts/fonts")]
+  const lines = [...dirs.map((dir) => `<dir>${dir}</dir>`), `<cachedir>${join(home, "fonts/cache")}</cachedir>`]
+  writeFileSync(file, `<?xml version="1.0"?><fontconfig>${lines.join("")}</fontconfig>\n`)
+  return file
+}
+
 /** Where the packed browser lies and what it needs to run there. */
 async function packedChromium(): Promise<LaunchOptions> {
   if (process.arch !== "x64" || !existsSync(PACKAGE)) {
@@ -64,7 +76,7 @@ async function packedChromium(): Promise<LaunchOptions> {
   const home = join(MODULES, `.cache/cuecard/chromium-${version}`)
   if (!existsSync(home)) await unpackInto(home)
   const env: Record<string, string | undefined> = { ...process.env, LD_LIBRARY_PATH: join(home, "al2023/lib") }
-  if (!existsSync("/etc/fonts/fonts.conf")) env["FONTCONFIG_PATH"] = join(home, "fonts")
+  if (!SYSTEM_FONTS.every(existsSync)) env["FONTCONFIG_FILE"] = writeFontsConfig(home)
   return { executablePath: join(home, "chromium"), env }
 }
 
