@@ -28,7 +28,7 @@ export async function createSession(id: string, claims: Claims = CLAIMS): Promis
 export async function pageOf(id: string, query = { limit: 50 }): Promise<HistoryPage> {
   const page = await sessionOf(id).recent(CLAIMS, query)
   if (!page.ok) throw new Error(page.fault.reason)
-  return JSON.parse(page.value)
+  return JSON.parse(page.value.json)
 }
 
 export interface TestClient {

@@ -69,7 +69,11 @@ sessions.get("/:id/conversation/recent", async (context) => {
   const { limit, before } = query.output
   const page = await session.recent(claims, before === undefined ? { limit } : { limit, before })
   if (!page.ok) return answerFault(page.fault)
-  return context.body(page.value, 200, { "content-type": "application/json" })
+  const { json, rowsRead } = page.value
+  return context.body(json, 200, {
+    "content-type": "application/json",
+    "server-timing": `rows;desc="rows read";dur=${rowsRead}`,
+  })
 })
 
 sessions.post("/:id/messages", async (context) => {

@@ -40,6 +40,11 @@ export interface Accepted {
   readonly duplicate: boolean
 }
 
+export interface PageText {
+  readonly json: string
+  readonly rowsRead: number
+}
+
 /** What exists only once the session does. */
 interface Room {
   readonly session: SessionRow
@@ -74,11 +79,13 @@ export class Session extends DurableObject<Env> {
     return succeed(null)
   }
 
-  /** A page of history as JSON text (HistoryPage). */
-  recent(claims: Claims, query: PageQuery): Result<string> {
+  /** A page of history as JSON text (HistoryPage), and the rows it took. */
+  recent(claims: Claims, query: PageQuery): Result<PageText> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
-    return succeed(pageJson(room.store, room.session.epoch, room.lastSeq(), query))
+    const before = room.store.rows().read
+    const json = pageJson(room.store, room.session.epoch, room.lastSeq(), query)
+    return succeed({ json, rowsRead: room.store.rows().read - before })
   }
 
   /** Takes a user's message: the same id again has no second effect. */

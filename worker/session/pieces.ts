@@ -27,7 +27,8 @@ export function piecesOf(text: string, maxBytes: number): readonly string[] {
     JSON.stringify({ type: "ops", seq, prev, message, piece: i + 1, pieces: groups.length, ops: group }),
   )
   if (frame.type === "ops") return pieces
-  return [JSON.stringify({ ...frame, segments: [], pieces: groups.length }), ...pieces]
+  // `content` may itself be over the limit; who needs it reads history.
+  return [JSON.stringify({ ...frame, content: "", segments: [], pieces: groups.length }), ...pieces]
 }
 
 function openOps(segment: Segment, at: number): Op[] {

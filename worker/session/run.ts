@@ -42,6 +42,8 @@ export interface Run {
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number
+  /** Rows that were written before it. */
+  readonly rowsBefore: number
   /** Ends the turn when its time is over (law 8). */
   limit: ReturnType<typeof setTimeout> | null
   /** Something of this turn was shown: from now on deltas wait for their window. */
@@ -88,7 +90,8 @@ export function finish(
   publish(host, run)
   run.abort.abort()
   if (run.limit !== null) clearTimeout(run.limit)
-  host.log("turn_end", { status, reason, ...metrics, drift: recorder.drift })
+  const rows_written = host.store.rows().written - run.rowsBefore
+  host.log("turn_end", { status, reason, ...metrics, rows_written, drift: recorder.drift })
 }
 
 /** Does what is next until the turn is over or waits for somebody. */

@@ -70,7 +70,14 @@ type Row = Record<string, SqlStorageValue>
 export type Store = ReturnType<typeof createStore>
 
 export function createStore(sql: SqlStorage) {
-  const all = (query: string, ...bindings: SqlStorageValue[]): Row[] => sql.exec<Row>(query, ...bindings).toArray()
+  const rows = { read: 0, written: 0 }
+  const all = (query: string, ...bindings: SqlStorageValue[]): Row[] => {
+    const cursor = sql.exec<Row>(query, ...bindings)
+    const found = cursor.toArray()
+    rows.read += cursor.rowsRead
+    rows.written += cursor.rowsWritten
+    return found
+  }
   const first = (query: string, ...bindings: SqlStorageValue[]): Row | null => all(query, ...bindings)[0] ?? null
 
   const leavesAt = (pos: number): Row[] => all("SELECT * FROM leaf WHERE pos = ? ORDER BY part, n", pos)
@@ -88,20 +95,23 @@ export function createStore(sql: SqlStorage) {
   }
 
   return {
+    /** Rows read and written by this store so far, as the platform counts (and bills) them. */
+    rows: (): { readonly read: number; readonly written: number } => ({ ...rows }),
+
     session(): SessionRow | null {
       const row = first("SELECT * FROM session")
       return row === null ? null : sessionOf(row)
     },
 
     createSession(row: Omit<SessionRow, "tip" | "late_seq">): void {
-      sql.exec(
+      all(
         "INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created) VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?)",
         ...[row.id, row.tenant, row.user, row.title, row.epoch, row.created],
       )
     },
 
     setTitle(title: string): void {
-      sql.exec("UPDATE session SET title = ?", title)
+      all("UPDATE session SET title = ?", title)
     },
 
     /** Newest position; 0 in an empty session. */
@@ -133,7 +143,7 @@ export function createStore(sql: SqlStorage) {
     },
 
     insertMessage(place: Omit<StoredMessage, "message">, message: Message): void {
-      sql.exec(
+      all(
         `INSERT INTO transcript (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[place.pos, message.id, message.role, message.exchange_id, place.parent, place.version, message.status],
@@ -143,21 +153,21 @@ export function createStore(sql: SqlStorage) {
 
     /** Status, reason and meta of a message, as at its end. */
     updateMessage(pos: number, message: Message, seq: number): void {
-      sql.exec(
+      all(
         "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ? WHERE pos = ?",
         ...[message.status, message.reason, seq, metaOf(message), pos],
       )
     },
 
     putLeaf(pos: number, seq: number, leaf: Leaf): void {
-      sql.exec(
+      all(
         "INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ...[pos, leaf.part, leaf.n, leaf.kind, leaf.step, seq, leaf.open ? 1 : 0, leaf.ms, leaf.held, leaf.text],
       )
     },
 
     putCall(pos: number, part: number, step: number, seq: number, call: ToolCall): void {
-      sql.exec(
+      all(
         `INSERT OR REPLACE INTO tool_calls
          (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -184,14 +194,14 @@ export function createStore(sql: SqlStorage) {
     },
 
     pushQueue(message: Message, seq: number): void {
-      sql.exec(
+      all(
         "INSERT INTO queue (id, words, meta, seq, created) VALUES (?, ?, ?, ?, ?)",
         ...[message.id, message.words, metaOf(message), seq, Date.parse(message.timestamp)],
       )
     },
 
     dropQueued(n: number): void {
-      sql.exec("DELETE FROM queue WHERE n = ?", n)
+      all("DELETE FROM queue WHERE n = ?", n)
     },
 
     /** Highest seq ever given, from the few rows that can hold it. */

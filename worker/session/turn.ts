@@ -28,7 +28,8 @@ export function createTurns(host: TurnHost): Turns {
   const moveAll = async (): Promise<void> => {
     run = running() ?? recover(host)
     for (;;) {
-      if (running() === null && beginNext(host)) run = takeUp(host)
+      const { written } = host.store.rows()
+      if (running() === null && beginNext(host)) run = takeUp(host, written)
       const current = running()
       if (current === null) return
       await moveSafely(host, current)
@@ -40,8 +41,9 @@ export function createTurns(host: TurnHost): Turns {
     isRunning: () => running() !== null,
     accept(user) {
       if (running() !== null) return enqueue(host, user)
+      const { written } = host.store.rows()
       const seq = beginTurn(host, user)
-      run = takeUp(host)
+      run = takeUp(host, written)
       return seq
     },
     advance() {
@@ -65,7 +67,7 @@ async function moveSafely(host: TurnHost, run: Run): Promise<void> {
 }
 
 /** The turn that is stored as not ended, taken up by this process; null where there is none. */
-function takeUp(host: TurnHost): Run | null {
+function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | null {
   const stored = host.store.at(host.store.newestPos())
   if (stored === null || isQuiet(stored)) return null
   const startedMs = Date.parse(stored.message.timestamp)
@@ -74,6 +76,7 @@ function takeUp(host: TurnHost): Run | null {
     parent: stored.parent,
     abort: new AbortController(),
     startedMs,
+    rowsBefore,
     limit: null,
     hasSpoken: false,
     window: null,

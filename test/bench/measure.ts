@@ -1,0 +1,90 @@
+/**
+ * measure.ts: medians, the processor time of workerd, and a socket that counts what it reads.
+ */
+
+import { readdirSync, readFileSync } from "node:fs"
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+/** Clock ticks a second of /proc: fixed on Linux. */
+const TICKS_PER_SECOND = 100
+
+/** Process ids of the workerd processes below this one, newest last. */
+export function workerdPids(): number[] {
+  const parents = new Map<number, number>()
+  const names = new Map<number, string>()
+  for (const entry of readdirSync("/proc")) {
+    const pid = Number(entry)
+    if (!Number.isInteger(pid)) continue
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+      const close = stat.lastIndexOf(")")
+      names.set(pid, stat.slice(stat.indexOf("(") + 1, close))
+      parents.set(pid, Number(stat.slice(close + 2).split(" ")[1]))
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const isOurs = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) {
+      if (at === process.pid) return true
+    }
+    return false
+  }
+  return [...names].filter(([pid, name]) => name.startsWith("workerd") && isOurs(pid)).map(([pid]) => pid)
+}
+
+/** Processor time of a process so far, user and system, in milliseconds. */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1000
+}
+
+/** Resident memory of a process, in bytes. */
+export function rssBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+}
+
+export interface Exchange {
+  readonly firstMs: number
+  readonly wholeMs: number
+  /** Bytes of all frames that came. */
+  readonly bytes: number
+  readonly frames: number
+}
+
+/** Sends one frame and times what comes: `isFirst` names the first delta, `isLast` the end. */
+export function exchange(
+  socket: WebSocket,
+  frame: string,
+  isFirst: (text: string) => boolean,
+  isLast: (text: string) => boolean,
+): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const started = performance.now()
+    let [firstMs, bytes, frames] = [Number.NaN, 0, 0]
+    const take = (event: MessageEvent): void => {
+      const text = String(event.data)
+      bytes += Buffer.byteLength(text)
+      frames += 1
+      if (Number.isNaN(firstMs) && isFirst(text)) firstMs = performance.now() - started
+      if (!isLast(text)) return
+      socket.removeEventListener("message", take)
+      resolve({ firstMs, wholeMs: performance.now() - started, bytes, frames })
+    }
+    socket.addEventListener("message", take)
+    socket.send(frame)
+  })
+}
+
+export function opened(socket: WebSocket): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    socket.addEventListener("open", () => resolve(socket), { once: true })
+    socket.addEventListener("error", () => reject(new Error("the socket did not open")), { once: true })
+  })
+}

@@ -1,0 +1,92 @@
+/**
+ * turn.ts: one `/bench` turn over a real socket, beside a bare object that sends the same deltas in the same run.
+ */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { type Floor, startFloor } from "./floor.ts"
+import { cpuMs, type Exchange, exchange, median, opened, workerdPids } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const WARM_UP = 5
+const RUNS = 15
+const PROMPT = "/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10"
+
+export async function openSession(cuecard: Cuecard, known?: string): Promise<WebSocket> {
+  const id = known ?? (await cuecard.createSession()).id
+  const url = new URL(`/v1/sessions/${id}/socket`, cuecard.url)
+  url.protocol = "ws:"
+  const socket = await opened(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
+  const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
+  await exchange(socket, hello, () => true, (text) => text.includes('"hello"'))
+  return socket
+}
+
+let sent = 0
+/** One message and its whole answer. The first delta is the first frame of ops. */
+export function runTurn(socket: WebSocket, content: string): Promise<Exchange> {
+  sent += 1
+  const frame = JSON.stringify({ type: "send", id: `bench-${sent}`, content })
+  return exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), (text) => text.includes('"op":"end"'))
+}
+
+interface Timed extends Exchange {
+  readonly cpuMs: number
+}
+
+/** The system counts processor time in steps of 10 ms, so it is taken over all runs. */
+async function repeat(pid: number, run: () => Promise<Exchange>): Promise<Timed[]> {
+  for (let i = 0; i < WARM_UP; i++) await run()
+  const before = cpuMs(pid)
+  const runs: Exchange[] = []
+  for (let i = 0; i < RUNS; i++) runs.push(await run())
+  const each = (cpuMs(pid) - before) / RUNS
+  return runs.map((once) => ({ ...once, cpuMs: each }))
+}
+
+async function runFloor(floor: Floor, pid: number, gather: boolean): Promise<Timed[]> {
+  const socket = await opened(new WebSocket(floor.url.replace("http", "ws")))
+  const frame = JSON.stringify({ deltas: 2000, chars: 6, every: 10, gather })
+  const timed = await repeat(pid, () => exchange(socket, frame, () => true, (text) => text.includes('"end"')))
+  socket.close()
+  return timed
+}
+
+const ms = (value: number): string => `${value.toFixed(1)} ms`
+const kb = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
+
+export async function benchTurn(): Promise<Row[]> {
+  const floor = await startFloor()
+  const floorPid = workerdPids().at(-1) ?? 0
+  const single = await runFloor(floor, floorPid, false)
+  const gathered = await runFloor(floor, floorPid, true)
+  await floor.close()
+
+  const cuecard = await startCuecard({ port: 0 })
+  const pid = workerdPids().at(-1) ?? 0
+  const socket = await openSession(cuecard)
+  const ours = await repeat(pid, () => runTurn(socket, PROMPT))
+  const upload = Buffer.byteLength(JSON.stringify({ type: "send", id: "V1StGXR8_Z5jdHi6B-myT", content: "And in Rome?" }))
+  socket.close()
+  await cuecard.close()
+
+  const of = (runs: readonly Timed[], key: "firstMs" | "wholeMs" | "cpuMs" | "bytes"): number =>
+    median(runs.map((run) => run[key]))
+  const row = (what: string, key: "firstMs" | "wholeMs" | "cpuMs", peer: string, goal: string): Row => ({
+    ...{ what, ours: ms(of(ours, key)), peer, goal },
+    floor: `${ms(of(single, key))} single, ${ms(of(gathered, key))} gathered`,
+  })
+  return [
+    row("2,000 deltas, two tools: time to first delta", "firstMs", "12 ms", "≤ 5 ms"),
+    row("the same: whole turn", "wholeMs", "745 ms", "≤ 100 ms"),
+    row("the same: processor time of workerd", "cpuMs", "766 ms", "≤ 100 ms"),
+    {
+      ...{ what: "the same: bytes on the wire for 12 KB of text", ours: kb(of(ours, "bytes")), peer: "314 KB", goal: "≤ 36 KB" },
+      floor: `${kb(of(single, "bytes"))} single, ${kb(of(gathered, "bytes"))} gathered`,
+    },
+    {
+      ...{ what: "upload for one more message, at any history", ours: `${upload} B`, floor: "" },
+      ...{ peer: "1.4 MB after 100 turns", goal: "≤ 1 KB" },
+    },
+  ]
+}

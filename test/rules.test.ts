@@ -1,0 +1,51 @@
+/**
+ * rules.test.ts: SPEC.md and the tests name the same rules.
+ *
+ * A rule is defined by a line `- **SG3** text`. It is proven by a test title that carries `[SG3]`, or by a golden file
+ * whose comment does.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { expect, test } from "vitest"
+
+const ROOT = resolve(import.meta.dirname, "..")
+const SPEC = join(ROOT, "SPEC.md")
+
+function definedRules(): string[] {
+  return [...readFileSync(SPEC, "utf8").matchAll(/^\s*(?:-\s+\*\*|\|\s*)([A-Z]{2}\d+)(?:\*\*|\s*\|)/gm)].map(
+    ([, id = ""]) => id,
+  )
+}
+
+/** Lines of a file that can carry a rule: the comments of a golden file, the titles in a test file. */
+function titlesOf(file: string): string[] {
+  const text = readFileSync(file, "utf8")
+  if (file.endsWith(".txt")) return text.split("\n").filter((line) => line.startsWith("#"))
+  return [...text.matchAll(/(["'`])((?:\s*\[[A-Z]{2}\d+\])+)[^\n]*/g)].map(([line]) => line)
+}
+
+/** Each rule that a test names, with the file that names it first. */
+function provenRules(): Map<string, string> {
+  const proven = new Map<string, string>()
+  const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
+  for (const file of files.filter((name) => /\.test\.tsx?$|^golden\/.*\.txt$/.test(name)).sort()) {
+    if (file.includes("node_modules")) continue
+    for (const title of titlesOf(join(ROOT, "test", file))) {
+      for (const [, id = ""] of title.matchAll(/\[([A-Z]{2}\d+)\]/g)) if (!proven.has(id)) proven.set(id, file)
+    }
+  }
+  return proven
+}
+
+test.skipIf(!existsSync(SPEC))(
+  "[RU1] every rule has a test, every test's rule is in SPEC.md, and no id is used twice",
+  () => {
+    const defined = definedRules()
+    const proven = provenRules()
+    expect({
+      withoutTest: defined.filter((id) => !proven.has(id)),
+      withoutRule: [...proven].filter(([id]) => !defined.includes(id)).map(([id, file]) => `${id} in test/${file}`),
+      definedTwice: defined.filter((id, index) => defined.indexOf(id) !== index),
+    }).toEqual({ withoutTest: [], withoutRule: [], definedTwice: [] })
+  },
+)
