@@ -1,0 +1,144 @@
+/**
+ * card/weather.ts: the payload of a weather card, its guard, and the icon it asks for.
+ *
+ * tool result → payload → GUARD → card
+ * The shape is that of seed 000 §7.1, with one field more: where the data came from, so that sample data is
+ * shown as such. A payload that does not fit is null, and the card falls back to its text.
+ * Pure. The page imports this file: the guard is written by hand to keep it small.
+ */
+
+import type { Json } from "../frame.ts"
+
+/** A weather reading as the tool gives it. Null: the source does not know. */
+export interface WeatherPayload {
+  /** "London, GB"; a place whose country is not known has its name alone. */
+  readonly location: string
+  readonly condition: string
+  readonly temperature_c: number
+  readonly temperature_f: number
+  readonly feels_like_c: number
+  readonly humidity_pct: number
+  readonly wind_kmh: number
+  /** One of sixteen compass points: "WSW". */
+  readonly wind_direction: string
+  readonly visibility_km: number | null
+  readonly uv_index: number | null
+  readonly precip_mm: number
+  /** Local time of the place, without a zone: "2026-05-02T14:00". */
+  readonly observation_time: string
+  readonly is_raining: boolean
+  readonly is_daylight: boolean
+  readonly is_hot: boolean
+  readonly is_cold: boolean
+  readonly is_windy: boolean
+  readonly is_clear: boolean
+  readonly forecast_tomorrow_condition: string | null
+  readonly forecast_tomorrow_max_c: number | null
+  readonly forecast_tomorrow_min_c: number | null
+  readonly forecast_tomorrow_precip_chance_pct: number | null
+  readonly forecast_tomorrow_precip_mm: number | null
+  /** Absent on payloads of other hosts. `sample`: made up, and to be marked as such. */
+  readonly source?: "sample" | "open-meteo"
+}
+
+const TEXTS = ["location", "condition", "wind_direction", "observation_time"] as const
+
+const NUMBERS = ["temperature_c", "temperature_f", "feels_like_c", "humidity_pct", "wind_kmh", "precip_mm"] as const
+
+const NUMBERS_OR_NULL = [
+  "visibility_km",
+  "uv_index",
+  "forecast_tomorrow_max_c",
+  "forecast_tomorrow_min_c",
+  "forecast_tomorrow_precip_chance_pct",
+  "forecast_tomorrow_precip_mm",
+] as const
+
+const FLAGS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
+
+/** Is this a weather payload? Fields that it does not name may be there, and say nothing. SPEC CA1. */
+export function isWeatherPayload(value: unknown): value is WeatherPayload {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+  const field = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
+  const tomorrow = field("forecast_tomorrow_condition")
+  const source = field("source")
+  return (
+    TEXTS.every((name) => typeof field(name) === "string") &&
+    NUMBERS.every((name) => Number.isFinite(field(name))) &&
+    NUMBERS_OR_NULL.every((name) => field(name) === null || Number.isFinite(field(name))) &&
+    FLAGS.every((name) => typeof field(name) === "boolean") &&
+    (tomorrow === null || typeof tomorrow === "string") &&
+    (source === undefined || source === "sample" || source === "open-meteo")
+  )
+}
+
+/** The payload of a card, typed; null where it is none. */
+export function parseWeatherPayload(value: Json): WeatherPayload | null {
+  return isWeatherPayload(value) ? value : null
+}
+
+/** The picture a card shows: a key of the page's own drawings. Night variants exist where the sky can be seen. */
+export type WeatherIcon =
+  | "sunny"
+  | "clear_night"
+  | "partly_cloudy"
+  | "partly_cloudy_night"
+  | "cloudy"
+  | "rain"
+  | "rain_night"
+  | "snow"
+  | "storm"
+  | "fog"
+
+/** What of a payload decides its icon. */
+export type Sky = Pick<WeatherPayload, "condition" | "is_daylight" | "is_raining" | "is_clear">
+
+/** What a reader sees in the sky by day, told by a word of the condition. The first line that fits decides: "snow showers" is snow. */
+const SKIES: readonly (readonly [words: RegExp, icon: WeatherIcon])[] = [
+  [/thunder|storm|hail/, "storm"],
+  [/snow|sleet|blizzard|flurries/, "snow"],
+  [/rain|drizzle|shower/, "rain"],
+  [/fog|mist|haze|smoke/, "fog"],
+  [/partly|few clouds|scattered/, "partly_cloudy"],
+  [/overcast|cloud/, "cloudy"],
+  [/clear|sun|fair/, "sunny"],
+]
+
+/**
+ * Derives the icon of a card (seed 000 §7.1).
+ *
+ * Shapes  Sky → WeatherIcon. Falling rain goes before a sky that only names clouds; an unknown condition is decided by the flags.
+ * Errors  none.
+ * Source  SPEC CA2.
+ */
+export function weatherIcon(sky: Sky): WeatherIcon {
+  const condition = sky.condition.toLowerCase()
+  const named = SKIES.find(([words]) => words.test(condition))?.[1] ?? (sky.is_clear ? "sunny" : "cloudy")
+  const isDry = named === "sunny" || named === "partly_cloudy" || named === "cloudy"
+  const icon = sky.is_raining && isDry ? "rain" : named
+  return sky.is_daylight ? icon : nightIcon(icon)
+}
+
+/** The icon of tomorrow's forecast: its condition by day. */
+export function forecastIcon(condition: string): WeatherIcon {
+  return weatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
+}
+
+function nightIcon(icon: WeatherIcon): WeatherIcon {
+  switch (icon) {
+    case "sunny":
+    case "clear_night":
+      return "clear_night"
+    case "partly_cloudy":
+    case "partly_cloudy_night":
+      return "partly_cloudy_night"
+    case "rain":
+    case "rain_night":
+      return "rain_night"
+    case "cloudy":
+    case "snow":
+    case "storm":
+    case "fog":
+      return icon
+  }
+}

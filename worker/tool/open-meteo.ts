@@ -1,0 +1,215 @@
+/**
+ * open-meteo.ts: real weather from Open-Meteo: first where a place is, then what its sky does.
+ *
+ * place → geocoding → forecast → READING → payload
+ * Both replies are parsed at the door. A fresh reply is used again for WEATHER_FRESH_MS; when the upstream fails,
+ * one up to WEATHER_STALE_MS old stands in, and its `observation_time` says so.
+ * Source  the public API (open-meteo.com/en/docs, …/geocoding-api); no key.
+ */
+
+import * as v from "valibot"
+import type { WeatherPayload } from "../../shared/card/weather.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { parseJson } from "../../shared/frame.ts"
+import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../shared/limits.ts"
+import { type KeptWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
+import { payloadOf, type WeatherFault, type WeatherSource } from "./weather-source.ts"
+
+export interface OpenMeteoConfig {
+  /** Address of the forecast service, without path. */
+  readonly forecastUrl?: string | undefined
+  /** Address of the geocoding service, without path. */
+  readonly geocodingUrl?: string | undefined
+  readonly cache?: WeatherCache
+}
+
+const FORECAST_URL = "https://api.open-meteo.com"
+const GEOCODING_URL = "https://geocoding-api.open-meteo.com"
+
+/** Largest reply that is read, in bytes: some thirty times a usual one. */
+const MAX_REPLY_BYTES = 64 * 1024
+
+const CURRENT = [
+  ...["temperature_2m", "apparent_temperature", "relative_humidity_2m", "wind_speed_10m", "wind_direction_10m"],
+  ...["precipitation", "weather_code", "is_day", "visibility", "uv_index"],
+]
+
+const DAILY = [
+  ...["weather_code", "temperature_2m_max", "temperature_2m_min"],
+  ...["precipitation_probability_max", "precipitation_sum"],
+]
+
+const placesSchema = v.object({
+  // No `results` at all: nothing was found.
+  results: v.optional(
+    v.array(
+      v.object({
+        name: v.string(),
+        latitude: v.pipe(v.number(), v.minValue(-90), v.maxValue(90)),
+        longitude: v.pipe(v.number(), v.minValue(-180), v.maxValue(180)),
+        country_code: v.optional(v.string()),
+      }),
+    ),
+    [],
+  ),
+})
+
+const numberOrNull = v.optional(v.nullable(v.number()), null)
+const days = v.pipe(v.array(v.nullable(v.number())), v.minLength(2))
+
+const forecastSchema = v.object({
+  current: v.object({
+    time: v.string(),
+    temperature_2m: v.number(),
+    apparent_temperature: v.number(),
+    relative_humidity_2m: v.number(),
+    wind_speed_10m: v.number(),
+    wind_direction_10m: v.number(),
+    precipitation: v.number(),
+    weather_code: v.number(),
+    is_day: v.number(),
+    visibility: numberOrNull,
+    uv_index: numberOrNull,
+  }),
+  daily: v.object({
+    weather_code: days,
+    temperature_2m_max: days,
+    temperature_2m_min: days,
+    precipitation_probability_max: days,
+    precipitation_sum: days,
+  }),
+})
+
+type Place = v.InferOutput<typeof placesSchema>["results"][number]
+type Read<T> = Result<T, WeatherFault>
+
+/**
+ * Weather from Open-Meteo.
+ *
+ * Errors  `city_unknown`; `upstream_failed` (not reached, or not 200), `upstream_timeout`, `upstream_malformed`.
+ * Cost    at most two requests; none where a fresh reply is kept.
+ * Source  SPEC TO7, TO8.
+ */
+export function openMeteoSource(config: OpenMeteoConfig = {}): WeatherSource {
+  const geocodingUrl = config.geocodingUrl ?? GEOCODING_URL
+  const forecastUrl = config.forecastUrl ?? FORECAST_URL
+  const cache = config.cache ?? weatherCache
+  return {
+    async read(location, now, signal) {
+      // Other upstreams, other replies: a test server's answers never pass for the real ones.
+      const key = `${geocodingUrl} ${forecastUrl} ${location.toLowerCase()}`
+      const kept = await cache.get(key)
+      if (kept !== null && isYounger(kept, now, WEATHER_FRESH_MS)) return succeed(kept.payload)
+      const place = await findPlace(geocodingUrl, location, signal)
+      const read = place.ok ? await readSky(forecastUrl, place.value, signal) : place
+      if (read.ok) await cache.put(key, { payload: read.value, at: now })
+      const mayStandIn = !read.ok && read.fault.reason !== "city_unknown"
+      if (mayStandIn && kept !== null && isYounger(kept, now, WEATHER_STALE_MS)) return succeed(kept.payload)
+      return read
+    },
+  }
+}
+
+/** A reply from the future (a clock was set back) is not young either. */
+function isYounger(kept: KeptWeather, now: number, maxMs: number): boolean {
+  return now >= kept.at && now - kept.at < maxMs
+}
+
+async function findPlace(base: string, location: string, signal: AbortSignal): Promise<Read<Place>> {
+  // The service matches names, not addresses: the part before the comma is the name, the part after it picks among them.
+  const [name = "", country] = location.split(",").map((part) => part.trim())
+  const query = new URLSearchParams({ name, count: country === undefined ? "1" : "10", language: "en", format: "json" })
+  const reply = await getJson(`${base}/v1/search?${query}`, placesSchema, signal)
+  if (!reply.ok) return reply
+  const { results } = reply.value
+  const place = results.find((result) => isCountry(result, country)) ?? results[0]
+  return place === undefined
+    ? fail({ reason: "city_unknown", details: `Nothing was found for "${location}".` })
+    : succeed(place)
+}
+
+function isCountry(place: Place, country: string | undefined): boolean {
+  return (
+    country === undefined ||
+    place.country_code?.toLowerCase() === (country.toLowerCase() === "uk" ? "gb" : country.toLowerCase())
+  )
+}
+
+async function readSky(base: string, place: Place, signal: AbortSignal): Promise<Read<WeatherPayload>> {
+  const query = new URLSearchParams({
+    latitude: String(place.latitude),
+    longitude: String(place.longitude),
+    current: CURRENT.join(","),
+    daily: DAILY.join(","),
+    timezone: "auto",
+    forecast_days: "2",
+  })
+  const reply = await getJson(`${base}/v1/forecast?${query}`, forecastSchema, signal)
+  if (!reply.ok) return reply
+  const { current, daily } = reply.value
+  const payload = payloadOf(
+    {
+      place: place.name,
+      country: place.country_code ?? null,
+      time: current.time,
+      isDay: current.is_day === 1,
+      code: current.weather_code,
+      temperatureC: current.temperature_2m,
+      feelsLikeC: current.apparent_temperature,
+      humidityPct: current.relative_humidity_2m,
+      windKmh: current.wind_speed_10m,
+      windDegrees: current.wind_direction_10m,
+      precipMm: current.precipitation,
+      visibilityKm: current.visibility === null ? null : current.visibility / 1000,
+      uvIndex: current.uv_index,
+      tomorrow: {
+        code: daily.weather_code[1] ?? null,
+        maxC: daily.temperature_2m_max[1] ?? null,
+        minC: daily.temperature_2m_min[1] ?? null,
+        precipChancePct: daily.precipitation_probability_max[1] ?? null,
+        precipMm: daily.precipitation_sum[1] ?? null,
+      },
+    },
+    "open-meteo",
+  )
+  return succeed(payload)
+}
+
+async function getJson<const S extends v.GenericSchema>(
+  url: string,
+  schema: S,
+  signal: AbortSignal,
+): Promise<Read<v.InferOutput<S>>> {
+  const { host } = new URL(url)
+  try {
+    // A redirect is not followed: the address is the operator's choice, not the upstream's.
+    const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } })
+    if (response.status !== 200) {
+      await response.body?.cancel()
+      return fail({ reason: "upstream_failed", details: `${host} answered ${response.status}.` })
+    }
+    const text = await readText(response, MAX_REPLY_BYTES)
+    const parsed = v.safeParse(schema, text === null ? undefined : parseJson(text), { abortEarly: true })
+    if (parsed.success) return succeed(parsed.output)
+    const where = v.getDotPath(parsed.issues[0])
+    const details = `The reply of ${host} ${where === null ? "is not what was asked for" : `has no usable "${where}"`}.`
+    return fail({ reason: "upstream_malformed", details })
+  } catch {
+    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${host} did not answer in time.` })
+    return fail({ reason: "upstream_failed", details: `${host} could not be reached, or broke off.` })
+  }
+}
+
+/** The body as text; null where it is longer than `max`, of which no more is read. */
+async function readText(response: Response, max: number): Promise<string | null> {
+  const decoder = new TextDecoder()
+  let text = ""
+  let bytes = 0
+  if (response.body === null) return text
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength
+    if (bytes > max) return null
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}

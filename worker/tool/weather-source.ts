@@ -1,0 +1,142 @@
+/**
+ * weather-source.ts: what every source of weather looks like to the tool, and how a reading becomes a payload.
+ *
+ * source → READING → payload → card
+ * A source knows places and figures; the words, flags and roundings of seed 000 §7.1 are made here, once for all sources.
+ * No I/O.
+ */
+
+import type { WeatherPayload } from "../../shared/card/weather.ts"
+import type { Result } from "../../shared/fault.ts"
+
+/** Why a source gave no reading. `details` is one English sentence for the model and the reader. */
+export interface WeatherFault {
+  readonly reason: "city_unknown" | "upstream_failed" | "upstream_timeout" | "upstream_malformed"
+  readonly details: string
+}
+
+export interface WeatherSource {
+  /** Never throws; ends soon after the signal does. `now` is milliseconds since 1970. */
+  read(location: string, now: number, signal: AbortSignal): Promise<Result<WeatherPayload, WeatherFault>>
+}
+
+/** What is measured and forecast for one place. Codes are WMO 4677 as Open-Meteo uses them. */
+export interface Reading {
+  readonly place: string
+  /** ISO 3166 code, or null. */
+  readonly country: string | null
+  /** Local time, "2026-05-02T14:00". */
+  readonly time: string
+  readonly isDay: boolean
+  readonly code: number
+  readonly temperatureC: number
+  readonly feelsLikeC: number
+  readonly humidityPct: number
+  readonly windKmh: number
+  /** Degrees that the wind comes from. */
+  readonly windDegrees: number
+  readonly precipMm: number
+  readonly visibilityKm: number | null
+  readonly uvIndex: number | null
+  readonly tomorrow: Forecast
+}
+
+export interface Forecast {
+  readonly code: number | null
+  readonly maxC: number | null
+  readonly minC: number | null
+  readonly precipChancePct: number | null
+  readonly precipMm: number | null
+}
+
+/** From here on a person calls it hot, in °C. */
+const HOT_C = 28
+/** Up to here a person calls it cold, in °C. */
+const COLD_C = 5
+/** From here on a person calls it windy, in km/h: a fresh breeze. */
+const WINDY_KMH = 30
+
+/** A reading as the card and the model get it. */
+export function payloadOf(reading: Reading, source: "sample" | "open-meteo"): WeatherPayload {
+  const { tomorrow, code } = reading
+  return {
+    location: reading.country === null ? reading.place : `${reading.place}, ${reading.country}`,
+    condition: conditionOf(code),
+    temperature_c: round1(reading.temperatureC),
+    temperature_f: round1((reading.temperatureC * 9) / 5 + 32),
+    feels_like_c: round1(reading.feelsLikeC),
+    humidity_pct: Math.round(reading.humidityPct),
+    wind_kmh: round1(reading.windKmh),
+    wind_direction: compassPoint(reading.windDegrees),
+    visibility_km: reading.visibilityKm === null ? null : round1(reading.visibilityKm),
+    uv_index: reading.uvIndex === null ? null : round1(reading.uvIndex),
+    precip_mm: round1(reading.precipMm),
+    observation_time: reading.time,
+    is_raining: isRain(code),
+    is_daylight: reading.isDay,
+    is_hot: reading.temperatureC >= HOT_C,
+    is_cold: reading.temperatureC <= COLD_C,
+    is_windy: reading.windKmh >= WINDY_KMH,
+    is_clear: code === 0 || code === 1,
+    forecast_tomorrow_condition: tomorrow.code === null ? null : conditionOf(tomorrow.code),
+    forecast_tomorrow_max_c: tomorrow.maxC,
+    forecast_tomorrow_min_c: tomorrow.minC,
+    forecast_tomorrow_precip_chance_pct: tomorrow.precipChancePct,
+    forecast_tomorrow_precip_mm: tomorrow.precipMm,
+    source,
+  }
+}
+
+/** WMO 4677 in words; the table is the one of Open-Meteo's documentation. */
+const CONDITIONS: ReadonlyMap<number, string> = new Map([
+  [0, "Clear sky"],
+  [1, "Mainly clear"],
+  [2, "Partly cloudy"],
+  [3, "Overcast"],
+  [45, "Fog"],
+  [48, "Rime fog"],
+  [51, "Light drizzle"],
+  [53, "Drizzle"],
+  [55, "Dense drizzle"],
+  [56, "Light freezing drizzle"],
+  [57, "Freezing drizzle"],
+  [61, "Slight rain"],
+  [63, "Rain"],
+  [65, "Heavy rain"],
+  [66, "Light freezing rain"],
+  [67, "Freezing rain"],
+  [71, "Slight snow"],
+  [73, "Snow"],
+  [75, "Heavy snow"],
+  [77, "Snow grains"],
+  [80, "Light rain showers"],
+  [81, "Rain showers"],
+  [82, "Violent rain showers"],
+  [85, "Light snow showers"],
+  [86, "Heavy snow showers"],
+  [95, "Thunderstorm"],
+  [96, "Thunderstorm with light hail"],
+  [99, "Thunderstorm with hail"],
+])
+
+function conditionOf(code: number): string {
+  return CONDITIONS.get(code) ?? "Unknown"
+}
+
+/** Drizzle, rain, rain showers and thunderstorms; snow is not rain. */
+function isRain(code: number): boolean {
+  return (code >= 51 && code <= 67) || (code >= 80 && code <= 82) || code >= 95
+}
+
+const POINTS = ["N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "WSW", "W", "WNW", "NW", "NNW"]
+
+function compassPoint(degrees: number): string {
+  const at = Math.round((((degrees % 360) + 360) % 360) / 22.5) % 16
+  return POINTS[at] ?? "N"
+}
+
+function round1(value: number): number {
+  const rounded = Math.round(value * 10) / 10
+  // Not -0, which JSON would turn into 0: live and stored payloads are equal in memory too.
+  return rounded === 0 ? 0 : rounded
+}
