@@ -10,6 +10,9 @@ import process from "node:process"
 /** How long the group may take over a clean end before it is killed. */
 const GRACE_MS = 4_000
 
+/** How often we look whether the npm that started us still lives. */
+const PARENT_POLL_MS = 500
+
 /** Nothing here asks, reports or calls home: the same in a terminal and in CI. */
 export const QUIET_ENV = {
   CI: "true",
@@ -51,17 +54,16 @@ export function runGroup(args: readonly string[], stdio: StdioOptions): ChildPro
   watchFromOutside(pid)
 
   let ending = false
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => {
-      if (ending) return
-      ending = true
-      void endGroup(pid).then(() => process.exit(0))
-    })
-  }
-  child.on("exit", (code) => {
+  const end = (code: number): void => {
     if (ending) return
     ending = true
-    void endGroup(pid).then(() => process.exit(code ?? 1))
-  })
+    void endGroup(pid).then(() => process.exit(code))
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(0))
+  child.on("exit", (code) => end(code ?? 1))
+  const parent = process.ppid
+  if (process.env["npm_lifecycle_event"] !== undefined) {
+    setInterval(() => process.ppid !== parent && end(0), PARENT_POLL_MS).unref()
+  }
   return child
 }
