@@ -5,7 +5,8 @@
  * to the event loop every so many, each alone or all of a turn of the loop gathered into one.
  */
 
-import { Miniflare } from "miniflare"
+import { convertV4MiniflareOptions, Miniflare } from "miniflare"
+import { workerdBelow } from "../../testing/process.ts"
 
 const SCRIPT = `
 import { DurableObject } from "cloudflare:workers"
@@ -35,18 +36,21 @@ export default { fetch: (request, env) => env.BARE.getByName("one").fetch(reques
 
 export interface Floor {
   readonly url: string
+  /** Process id of its workerd. */
+  readonly pid: number
   close(): Promise<void>
 }
 
 export async function startFloor(): Promise<Floor> {
-  const miniflare = new Miniflare({
+  const miniflare = new Miniflare(convertV4MiniflareOptions({
     modules: [{ type: "ESModule", path: "floor.mjs", contents: SCRIPT }],
     compatibilityDate: "2026-10-15",
     durableObjects: { BARE: { className: "Bare", useSQLite: true } },
     host: "127.0.0.1",
     port: 0,
     cf: false,
-  })
+  }))
   const url = await miniflare.ready
-  return { url: url.href, close: () => miniflare.dispose() }
+  const pid = workerdBelow(process.pid).at(-1) ?? 0
+  return { url: url.href, pid, close: () => miniflare.dispose() }
 }

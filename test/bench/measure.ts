@@ -2,7 +2,7 @@
  * measure.ts: medians, the processor time of workerd, and a socket that counts what it reads.
  */
 
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
@@ -11,31 +11,6 @@ export function median(values: readonly number[]): number {
 
 /** Clock ticks a second of /proc: fixed on Linux. */
 const TICKS_PER_SECOND = 100
-
-/** Process ids of the workerd processes below this one, newest last. */
-export function workerdPids(): number[] {
-  const parents = new Map<number, number>()
-  const names = new Map<number, string>()
-  for (const entry of readdirSync("/proc")) {
-    const pid = Number(entry)
-    if (!Number.isInteger(pid)) continue
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-      const close = stat.lastIndexOf(")")
-      names.set(pid, stat.slice(stat.indexOf("(") + 1, close))
-      parents.set(pid, Number(stat.slice(close + 2).split(" ")[1]))
-    } catch {
-      // It ended while we looked.
-    }
-  }
-  const isOurs = (pid: number): boolean => {
-    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) {
-      if (at === process.pid) return true
-    }
-    return false
-  }
-  return [...names].filter(([pid, name]) => name.startsWith("workerd") && isOurs(pid)).map(([pid]) => pid)
-}
 
 /** Processor time of a process so far, user and system, in milliseconds. */
 export function cpuMs(pid: number): number {
