@@ -48,17 +48,20 @@ export function createMarkScanner(): MarkScanner {
   }
 }
 
-/** What a mark would look like, as far as it is there. */
-const OPEN = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/iy
-const CLOSE = /<\/span>/iy
+/** A mark, as it must look. */
+const OPEN = /^<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/i
+const CLOSE = /^<\/span>/i
 /** A beginning of either that reaches the end of the text. */
-const PART = /<(?:\/?(?:s(?:p(?:a(?:n)?)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:['"]\s*)?)?)?)?)?)?)$/iy
+const PART =
+  /^<(?:\/?(?:s(?:p(?:a(?:n)?)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)$/i
 
 class Scanner {
   /** Text whose code is not settled yet. The first `#told` of it is reported. */
   #text = ""
   #told = 0
-  #line: LineState = createLine()
+  /** Code is settled up to here. */
+  #settled = 0
+  readonly #line: LineState = createLine()
   /** The line is followed up to here. */
   #lineTo = 0
   readonly #spans = new CodeSpans()
@@ -67,30 +70,25 @@ class Scanner {
   /** The text goes on with a run of backticks that is settled, being over every bound. */
   #inRun = false
   #marks: Mark[] = []
+  /** Next backtick, `<` and `~~~`, or the end of the text; looked for again when they are passed. */
   #tick = -1
   #less = -1
+  #tilde = -1
 
   scan(more: string, final: boolean): Mark[] {
     this.#text = this.#text === "" ? more : this.#text + more
     this.#marks = []
-    this.#tick = -1
-    this.#less = -1
-    const settled = this.#settle(final)
-    this.#tellUndecided(settled, final)
-    this.#forget(settled)
-    return this.#marks
-  }
-
-  /** Goes on as far as code is decided; → where it stopped. */
-  #settle(final: boolean): number {
-    const text = this.#text
+    this.#tick = this.#less = this.#tilde = -1
     let at = 0
-    while (at < text.length) {
+    while (at < this.#text.length) {
       const next = this.#line.fence === null ? this.#step(at, final) : this.#fence(at)
-      if (next < 0) return -next - 1
+      if (next === WAIT) break
       at = next
+      this.#settled = at
     }
-    return at
+    this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
+    this.#forget()
+    return this.#marks
   }
 
   #fence(at: number): number {
@@ -98,31 +96,171 @@ class Scanner {
     return this.#lineTo
   }
 
-  /** Settles plain text up to the next thing of interest, and that thing; `-1 - index` to wait there. */
+  /** Settles plain text up to the next thing of interest, and that thing; WAIT if that is open. */
   #step(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
-      this.#inRun = text[at] === "`"
-      if (this.#inRun) return this.#overRun(at)
+      const end = text[at] === "`" ? runEnd(text, at) : at
+      this.#inRun = end === text.length
+      if (end > at) return end
     }
-    if (this.#tick < at) this.#tick = indexOr(text, "`", at)
-    if (this.#less < at) this.#less = indexOr(text, "<", at)
-    const next = Math.min(this.#tick, this.#less)
-    const tilde = this.#tildeIn(at, next, final)
-    if (tilde !== TEXT) return tilde
+    if (this.#tick < at) this.#tick = indexOr(text, "`", at, text.length)
+    if (this.#less < at) this.#less = indexOr(text, "<", at, text.length)
+    if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
+    const next = Math.min(this.#tick, this.#less, this.#tilde)
     if (next === text.length) return next
-    if (this.#isEscaped(next, at)) return next + 1
-    return next === this.#tick ? this.#backticks(next, final) : this.#candidate(next, final)
+    this.#settled = next
+    if (next === this.#tilde) return this.#tildes(next, final)
+    if (this.#isEscaped(next)) return next + 1
+    return next === this.#tick ? this.#ticks(next, final) : this.#candidate(next, final)
   }
 
-  #overRun(at: number): number {
-    const end = runEnd(this.#text, at)
-    this.#inRun = end === this.#text.length
+  #tildes(at: number, final: boolean): number {
+    this.#follow(at)
+    return this.#line.place === "head" ? this.#fenceOr(at, final, runEnd(this.#text, at)) : runEnd(this.#text, at)
+  }
+
+  /** Enters the fence that opens at `at`; → `otherwise` if none does. */
+  #fenceOr(at: number, final: boolean, otherwise: number): number {
+    const end = fenceAt(this.#text, at, final)
+    if (end === TEXT) return otherwise
+    if (end === WAIT) return WAIT
+    enterFence(this.#line, this.#text.charAt(at), end - at)
+    this.#lineTo = end
     return end
+  }
+
+  #ticks(at: number, final: boolean): number {
+    const text = this.#text
+    const end = runEnd(text, at)
+    const size = end - at
+    if (end === text.length && !final) {
+      if (size <= MAX_HELD) return WAIT
+      this.#inRun = true
+      return end
+    }
+    if (size >= 3) {
+      this.#follow(at)
+      const fence = this.#line.place === "head" ? this.#fenceOr(at, final, TEXT) : TEXT
+      if (fence !== TEXT) return fence
+    }
+    const closed = this.#spans.closerOf(text, at, size, final)
+    return closed === TEXT ? end : closed
+  }
+
+  #candidate(at: number, final: boolean): number {
+    const mark = markAt(this.#text, at, final)
+    if (mark === null) return at + 1
+    if (mark === WAIT) return WAIT
+    this.#tell(at)
+    this.#marks.push(mark)
+    this.#told = at + mark.raw.length
+    return this.#told
+  }
+
+  /** In text whose code is open: where the first thing stands that would be a mark if it is no code. */
+  #firstHeld(final: boolean): number {
+    const text = this.#text
+    let at = Math.max(this.#told, this.#settled)
+    for (;;) {
+      at = indexOr(text, "<", at, text.length)
+      if (at === text.length || (!this.#isEscaped(at) && markAt(text, at, final) !== null)) return at
+      at++
+    }
+  }
+
+  #isEscaped(at: number): boolean {
+    let from = at
+    while (from > 0 && this.#text.charCodeAt(from - 1) === BACKSLASH) from--
+    return ((at - from) % 2 === 1) !== (from === 0 && this.#escaped)
+  }
+
+  #follow(to: number): void {
+    if (to > this.#lineTo) followText(this.#line, this.#text.slice(this.#lineTo, to))
+    this.#lineTo = to
+  }
+
+  #tell(to: number): void {
+    if (to > this.#told) this.#marks.push({ type: "text", text: this.#text.slice(this.#told, to) })
+    this.#told = Math.max(this.#told, to)
+  }
+
+  #forget(): void {
+    const to = this.#settled
+    this.#follow(to)
+    this.#escaped = this.#isEscaped(to)
+    this.#spans.shift(to)
+    this.#text = this.#text.slice(to)
+    this.#told -= to
+    this.#lineTo = 0
+    this.#settled = 0
   }
 }
 
-function indexOr(text: string, needle: string, from: number): number {
+const BACKSLASH = 92
+
+/** The mark that stands at a `<`; WAIT if it may become one, null if there is none. */
+function markAt(text: string, at: number, final: boolean): Exclude<Mark, { type: "text" }> | typeof WAIT | null {
+  const second = text.charCodeAt(at + 1) | 32
+  if (second !== 115 && second !== 47 && at + 1 < text.length) return null
+  const start = text.slice(at, at + MAX_HELD)
+  const open = OPEN.exec(start)
+  if (open !== null) return { type: "open", tag: `${open[1]}_${open[2]}`, raw: open[0] }
+  const close = CLOSE.exec(start)
+  if (close !== null) return { type: "close", raw: close[0] }
+  return !final && start.length < MAX_HELD && PART.test(start) ? WAIT : null
+}
+
+/** Start of one or two tildes at the very end, which may yet be a fence. */
+function endTildes(text: string, from: number): number {
+  let at = text.length
+  while (at > from && at > text.length - 2 && text[at - 1] === "~") at--
+  return at
+}
+
+function indexOr(text: string, needle: string, from: number, otherwise: number): number {
   const found = text.indexOf(needle, from)
-  return found < 0 ? text.length : found
+  return found < 0 ? otherwise : found
+}
+
+/**
+ * Takes every opening mark and its `</span>` out of a text, and keeps what stands between.
+ *
+ * Shapes  text → text in which no mark opens, also where taking one out would form another.
+ *         Code counts as text here: what a subagent says may quote no mark. Other spans stay.
+ * Cost    linear.
+ * Source  SPEC MK6.
+ */
+export function stripSpans(text: string | null | undefined): string {
+  if (text === null || text === undefined || !ANY_OPEN.test(text)) return text ?? ""
+  // Each `<` starts a piece, so that a tag that is taken out is the tail of `pieces`.
+  const pieces: string[] = []
+  const starts: number[] = []
+  const spans: boolean[] = []
+  let at = 0
+  while (at < text.length) {
+    ANGLE.lastIndex = at + 1
+    const next = ANGLE.exec(text)?.index ?? text.length
+    const end = text[next] === ">" ? next + 1 : next
+    if (text[at] === "<") starts.push(pieces.length)
+    pieces.push(text.slice(at, end))
+    if (text[end - 1] === ">") takeTag(pieces, starts, spans)
+    at = end
+  }
+  return pieces.join("")
+}
+
+const ANY_OPEN = /<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i
+const ANGLE = /[<>]/g
+
+/** The pieces end with `>`: is their tail a mark, or the end of one? `spans` tells which open spans are marks. */
+function takeTag(pieces: string[], starts: number[], spans: boolean[]): void {
+  const start = starts.pop()
+  if (start === undefined) return
+  const tag = pieces.slice(start).join("")
+  const opens = ANY_OPEN.test(tag)
+  const closes = CLOSE.test(tag)
+  if (opens || /^<span[\s/>]/i.test(tag)) spans.push(opens)
+  if (opens || (closes && spans.pop() === true)) pieces.length = start
+  else starts.length = 0
 }
