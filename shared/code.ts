@@ -1,263 +1,27 @@
 /**
  * code.ts: what is Markdown code, decided once.
  *
- * clean, mark and directive ask here, and so does the page, so they agree by construction (SPEC CO1).
- * Fences are decided by their line and inline code by its paragraph; indented code is not code.
- * Line ends are LF here. Every decision looks at most a few MAX_HELD ahead, and says WAIT until it can be made.
+ * line → CODE → clean, mark, directive, page
+ * All four ask here, so they agree by construction. Fences are decided by their line and inline code by its
+ * paragraph; indented code is not code.
  * Pure. Any cut of the text gives the same answers.
  */
 
 import { MAX_HELD } from "./limits.ts"
-
-/** An answer that needs more text. */
-export const WAIT = -2
-/** An answer: this is plain text. */
-export const TEXT = -1
-
-export interface Fence {
-  readonly char: string
-  readonly size: number
-  /** `>` marks in front of its opening run. */
-  readonly quotes: number
-}
-
-/**
- * Where in its line the followed text stands.
- *
- * Text:  head  a fence may open here          Fence:  head   `>` marks are still counted
- *        mark  after `-`, `+`, `*`, `1.`              run    in a run that may close the fence
- *        digits  in the number of `1.`                trail  after that run
- *        body  anywhere else                          body   anywhere else
- */
-export interface LineState {
-  place: "head" | "mark" | "digits" | "body" | "run" | "trail"
-  quotes: number
-  /** Code units of the head; a head over MAX_HELD is none. */
-  width: number
-  /** Digits of a list number, or size of the run that may close the fence. */
-  count: number
-  fence: Fence | null
-}
-
-export function createLine(): LineState {
-  return { place: "head", quotes: 0, width: 0, count: 0, fence: null }
-}
-
-export function startLine(line: LineState): void {
-  line.place = "head"
-  line.quotes = 0
-  line.width = 0
-  line.count = 0
-}
-
-/** Follows a piece of text that opens no fence and stands in none. */
-export function followText(line: LineState, piece: string): void {
-  const newline = piece.lastIndexOf("\n")
-  if (newline >= 0) startLine(line)
-  for (let at = newline + 1; at < piece.length && line.place !== "body"; at++) {
-    line.width++
-    line.place = line.width > MAX_HELD ? "body" : headAfter(line, piece.charCodeAt(at))
-  }
-}
-
-function headAfter(line: LineState, code: number): LineState["place"] {
-  if (line.place === "digits") {
-    if (isDigit(code)) return ++line.count > 9 ? "body" : "digits"
-    return code === DOT || code === PAREN ? "mark" : "body"
-  }
-  if (code === SPACE || code === TAB) return "head"
-  if (line.place === "mark") return "body"
-  if (code === QUOTE) {
-    line.quotes++
-    return "head"
-  }
-  if (code === DASH || code === PLUS || code === STAR) return "mark"
-  if (!isDigit(code)) return "body"
-  line.count = 1
-  return "digits"
-}
-
-/**
- * Follows text inside a fence, from `from` on.
- *
- * Shapes  → the index at which the fence is over and plain text goes on, or `text.length`.
- *         `line.fence` is null when it is over.
- * Cost    one `indexOf` per line.
- */
-export function followFence(line: LineState, text: string, from: number): number {
-  let at = from
-  while (at < text.length) {
-    if (line.place === "body") {
-      const newline = text.indexOf("\n", at)
-      if (newline < 0) return text.length
-      startLine(line)
-      at = newline + 1
-    } else if (fenceAfter(line, text.charCodeAt(at))) {
-      return at
-    } else {
-      at++
-    }
-  }
-  return at
-}
-
-/** Steps over one code unit of a line's head in a fence; true if the fence is over before it. */
-function fenceAfter(line: LineState, code: number): boolean {
-  const fence = line.fence
-  if (fence === null) return true
-  const blank = code === SPACE || code === TAB
-  if (line.place === "head") {
-    line.width++
-    if (blank) return false
-    if (code === QUOTE) line.quotes++
-    else if (line.quotes < fence.quotes) return endFence(line, line.width > MAX_HELD ? "body" : "head")
-    else if (code === fence.char.charCodeAt(0) && line.quotes === fence.quotes) startRun(line)
-    else if (code === NEWLINE) startLine(line)
-    else line.place = "body"
-    return false
-  }
-  if (line.place === "run" && code === fence.char.charCodeAt(0)) {
-    line.count++
-    return false
-  }
-  const closes = line.count >= fence.size
-  if (closes && code === NEWLINE) return endFence(line, "body")
-  if (closes && blank) line.place = "trail"
-  else if (code === NEWLINE) startLine(line)
-  else line.place = "body"
-  return false
-}
-
-function startRun(line: LineState): void {
-  line.place = "run"
-  line.count = 1
-}
-
-function endFence(line: LineState, place: LineState["place"]): true {
-  line.fence = null
-  line.place = place
-  line.width = Math.max(0, line.width - 1)
-  return true
-}
-
-/** Is the line so far one that closes the fence, if the text ends here? */
-export function isFenceClosed(line: LineState): boolean {
-  if (line.fence === null) return true
-  return (line.place === "run" || line.place === "trail") && line.count >= line.fence.size
-}
-
-/** Enters the fence whose opening run of `size` stands at a line's head. The run itself counts as followed. */
-export function enterFence(line: LineState, char: string, size: number): void {
-  line.fence = { char, size, quotes: line.quotes }
-  line.place = "body"
-}
-
-/** First index after the run of equal code units at `at`. */
-export function runEnd(text: string, at: number): number {
-  const code = text.charCodeAt(at)
-  let end = at + 1
-  while (text.charCodeAt(end) === code) end++
-  return end
-}
-
-/**
- * Does the run at `at`, which stands in a line's head, open a fence?
- *
- * Shapes  → the run's end, TEXT or WAIT. Settled within MAX_HELD of the run's start: tildes by the run's end,
- *         backticks by the line's.
- * Cost    to the next line end and the next backtick.
- */
-export function fenceAt(text: string, at: number, final: boolean): number {
-  const end = runEnd(text, at)
-  const size = end - at
-  if (size > MAX_HELD) return TEXT
-  if (end === text.length && !final) return WAIT
-  if (size < 3) return TEXT
-  if (text[at] === "~") return end
-  const newline = text.indexOf("\n", end)
-  const stop = newline < 0 ? text.length : newline
-  const tick = text.indexOf("`", end)
-  if (tick >= 0 && tick < stop) return TEXT
-  if (stop - at > MAX_HELD) return TEXT
-  return newline >= 0 || final ? end : WAIT
-}
-
-/**
- * Does the line at `start` open a fence?
- *
- * Shapes  → true, false or WAIT. Settled within MAX_HELD of the line's start, and then as `fenceAt`.
- */
-export function opensFence(text: string, start: number, final: boolean): boolean | typeof WAIT {
-  const line = createLine()
-  for (let at = start; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (line.place === "head" && (code === TICK || code === TILDE)) {
-      const end = fenceAt(text, at, final)
-      return end === WAIT ? WAIT : end !== TEXT
-    }
-    line.place = headAfter(line, code)
-    if (line.place === "body" || at - start >= MAX_HELD) return false
-  }
-  return final ? false : WAIT
-}
-
-/**
- * Does the line at `start` end the paragraph before it? Blank, quote, list item, heading, fence, thematic break.
- *
- * Shapes  → true, false or WAIT. Settled within MAX_HELD, a fence line within twice that.
- */
-export function endsParagraph(text: string, start: number, final: boolean): boolean | typeof WAIT {
-  INDENT.lastIndex = start
-  INDENT.test(text)
-  const at = INDENT.lastIndex
-  if (at - start > MAX_HELD) return false
-  const code = text.charCodeAt(at)
-  if (code === TICK || code === TILDE) {
-    const end = fenceAt(text, at, final)
-    return end === WAIT ? WAIT : end !== TEXT
-  }
-  BREAKER.lastIndex = at
-  if (BREAKER.test(text)) return true
-  if (code === DASH || code === STAR || code === UNDERSCORE) return isThematic(text, start, at, final)
-  if (final) return false
-  BREAKER_PART.lastIndex = at
-  return BREAKER_PART.test(text) ? WAIT : false
-}
-
-const INDENT = /[ \t]*/y
-const BREAKER = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]/y
-const BREAKER_PART = /(?:\+|\d{1,9}[.)]?|#{1,6})?$/y
-
-function isThematic(text: string, start: number, first: number, final: boolean): boolean | typeof WAIT {
-  const char = text.charCodeAt(first)
-  let marks = 0
-  let at = first
-  for (; at - start <= MAX_HELD; at++) {
-    const code = text.charCodeAt(at)
-    if (code === char) marks++
-    else if (code !== SPACE && code !== TAB) break
-  }
-  if (at - start > MAX_HELD) return false
-  if (at === text.length) return final ? marks >= 3 : WAIT
-  return marks >= 3 && text.charCodeAt(at) === NEWLINE
-}
-
-const TAB = 9
-const NEWLINE = 10
-const SPACE = 32
-const PAREN = 41
-const STAR = 42
-const PLUS = 43
-const DASH = 45
-const DOT = 46
-const QUOTE = 62
-const UNDERSCORE = 95
-const TICK = 96
-const TILDE = 126
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
-}
+import {
+  createLine,
+  endsParagraph,
+  enterFence,
+  fenceAt,
+  followFence,
+  followText,
+  isFenceClosed,
+  type LineState,
+  runEnd,
+  startLine,
+  TEXT,
+  WAIT,
+} from "./line.ts"
 
 /** Runs of one length, by absolute position; `next` is the first that may still close something. */
 interface Runs {
@@ -389,7 +153,9 @@ export function splitFences(text: string): Block[] {
     const lead = text.slice(from, /[-+*.)]/.test(head) ? run : run - line.width)
     if (lead !== "") blocks.push({ type: "text", text: lead })
     enterFence(line, text.charAt(run), end - run)
-    at = from = codeFrom(blocks, line, text, end, head)
+    at = codeFrom(blocks, line, text, end, head)
+    // A line that stands outside the fence's quote is text from its head on.
+    from = text[at - 1] === "\n" ? at : text.lastIndexOf("\n", at) + 1
   }
   if (from < text.length) blocks.push({ type: "text", text: text.slice(from) })
   return blocks
@@ -406,7 +172,8 @@ function codeFrom(blocks: Block[], line: LineState, text: string, end: number, h
   const opened = newline < 0 || newline > stop ? stop : newline
   const last = text.lastIndexOf("\n", stop - 1)
   // The line that ends the fence is no code: it closes it, or stands outside its quote.
-  const body = text.slice(opened + 1, line.fence === null || closed ? last : text.length)
+  const rows = text.slice(opened + 1, closed ? last : text.length)
+  const body = closed || !rows.endsWith("\n") ? rows : rows.slice(0, -1)
   const indent = head.length - (head.lastIndexOf(">") + 1)
   const code = body.split("\n").map((row) => codeLine(row, quotes, indent))
   blocks.push({ type: "code", info: text.slice(end, opened).trim(), text: code.join("\n"), closed })

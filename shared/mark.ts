@@ -6,19 +6,9 @@
  * Pure. What has been reported after some text is a function of that text alone, however it was cut (SPEC MK3).
  */
 
-import {
-  CodeSpans,
-  createLine,
-  enterFence,
-  fenceAt,
-  followFence,
-  followText,
-  type LineState,
-  runEnd,
-  TEXT,
-  WAIT,
-} from "./code.ts"
+import { CodeSpans } from "./code.ts"
 import { MAX_HELD } from "./limits.ts"
+import { createLine, enterFence, fenceAt, followFence, followText, type LineState, runEnd, TEXT, WAIT } from "./line.ts"
 
 export type Mark =
   | { readonly type: "text"; readonly text: string }
