@@ -124,6 +124,8 @@ export interface OpsFrame {
   readonly ops: readonly Op[]
   /** From 1: this frame brings a piece of the header before it; `seq` counts as reached with the last one. */
   readonly piece?: number
+  /** How many pieces there are; also on a wide ops frame that goes in pieces without a header. */
+  readonly pieces?: number
 }
 
 export type ServerFrame =

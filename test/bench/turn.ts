@@ -24,10 +24,17 @@ export async function openSession(cuecard: Cuecard, known?: string): Promise<Web
 
 let sent = 0
 /** One message and its whole answer. The first delta is the first frame of ops. */
-export function runTurn(socket: WebSocket, content: string): Promise<Exchange> {
+export async function runTurn(socket: WebSocket, content: string): Promise<Exchange> {
   sent += 1
   const frame = JSON.stringify({ type: "send", id: `bench-${sent}`, content })
-  return exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), (text) => text.includes('"op":"end"'))
+  let seq = 0
+  const isLast = (text: string): boolean => {
+    seq = Number(/"seq":(\d+)/.exec(text)?.[1] ?? seq)
+    return text.includes('"op":"end"')
+  }
+  const done = await exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast)
+  socket.send(JSON.stringify({ type: "seen", seq }))
+  return done
 }
 
 interface Timed extends Exchange {

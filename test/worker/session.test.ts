@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { canonicalJson, type WireMessage } from "../../shared/frame.ts"
-import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
 import { openMessage } from "../../shared/message.ts"
 import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
@@ -317,6 +317,25 @@ describe("the wire", () => {
     await long.untilEnd("q1")
     expect(await short.untilClosed()).toMatchObject({ code: 4401 })
     expect(short.texts.join()).not.toContain("secret")
+  })
+
+  test("[WS12] a socket that leaves a ring of frames unseen is closed with 4408; one that says `seen` is not", async () => {
+    const id = await freshSession()
+    const silent = await connect(id)
+    const reader = await connect(id)
+    for (let i = 0; silent.closed === null && i < 400; i++) {
+      reader.say({ type: "send", id: `q${i}`, content: "/say x" })
+      await reader.untilEnd(`q${i}`)
+      reader.say({ type: "seen", seq: reader.last })
+    }
+    expect(await silent.untilClosed()).toMatchObject({ code: 4408 })
+    expect(silent.last).toBeLessThanOrEqual(RING_FRAMES)
+    expect(reader.closed).toBeNull()
+    const { epoch } = await pageOf(id)
+    const again = await connect(id, CLAIMS, null)
+    again.last = silent.last
+    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: silent.last })
+    await again.untilTrue((frame) => "seq" in frame && frame.type !== "hello" && frame.seq === reader.last)
   })
 
   test("[WS5] a message over the frame limit goes in pieces that come to the same", async () => {

@@ -76,7 +76,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
   /** Sends one numbered frame to one socket and moves its place. */
   const address = (socket: WebSocket, place: Attachment, frame: Numbered): Attachment => {
     if (frame.seq <= (place.last ?? 0)) return place
-    if (frame.seq - place.seen > RING_FRAMES && place.seen > 0) {
+    if (frame.seq - place.seen > RING_FRAMES) {
       fault(socket, { reason: "socket_behind" })
       return place
     }

@@ -1,0 +1,136 @@
+/** main-job.test.ts: ask for the weather, get a card, reload, see the same; in a real Chromium on the built page. */
+
+import { mkdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+
+const PICTURES = fileURLToPath(new URL("../../docs/pictures/", import.meta.url))
+const WEATHER = "What's the weather in London and in Tokyo?"
+
+let cuecard: Cuecard
+let browser: Browser
+
+beforeAll(async () => {
+  mkdirSync(PICTURES, { recursive: true })
+  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "12" } })
+  browser = await launchChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+describe("the main job", () => {
+  test.each([
+    ["desk-light", DESK, "light"],
+    ["desk-dark", DESK, "dark"],
+    ["phone-light", PHONE, "light"],
+    ["phone-dark", PHONE, "dark"],
+  ] as const)("[PG1] %s: the weather in two cities, and the same after a reload", async (name, size, theme) => {
+    const { page, errors, strangers } = await open(browser, cuecard, { size, theme })
+    await ask(page, WEATHER)
+    await settled(page)
+    const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>
+      all.map((one) => one.getAttribute("data-segment")),
+    )
+    expect(kinds.slice(0, 2)).toEqual(["thinking", "text"])
+    expect(kinds.filter((kind) => kind === "tool")).toHaveLength(2)
+    expect(kinds.filter((kind) => kind === "rich")).toHaveLength(2)
+    await page.screenshot({ path: `${PICTURES}${name}.png` })
+    const live = await transcriptOf(page)
+    await page.reload()
+    await settled(page)
+    expect(await transcriptOf(page)).toBe(live)
+    expect(errors).toEqual([])
+    expect(strangers).toEqual([])
+    await page.context().close()
+  })
+
+  test("[PG2] two tabs on one session, and one that comes in the middle of the turn, show the same", async () => {
+    const { page: first } = await open(browser, cuecard)
+    await ask(first, "hello")
+    await settled(first)
+    const at = `#/s/${sessionIn(first)}`
+    const { page: second } = await open(browser, cuecard, { at })
+    await second.waitForSelector("article[data-role=assistant]")
+    await ask(first, WEATHER)
+    await first.waitForSelector("article[data-status=running] [data-segment=text]")
+    const { page: third } = await open(browser, cuecard, { at })
+    await Promise.all([first, second, third].map((page) => settled(page, 2)))
+    const shown = await transcriptOf(first)
+    expect(await transcriptOf(second)).toBe(shown)
+    expect(await transcriptOf(third)).toBe(shown)
+    await Promise.all([first, second, third].map((page) => page.context().close()))
+  })
+
+  test("[PG3] what the model types runs nothing and asks nobody", async () => {
+    const hostile = [
+      "<script>document.title='owned'</script>",
+      "<img src=x onerror=\"document.title='owned'\">",
+      "[click](javascript:document.title='owned')",
+      "![pixel](https://evil.example/p.png)",
+      "<a href='javascript:alert(1)'>link</a> <iframe src='https://evil.example'></iframe>",
+      "<svg onload=alert(1)><style>*{display:none}</style>",
+      "safe end",
+    ].join("\n\n")
+    const { page, errors, strangers } = await open(browser, cuecard)
+    await ask(page, `/say ${JSON.stringify(hostile)}`)
+    await settled(page)
+    for (const when of ["live", "after a reload"]) {
+      const found = await page.evaluate(() => ({
+        title: document.title,
+        elements: document.querySelectorAll("[data-transcript] :is(script, img, iframe, style, object, embed)").length,
+        handlers: [...document.querySelectorAll("[data-transcript] *")].filter((one) =>
+          [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style"),
+        ).length,
+        links: [...document.querySelectorAll<HTMLAnchorElement>("[data-transcript] a")].map((link) => link.protocol),
+      }))
+      expect(found.title, when).not.toContain("owned")
+      expect(found.elements, when).toBe(0)
+      expect(found.handlers, when).toBe(0)
+      expect(found.links.filter((scheme) => !["http:", "https:", "mailto:", "tel:"].includes(scheme))).toEqual([])
+      expect(await page.textContent("article[data-role=assistant]")).toContain("safe end")
+      await page.reload()
+      await settled(page)
+    }
+    expect(errors).toEqual([])
+    expect(strangers).toEqual([])
+    await page.context().close()
+  })
+
+  test("[PG4] a message of 100 KB leaves the page alive", async () => {
+    const { page, errors } = await open(browser, cuecard)
+    const script = [[{ type: "text_delta", delta: `${"A long line of words. ".repeat(5_000)}\n\nthe end` }, { type: "finish" }]] as const
+    const long = await startCuecard({ script })
+    await page.goto(`${long.url}/`)
+    await page.waitForSelector("textarea")
+    await ask(page, "long, please")
+    await settled(page)
+    const started = await page.evaluate(() => performance.now())
+    await page.fill("textarea", "still here")
+    expect(await page.inputValue("textarea")).toBe("still here")
+    expect(await page.evaluate((since) => performance.now() - since, started)).toBeLessThan(5_000)
+    expect(await page.textContent("article[data-role=assistant]")).toContain("the end")
+    expect(errors).toEqual([])
+    await page.context().close()
+    await long.close()
+  })
+
+  test("[PG5] keyboard: Enter sends, Shift+Enter is a new line, an empty message is not sent", async () => {
+    const { page } = await open(browser, cuecard)
+    await page.press("textarea", "Enter")
+    expect(await page.$$("article")).toHaveLength(0)
+    await page.type("textarea", "/say one")
+    await page.press("textarea", "Shift+Enter")
+    await page.type("textarea", "two")
+    await page.press("textarea", "Enter")
+    await settled(page)
+    expect(await page.textContent("article[data-role=user]")).toContain("/say one\ntwo")
+    await page.context().close()
+  })
+})
