@@ -23,6 +23,53 @@ import {
   WAIT,
 } from "./line.ts"
 
+/**
+ * Finds the next line of some kind in a text that grows at its end and is taken away at its front.
+ *
+ * Remembers how far it has looked, so that all questions together cost one pass. Questions go from left to right.
+ */
+export class LineFinder {
+  /** Absolute position of the text's first code unit. */
+  #base = 0
+  /** No such line between the last question and here, but perhaps at `#found`. */
+  #to = 0
+  #found = -1
+  readonly #isIt: (text: string, start: number, final: boolean) => boolean | typeof WAIT
+
+  constructor(isIt: (text: string, start: number, final: boolean) => boolean | typeof WAIT) {
+    this.#isIt = isIt
+  }
+
+  shift(by: number): void {
+    this.#base += by
+  }
+
+  /**
+   * The first line end in `[from, stop)` that such a line follows.
+   *
+   * Shapes  → an index, TEXT if there is none, WAIT if a line is not settled yet.
+   */
+  find(text: string, from: number, stop: number, final: boolean): number {
+    const found = this.#found - this.#base
+    if (this.#found >= 0 && found >= from) return found < stop ? found : TEXT
+    let at = Math.max(from, this.#to - this.#base)
+    while (at < stop) {
+      const newline = text.indexOf("\n", at)
+      if (newline < 0 || newline >= stop) break
+      const answer = this.#isIt(text, newline + 1, final)
+      this.#to = this.#base + newline
+      if (answer === WAIT) return WAIT
+      if (answer) {
+        this.#found = this.#base + newline
+        return newline
+      }
+      at = newline + 1
+    }
+    this.#to = Math.max(this.#to, this.#base + Math.max(from, stop))
+    return TEXT
+  }
+}
+
 /** Runs of one length, by absolute position; `next` is the first that may still close something. */
 interface Runs {
   readonly at: number[]
@@ -41,13 +88,13 @@ export class CodeSpans {
   #runs = new Map<number, Runs>()
   /** Runs before here are known. */
   #runsTo = 0
-  /** No paragraph ends between the last question and here, but perhaps at `#paragraph`. */
-  #paragraphTo = 0
-  #paragraph = -1
+  /** Where paragraphs end: at the line end before the line that ends them. */
+  readonly paragraphs = new LineFinder(endsParagraph)
 
   /** The first `by` code units of the text are taken away. */
   shift(by: number): void {
     this.#base += by
+    this.paragraphs.shift(by)
   }
 
   /**
@@ -61,7 +108,7 @@ export class CodeSpans {
     if (from + size > limit) return TEXT
     const run = this.#runAfter(text, from, size, limit, final)
     if (run === TEXT || run + size > limit) return TEXT
-    const end = this.paragraphEnd(text, from, run < 0 ? text.length : run, final)
+    const end = this.paragraphs.find(text, from, run < 0 ? text.length : run, final)
     if (end >= 0) return TEXT
     return end === WAIT || run === WAIT ? WAIT : run + size
   }
@@ -92,32 +139,6 @@ export class CodeSpans {
     const runs = this.#runs.get(size)
     if (runs === undefined) this.#runs.set(size, { at: [start + this.#base], next: 0 })
     else runs.at.push(start + this.#base)
-  }
-
-  /**
-   * The line end in `[from, stop)` after which the paragraph is over.
-   *
-   * Shapes  → an index, TEXT if there is none, WAIT if a line is not settled yet.
-   */
-  paragraphEnd(text: string, from: number, stop: number, final: boolean): number {
-    const found = this.#paragraph - this.#base
-    if (this.#paragraph >= 0 && found >= from) return found < stop ? found : TEXT
-    let at = Math.max(from, this.#paragraphTo - this.#base)
-    while (at < stop) {
-      const newline = text.indexOf("\n", at)
-      if (newline < 0 || newline >= stop) break
-      const ends = endsParagraph(text, newline + 1, final)
-      this.#paragraphTo = this.#base + newline
-      if (ends === WAIT) return WAIT
-      if (ends) {
-        this.#paragraph = this.#base + newline
-        return newline
-      }
-      at = newline + 1
-      this.#paragraphTo = this.#base + at
-    }
-    this.#paragraphTo = Math.max(this.#paragraphTo, this.#base + stop)
-    return TEXT
   }
 }
 
@@ -155,7 +176,7 @@ export function splitFences(text: string): Block[] {
     enterFence(line, text.charAt(run), end - run)
     at = codeFrom(blocks, line, text, end, head)
     // A line that stands outside the fence's quote is text from its head on.
-    from = text[at - 1] === "\n" ? at : text.lastIndexOf("\n", at) + 1
+    from = at === text.length ? at : text.lastIndexOf("\n", at - 1) + 1
   }
   if (from < text.length) blocks.push({ type: "text", text: text.slice(from) })
   return blocks
