@@ -108,7 +108,7 @@ function readConfig(): BuiltConfig {
 
 function miniflareOptions(config: BuiltConfig, folder: string, options: CuecardOptions) {
   const script = options.script === undefined ? {} : { MODEL_SCRIPT: JSON.stringify(options.script) }
-  return convertV4MiniflareOptions({
+  const converted = convertV4MiniflareOptions({
     name: "cuecard",
     modules: true,
     scriptPath: join(DIST, "cuecard", config.main),
@@ -122,7 +122,6 @@ function miniflareOptions(config: BuiltConfig, folder: string, options: CuecardO
       SESSION: { className: "Session", useSQLite: true },
       DIRECTORY: { className: "Directory", useSQLite: true },
     },
-    durableObjectsPersist: folder,
     assets: {
       directory: join(DIST, "client"),
       binding: "ASSETS",
@@ -135,6 +134,7 @@ function miniflareOptions(config: BuiltConfig, folder: string, options: CuecardO
     cf: false,
     handleStructuredLogs: ({ message }: { message: string }) => options.onLog?.(message),
   })
+  return { ...converted, resourcePersistencePath: folder }
 }
 
 function tokenFor({ tenant = TENANT, user = USER, expiresIn = 3_600 }: Identity): Promise<string> {

@@ -1,0 +1,62 @@
+/** chat.test.js: what a team that puts Cuecard into its product would write: it knows `cuecard/testing` and the wire. */
+
+import assert from "node:assert/strict"
+import { after, before, test } from "node:test"
+import { startCuecard } from "cuecard/testing"
+
+/** @type {import("cuecard/testing").Cuecard} */
+let cuecard
+before(async () => {
+  cuecard = await startCuecard({
+    script: [
+      [{ type: "text_delta", delta: "Let me look. " }, { type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }, { type: "finish" }],
+      [{ type: "text_delta", delta: "Here: <span id='weather_1'>Mild.</span>" }, { type: "finish" }],
+    ],
+  })
+})
+after(() => cuecard.close())
+
+const call = (path, init = {}) =>
+  fetch(`${cuecard.url}${path}`, { ...init, headers: { authorization: `Bearer ${cuecard.token}` } })
+
+test("a message over HTTP, its answer on the socket, and the same in history", async () => {
+  const { id } = await cuecard.createSession()
+  const socket = new WebSocket(`${cuecard.url.replace("http", "ws")}/v1/sessions/${id}/socket`, [
+    "cuecard.v1",
+    `token.${cuecard.token}`,
+  ])
+  const frames = []
+  const ended = new Promise((resolve, reject) => {
+    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", protocol: 1, live: false }))
+    socket.onerror = () => reject(new Error("the socket failed"))
+    socket.onmessage = ({ data }) => {
+      const frame = JSON.parse(data)
+      frames.push(frame)
+      if (frame.type === "hello") {
+        const body = JSON.stringify({ id: "q1", content: "How is Oslo?" })
+        call(`/v1/sessions/${id}/messages`, { method: "POST", body }).then((said) => assert.equal(said.status, 202), reject)
+      }
+      if (frame.role === "assistant" && frame.status === "completed") resolve(frame)
+    }
+  })
+  const answer = await ended
+  socket.close()
+  const [, , card] = answer.segments
+  assert.deepEqual(answer.segments.map(({ type }) => type), ["text", "tool", "text", "rich"].slice(0, answer.segments.length))
+  assert.equal(card.content, "Here:")
+  assert.equal(answer.segments[3].payload.location, "Oslo, NO")
+  assert.equal(answer.segments[3].synthesis, "Mild.")
+
+  const page = await (await call(`/v1/sessions/${id}/conversation/recent`)).json()
+  const { type: _, seq: __, prev: ___, ...shown } = answer
+  assert.deepEqual(page.messages[1], shown)
+})
+
+test("another user's token opens nothing", async () => {
+  const { id } = await cuecard.createSession()
+  const token = await cuecard.tokenFor({ user: "eve" })
+  const page = await fetch(`${cuecard.url}/v1/sessions/${id}/conversation/recent`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(page.status, 404)
+})
