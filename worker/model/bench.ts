@@ -1,0 +1,76 @@
+/**
+ * bench.ts: a model turn of an exact size, for benches.
+ *
+ * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10`
+ * So many text deltas of so many characters, split evenly before, between and after so many calls of the weather tool.
+ * Stateless: which stretch comes next is told by the number of tool results since the question.
+ */
+
+import { MAX_STEPS } from "../../shared/limits.ts"
+import type { ModelEvent } from "./adapter.ts"
+import { pause } from "./pause.ts"
+
+export interface Bench {
+  readonly deltas: number
+  readonly chars: number
+  readonly tools: number
+  /** Pause after each delta, in milliseconds. */
+  readonly delayMs: number
+  /** Back to the event loop after so many deltas; 0: never. */
+  readonly yieldEvery: number
+}
+
+const MAX_DELTAS = 1_000_000
+const MAX_CHARS = 10_000
+const MAX_DELAY_MS = 10_000
+
+/** The bench that a message asks for; null where it asks for none. */
+export function benchIn(message: string): Bench | null {
+  if (!/^\/bench(?:\s|$)/.test(message)) return null
+  const setting = (name: string, or: number, max: number): number => {
+    const value = new RegExp(`\\s${name}=(\\d{1,9})(?=\\s|$)`).exec(message)?.[1]
+    return Math.min(value === undefined ? or : Number(value), max)
+  }
+  return {
+    deltas: setting("deltas", 200, MAX_DELTAS),
+    chars: Math.max(1, setting("chars", 6, MAX_CHARS)),
+    // Each call has a step of its own, and the last stretch one more.
+    tools: setting("tools", 0, MAX_STEPS - 1),
+    delayMs: setting("delay_ms", 0, MAX_DELAY_MS),
+    yieldEvery: setting("yield_every", 10, MAX_DELTAS),
+  }
+}
+
+const CITIES = ["London", "Tokyo", "Oslo", "Cairo", "Sydney", "Lima", "Paris", "Delhi"]
+
+/** One stretch of a bench: the `done`-th model call of the turn, from 0. */
+export async function* benchStretch(bench: Bench, done: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const from = share(bench, done)
+  const to = share(bench, done + 1)
+  for (let i = from; i < to; i++) {
+    yield { type: "text_delta", delta: words(i * bench.chars, bench.chars) }
+    if (bench.delayMs > 0) await pause(bench.delayMs, signal)
+    else if (bench.yieldEvery > 0 && (i + 1) % bench.yieldEvery === 0) await pause(0, signal)
+  }
+  if (done < bench.tools) {
+    const location = CITIES[done % CITIES.length] ?? "London"
+    yield { type: "tool_call", name: "weather", args: JSON.stringify({ location }) }
+  }
+  yield { type: "finish", input_tokens: 0, output_tokens: to - from }
+}
+
+/** Deltas that stand before stretch `n`: the shares differ by one at most and add up to the whole. */
+function share(bench: Bench, n: number): number {
+  return Math.floor((bench.deltas * Math.min(n, bench.tools + 1)) / (bench.tools + 1))
+}
+
+const TEXT =
+  "plain words in an even row so that each delta says a little more than the one before it did and no less than the next "
+
+/** Characters `at` to `at + length` of an endless plain text. */
+function words(at: number, length: number): string {
+  const start = at % TEXT.length
+  let text = TEXT.slice(start, start + length)
+  while (text.length < length) text += TEXT.slice(0, length - text.length)
+  return text
+}

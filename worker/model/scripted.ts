@@ -1,0 +1,180 @@
+/**
+ * scripted.ts: the offline model: deterministic, honest, and stateless between calls.
+ *
+ * messages → SCRIPT → a stream of events, word by word
+ * It understands questions about the weather (ask.ts), calls the tool once per place, and places each card by the tag
+ * that it reads in the tool's result (answer.ts). Anything else gets helpful prose (showcase.ts).
+ *
+ * For tests and benches it also obeys messages of these forms:
+ *   /say <text>          answers exactly that text; a JSON string literal ("…\n…") is taken apart first
+ *   /think <text>        thinks exactly that text (or JSON string), then says "Done."
+ *   /call <tool> <args>  calls that tool with that JSON text, then tells what came back
+ *   /fault <reason>      ends the call with that fault (a TurnFault), after the words "So far."
+ *   /bench …             see bench.ts
+ */
+
+import type { TurnFault } from "../../shared/fault.ts"
+import { parseJson } from "../../shared/frame.ts"
+import type { Model, ModelEvent, ModelMessage, ModelRequest } from "./adapter.ts"
+import { answerTo, type Outcome } from "./answer.ts"
+import { type Ask, askOf } from "./ask.ts"
+import { benchIn, benchStretch } from "./bench.ts"
+import { pause } from "./pause.ts"
+import { saidTo } from "./showcase.ts"
+
+export interface ScriptedEnv {
+  /** Pause between two tokens, in milliseconds; 0 in tests. */
+  readonly SCRIPTED_DELAY_MS?: string
+}
+
+/** A pace that the eye likes to follow, in milliseconds per token. */
+const DELAY_MS = 18
+/** Longest time that one model call takes to speak; a longer text comes in larger helpings. */
+const MAX_SPEECH_MS = 4_000
+/** Tokens without a pause: then other work on this thread has its turn. */
+const TOKENS_IN_A_ROW = 256
+
+export function scriptedModel(env: ScriptedEnv = {}): Model {
+  const delayMs = readDelay(env.SCRIPTED_DELAY_MS)
+  return {
+    name: "scripted",
+    continues: false,
+    stream({ messages, signal }: ModelRequest) {
+      const turn = turnIn(messages)
+      const bench = benchIn(turn.question)
+      return bench === null
+        ? speak(scriptFor(turn), delayMs, signal)
+        : benchStretch(bench, turn.outcomes.length, signal)
+    },
+  }
+}
+
+function readDelay(text: string | undefined): number {
+  const delay = Number(text ?? DELAY_MS)
+  return Number.isFinite(delay) && delay >= 0 ? Math.min(delay, MAX_SPEECH_MS) : DELAY_MS
+}
+
+/** What the model sees of a turn: the questions up to now, and what its calls in this turn brought. */
+interface Turn {
+  readonly question: string
+  readonly questions: readonly string[]
+  readonly outcomes: readonly Outcome[]
+}
+
+function turnIn(messages: readonly ModelMessage[]): Turn {
+  const questions = messages.flatMap((message) => (message.role === "user" ? [message.content] : []))
+  const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
+  const args = new Map<string, string>()
+  const outcomes: Outcome[] = []
+  for (const message of since) {
+    if (message.role === "assistant") {
+      for (const piece of message.pieces) if (piece.type === "tool_call") args.set(piece.call_id, piece.args)
+    }
+    if (message.role === "tool") {
+      outcomes.push({ name: message.name, args: args.get(message.call_id) ?? "{}", result: message.result })
+    }
+  }
+  return { question: questions.at(-1) ?? "", questions, outcomes }
+}
+
+/** What comes next, with whole texts: `speak` cuts them. */
+function scriptFor(turn: Turn): readonly ModelEvent[] {
+  const ordered = turn.outcomes.length === 0 ? orderIn(turn.question) : null
+  if (ordered !== null) return ordered
+  const ask = askOf(turn.questions)
+  const isTomorrow = ask.kind === "weather" && ask.isTomorrow
+  if (turn.outcomes.length > 0) return [text(answerTo(turn.outcomes, isTomorrow))]
+  if (ask.kind === "weather") return lookUp(ask)
+  const said = saidTo(ask.kind)
+  return [thinking(said.thinking), text(said.text)]
+}
+
+function lookUp({ places, isTomorrow }: Extract<Ask, { kind: "weather" }>): readonly ModelEvent[] {
+  const names = listOf(places)
+  const what = isTomorrow ? `tomorrow's weather in ${names}` : `the weather in ${names}`
+  const how =
+    places.length === 1 ? "I will look it up." : "The calls do not depend on each other, so I will make them together."
+  return [
+    thinking(`The user asks about ${what}. I must not guess: the weather tool knows. ${how}`),
+    text(`Let me check ${names}.`),
+    ...places.map((location) => call("weather", JSON.stringify({ location }))),
+  ]
+}
+
+const FAULTS: ReadonlySet<string> = new Set<TurnFault>([
+  ...(["model_unreachable", "model_refused", "model_rate_limited"] as const),
+  ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
+])
+
+/** The commands of the header. Null: the message is none. */
+function orderIn(question: string): readonly ModelEvent[] | null {
+  const order = /^\/(say|think|call|fault)(?:\s([\s\S]*))?$/.exec(question)
+  const rest = order?.[2] ?? ""
+  switch (order?.[1]) {
+    case "say":
+      return [text(unquoted(rest))]
+    case "think":
+      return [thinking(unquoted(rest)), text("Done.")]
+    case "call": {
+      const [name = "", ...args] = rest.trim().split(" ")
+      return [call(name, args.join(" "))]
+    }
+    case "fault":
+      return [text("So far."), { type: "fault", fault: isFault(rest) ? rest : "model_malformed", detail: "asked for" }]
+    default:
+      return null
+  }
+}
+
+function isFault(reason: string): reason is TurnFault {
+  return FAULTS.has(reason)
+}
+
+/** The text of a JSON string literal, else the words themselves. */
+function unquoted(words: string): string {
+  const value = words.startsWith('"') ? parseJson(words.trim()) : undefined
+  return typeof value === "string" ? value : words
+}
+
+function text(delta: string): ModelEvent {
+  return { type: "text_delta", delta }
+}
+
+function thinking(delta: string): ModelEvent {
+  return { type: "thinking_delta", delta }
+}
+
+function call(name: string, args: string): ModelEvent {
+  return { type: "tool_call", name, args }
+}
+
+function listOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
+}
+
+/**
+ * Says a script word by word.
+ *
+ * Errors  throws the signal's reason once it is aborted.
+ * Cost    at most about MAX_SPEECH_MS, whatever the length.
+ */
+async function* speak(script: readonly ModelEvent[], delayMs: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const events = script.flatMap(cutToTokens)
+  const inARow = delayMs === 0 ? TOKENS_IN_A_ROW : Math.max(1, Math.ceil((events.length * delayMs) / MAX_SPEECH_MS))
+  let spoken = 0
+  for (const event of events) {
+    signal.throwIfAborted()
+    yield event
+    spoken += 1
+    if (spoken % inARow === 0) await pause(delayMs, signal)
+  }
+  if (events.at(-1)?.type !== "fault") yield { type: "finish", input_tokens: 0, output_tokens: spoken }
+}
+
+/** A word with the white space before it, or a piece of a very long one. */
+const TOKEN = /\s{1,16}\S{0,16}|\S{1,16}/gu
+
+function cutToTokens(event: ModelEvent): ModelEvent[] {
+  if (event.type !== "text_delta" && event.type !== "thinking_delta") return [event]
+  return Array.from(event.delta.matchAll(TOKEN), ([delta]) => ({ ...event, delta }))
+}
