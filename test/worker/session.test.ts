@@ -469,6 +469,26 @@ describe("the store", () => {
     expect((await rowsIn(id))["schema_version"]).toBe(1)
   })
 
+  test("[ST3] what is sent was written before: at every send the rows already hold the frame's seq", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const sent: { seq: number; stored: number }[] = []
+    const send = WebSocket.prototype.send
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql)
+      vi.spyOn(WebSocket.prototype, "send").mockImplementation(function (this: WebSocket, data) {
+        const seq = Number(/^\{"type":"(?:ops|message)","seq":(\d+)/.exec(String(data))?.[1] ?? 0)
+        if (seq > 0) sent.push({ seq, stored: store.lastSeq() })
+        return send.call(this, data)
+      })
+    })
+    client.say({ type: "send", id: "q1", content: WEATHER })
+    await client.untilEnd("q1")
+    vi.restoreAllMocks()
+    expect(sent.length).toBeGreaterThan(4)
+    for (const { seq, stored } of sent) expect(stored).toBeGreaterThanOrEqual(seq)
+  })
+
   test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 45 rows", async () => {
     const id = await freshSession()
     const client = await connect(id)

@@ -117,8 +117,8 @@ export class Session extends DurableObject<Env> {
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    // 1005 and 1006 say that no code was sent; they may not be sent themselves.
-    socket.close(code === 1005 || code === 1006 ? 1000 : code)
+    // Codes below 3000 but 1000 are the platform's own; they may not be sent by us.
+    socket.close(code >= 3000 ? code : 1000)
   }
 
   override alarm(): void {

@@ -21,8 +21,8 @@ export interface Attachment {
   readonly claims: Claims
   /** The seq last sent on, or resumed by, this socket; null before its hello. */
   readonly last: number | null
-  /** The seq that it said it has seen. */
-  readonly seen: number
+  /** Numbered frames it was sent since it last said what it has seen. */
+  readonly unseen: number
   /** false: whole messages only. */
   readonly live: boolean
 }
@@ -76,12 +76,12 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
   /** Sends one numbered frame to one socket and moves its place. */
   const address = (socket: WebSocket, place: Attachment, frame: Numbered): Attachment => {
     if (frame.seq <= (place.last ?? 0)) return place
-    if (frame.seq - place.seen > RING_FRAMES) {
+    if (place.unseen >= RING_FRAMES) {
       fault(socket, { reason: "socket_behind" })
       return place
     }
     for (const text of framesOf(frame, place.last ?? 0)) put(socket, text)
-    const moved = { ...place, last: frame.seq }
+    const moved = { ...place, last: frame.seq, unseen: place.unseen + 1 }
     attach(socket, moved)
     return moved
   }
@@ -102,7 +102,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     accept(claims) {
       const { 0: client, 1: server } = new WebSocketPair()
       ctx.acceptWebSocket(server)
-      attach(server, { claims, last: null, seen: 0, live: true })
+      attach(server, { claims, last: null, unseen: 0, live: true })
       return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
     },
     sendMessage(stored) {
@@ -116,7 +116,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     },
     resume(socket, { epoch, seq, after, live, since }) {
       const from = after ?? seq
-      let place: Attachment = { ...attachmentOf(socket), last: from, seen: from, live }
+      let place: Attachment = { ...attachmentOf(socket), last: from, unseen: 0, live }
       attach(socket, place)
       reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
       const kept = live ? ring.after(from, seq) : null
@@ -125,7 +125,9 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     },
     see(socket, seq) {
       const place = attachmentOf(socket)
-      if (seq > place.seen && seq <= (place.last ?? 0)) attach(socket, { ...place, seen: seq })
+      const last = place.last ?? 0
+      // Seqs have no gaps, so what lies between is at most so many frames.
+      if (seq <= last) attach(socket, { ...place, unseen: Math.min(place.unseen, last - seq) })
     },
   }
 }
