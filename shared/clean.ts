@@ -22,7 +22,10 @@ export function createCleaner(saved?: CleanState): Cleaner {
     push(text) {
       const all = held + text
       held = /[\r\ud800-\udbff]$/.test(all) ? all.slice(-1) : ""
-      return all.slice(0, all.length - held.length).replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd")
+      return all
+        .slice(0, all.length - held.length)
+        .replace(/\r\n?/g, "\n")
+        .replace(/[\ud800-\udfff]/gu, "\ufffd")
     },
     end() {
       const rest = held

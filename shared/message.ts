@@ -168,8 +168,7 @@ function foldDelta(message: Message, type: "text" | "thinking", delta: string): 
 function closeParts(message: Message, ms: number | null = null): Message {
   const last = message.parts.at(-1)
   if (last === undefined || last.type === "tool_call" || !last.open) return message
-  const closed: Part =
-    last.type === "thinking" ? { ...last, open: false, ms: ms ?? last.ms } : { ...last, open: false }
+  const closed: Part = last.type === "thinking" ? { ...last, open: false, ms: ms ?? last.ms } : { ...last, open: false }
   return { ...message, parts: message.parts.with(-1, closed) }
 }
 

@@ -205,7 +205,14 @@ function viewTool(at: number): PartView {
 }
 
 function toolSegment(call: ToolCall): Segment {
-  return { type: "tool", call_id: call.call_id, name: call.name, args: call.args, status: call.status, ...toolFields(call) }
+  return {
+    type: "tool",
+    call_id: call.call_id,
+    name: call.name,
+    args: call.args,
+    status: call.status,
+    ...toolFields(call),
+  }
 }
 
 /** What a client sees of a call beside its name and arguments. The trailer stays home (law 5). */

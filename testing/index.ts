@@ -59,9 +59,7 @@ const USER = "you"
 const DAY_SECONDS = 24 * 60 * 60
 
 /** The folder that `npm run build` makes: beside this file when installed, one up when run from source. */
-const DIST = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "../dist/" : "../", import.meta.url),
-)
+const DIST = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../dist/" : "../", import.meta.url))
 
 interface BuiltConfig {
   readonly main: string
@@ -152,5 +150,5 @@ async function createSession(url: string, token: string, title: string): Promise
     body: JSON.stringify({ title }),
   })
   if (!response.ok) throw new Error(`no session: ${response.status} ${await response.text()}`)
-  return await response.json() as { id: string }
+  return (await response.json()) as { id: string }
 }

@@ -42,14 +42,16 @@ export interface Floor {
 }
 
 export async function startFloor(): Promise<Floor> {
-  const miniflare = new Miniflare(convertV4MiniflareOptions({
-    modules: [{ type: "ESModule", path: "floor.mjs", contents: SCRIPT }],
-    compatibilityDate: "2026-10-15",
-    durableObjects: { BARE: { className: "Bare", useSQLite: true } },
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
-  }))
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      modules: [{ type: "ESModule", path: "floor.mjs", contents: SCRIPT }],
+      compatibilityDate: "2026-10-15",
+      durableObjects: { BARE: { className: "Bare", useSQLite: true } },
+      host: "127.0.0.1",
+      port: 0,
+      cf: false,
+    }),
+  )
   const url = await miniflare.ready
   const pid = workerdBelow(process.pid).at(-1) ?? 0
   return { url: url.href, pid, close: () => miniflare.dispose() }

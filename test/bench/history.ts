@@ -20,14 +20,19 @@ async function readPage(cuecard: Cuecard, id: string): Promise<Page> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })
   const body = await response.text()
   const ms = performance.now() - started
-  return { ms, bytes: Buffer.byteLength(body), rows: Number(/dur=(\d+)/.exec(response.headers.get("server-timing") ?? "")?.[1]) }
+  return {
+    ms,
+    bytes: Buffer.byteLength(body),
+    rows: Number(/dur=(\d+)/.exec(response.headers.get("server-timing") ?? "")?.[1]),
+  }
 }
 
 /** A session of so many messages, made the way a user makes one. */
 async function fill(cuecard: Cuecard, messages: number): Promise<string> {
   const { id } = await cuecard.createSession()
   const socket = await openSession(cuecard, id)
-  for (let i = 0; i < messages / 2; i++) await runTurn(socket, `/say Answer number ${i}, about as long as a sentence is.`)
+  for (let i = 0; i < messages / 2; i++)
+    await runTurn(socket, `/say Answer number ${i}, about as long as a sentence is.`)
   socket.close()
   return id
 }

@@ -11,6 +11,12 @@ export interface Row {
 }
 
 export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ what, ours, floor, peer, goal }) => `| ${what} | **${ours}** | ${goal} | ${floor} | ${peer} |`)
-  return ["| what | Cuecard | goal | floor, same run | nearest comparable system |", "|---|---|---|---|---|", ...lines].join("\n")
+  const lines = rows.map(
+    ({ what, ours, floor, peer, goal }) => `| ${what} | **${ours}** | ${goal} | ${floor} | ${peer} |`,
+  )
+  return [
+    "| what | Cuecard | goal | floor, same run | nearest comparable system |",
+    "|---|---|---|---|---|",
+    ...lines,
+  ].join("\n")
 }

@@ -18,7 +18,12 @@ export async function openSession(cuecard: Cuecard, known?: string): Promise<Web
   url.protocol = "ws:"
   const socket = await opened(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
   const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
-  await exchange(socket, hello, () => true, (text) => text.includes('"hello"'))
+  await exchange(
+    socket,
+    hello,
+    () => true,
+    (text) => text.includes('"hello"'),
+  )
   return socket
 }
 
@@ -54,7 +59,14 @@ async function repeat(pid: number, run: () => Promise<Exchange>): Promise<Timed[
 async function runFloor(floor: Floor, gather: boolean): Promise<Timed[]> {
   const socket = await opened(new WebSocket(floor.url.replace("http", "ws")))
   const frame = JSON.stringify({ deltas: 2000, chars: 6, every: 10, gather })
-  const timed = await repeat(floor.pid, () => exchange(socket, frame, () => true, (text) => text.includes('"end"')))
+  const timed = await repeat(floor.pid, () =>
+    exchange(
+      socket,
+      frame,
+      () => true,
+      (text) => text.includes('"end"'),
+    ),
+  )
   socket.close()
   return timed
 }
@@ -75,7 +87,9 @@ export async function benchTurn(): Promise<Row[]> {
   const cuecard = await startCuecard({ port: 0, onLog })
   const socket = await openSession(cuecard)
   const ours = await repeat(cuecard.pid(), () => runTurn(socket, PROMPT))
-  const upload = Buffer.byteLength(JSON.stringify({ type: "send", id: "V1StGXR8_Z5jdHi6B-myT", content: "And in Rome?" }))
+  const upload = Buffer.byteLength(
+    JSON.stringify({ type: "send", id: "V1StGXR8_Z5jdHi6B-myT", content: "And in Rome?" }),
+  )
   socket.close()
   await cuecard.close()
 
@@ -90,7 +104,12 @@ export async function benchTurn(): Promise<Row[]> {
     row("the same: whole turn", "wholeMs", "745 ms", "≤ 100 ms"),
     row("the same: processor time of workerd", "cpuMs", "766 ms", "≤ 100 ms"),
     {
-      ...{ what: "the same: bytes on the wire for 12 KB of text", ours: kb(of(ours, "bytes")), peer: "314 KB", goal: "≤ 36 KB" },
+      ...{
+        what: "the same: bytes on the wire for 12 KB of text",
+        ours: kb(of(ours, "bytes")),
+        peer: "314 KB",
+        goal: "≤ 36 KB",
+      },
       floor: `${kb(of(single, "bytes"))} single, ${kb(of(gathered, "bytes"))} gathered`,
     },
     {

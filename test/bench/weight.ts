@@ -21,7 +21,13 @@ export async function benchWeight(): Promise<Row[]> {
   const worker = readdirSync(new URL("cuecard/", DIST)).filter((name) => name.endsWith(".js"))
   const size = worker.reduce((sum, name) => sum + gzipKb(`cuecard/${name}`), 0)
   return [
-    { what: "JavaScript of the first view, gzip", ours: `${page.toFixed(1)} KB`, goal: "≤ 35 KB", floor: "", peer: "200–322 KB" },
+    {
+      what: "JavaScript of the first view, gzip",
+      ours: `${page.toFixed(1)} KB`,
+      goal: "≤ 35 KB",
+      floor: "",
+      peer: "200–322 KB",
+    },
     { what: "Worker, gzip", ours: `${size.toFixed(1)} KB`, goal: "≤ 150 KB", floor: "", peer: "426 KB" },
   ]
 }

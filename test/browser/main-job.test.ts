@@ -105,7 +105,9 @@ describe("the main job", () => {
 
   test("[PG4] a message of 100 KB leaves the page alive", async () => {
     const { page, errors } = await open(browser, cuecard)
-    const script = [[{ type: "text_delta", delta: `${"A long line of words. ".repeat(5_000)}\n\nthe end` }, { type: "finish" }]] as const
+    const script = [
+      [{ type: "text_delta", delta: `${"A long line of words. ".repeat(5_000)}\n\nthe end` }, { type: "finish" }],
+    ] as const
     const long = await startCuecard({ script })
     await page.goto(`${long.url}/`)
     await page.waitForSelector("textarea")

@@ -42,7 +42,8 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
   })
   page.on("request", (request) => {
     const url = request.url()
-    if (!url.startsWith(cuecard.url) && !url.startsWith("data:") && !url.startsWith("ws://127.0.0.1")) strangers.push(url)
+    if (!url.startsWith(cuecard.url) && !url.startsWith("data:") && !url.startsWith("ws://127.0.0.1"))
+      strangers.push(url)
   })
   await page.goto(`${cuecard.url}/${view.at ?? ""}`)
   await page.waitForSelector("textarea")

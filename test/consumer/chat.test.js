@@ -9,7 +9,11 @@ let cuecard
 before(async () => {
   cuecard = await startCuecard({
     script: [
-      [{ type: "text_delta", delta: "Let me look. " }, { type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }, { type: "finish" }],
+      [
+        { type: "text_delta", delta: "Let me look. " },
+        { type: "tool_call", name: "weather", args: '{"location":"Oslo"}' },
+        { type: "finish" },
+      ],
       [{ type: "text_delta", delta: "Here: <span id='weather_1'>Mild.</span>" }, { type: "finish" }],
     ],
   })
@@ -34,7 +38,10 @@ test("a message over HTTP, its answer on the socket, and the same in history", a
       frames.push(frame)
       if (frame.type === "hello") {
         const body = JSON.stringify({ id: "q1", content: "How is Oslo?" })
-        call(`/v1/sessions/${id}/messages`, { method: "POST", body }).then((said) => assert.equal(said.status, 202), reject)
+        call(`/v1/sessions/${id}/messages`, { method: "POST", body }).then(
+          (said) => assert.equal(said.status, 202),
+          reject,
+        )
       }
       if (frame.role === "assistant" && frame.status === "completed") resolve(frame)
     }
@@ -42,7 +49,10 @@ test("a message over HTTP, its answer on the socket, and the same in history", a
   const answer = await ended
   socket.close()
   const [, , card] = answer.segments
-  assert.deepEqual(answer.segments.map(({ type }) => type), ["text", "tool", "text", "rich"].slice(0, answer.segments.length))
+  assert.deepEqual(
+    answer.segments.map(({ type }) => type),
+    ["text", "tool", "text", "rich"].slice(0, answer.segments.length),
+  )
   assert.equal(card.content, "Here:")
   assert.equal(answer.segments[3].payload.location, "Oslo, NO")
   assert.equal(answer.segments[3].synthesis, "Mild.")

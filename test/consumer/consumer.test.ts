@@ -40,12 +40,17 @@ test("[TE1] a consumer's tests pass with nothing but the packed files of `cuecar
 
 test("[TE2] close leaves no process and no folder behind; a kill loses nothing that was acknowledged", async () => {
   const { startCuecard } = await import("cuecard/testing")
-  const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("cuecard-") && !base.endsWith(name))
+  const folders = (): string[] =>
+    readdirSync(tmpdir()).filter((name) => name.startsWith("cuecard-") && !base.endsWith(name))
   const [processes, before] = [workerdBelow(process.pid), folders()]
   const state = mkdtempSync(join(tmpdir(), "state-"))
   const first = await startCuecard({ persist: state })
   const { id } = await first.createSession("kept")
-  const say = { method: "POST", headers: { authorization: `Bearer ${first.token}` }, body: '{"id":"m1","content":"/say hi"}' }
+  const say = {
+    method: "POST",
+    headers: { authorization: `Bearer ${first.token}` },
+    body: '{"id":"m1","content":"/say hi"}',
+  }
   expect((await fetch(`${first.url}/v1/sessions/${id}/messages`, say)).status).toBe(202)
   await first.kill()
   const second = await startCuecard({ persist: state })

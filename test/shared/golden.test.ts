@@ -39,7 +39,7 @@ function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
 
 /** The log with every text cut into single units. */
 function crumbs(events: readonly TurnEvent[]): TurnEvent[] {
-  return events.flatMap((event) =>
+  return events.flatMap((event): TurnEvent[] =>
     event.type === "text_delta" || event.type === "thinking_delta"
       ? event.delta.split("").map((delta) => ({ ...event, delta }))
       : [event],
@@ -81,7 +81,9 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
       const next = intake.take(event).reduce(fold, message)
       const frame = JSON.stringify([
         ...transcriber.advance(next),
-        ...(event.type === "end" ? [{ op: "end", status: next.status, reason: next.reason, metrics: next.metrics }] : []),
+        ...(event.type === "end"
+          ? [{ op: "end", status: next.status, reason: next.reason, metrics: next.metrics }]
+          : []),
       ])
       live = applyToMessage(live, JSON.parse(frame))
       message = next

@@ -44,7 +44,17 @@ const ROWS = [
 
 const TOKENS = fc.oneof(
   fc.constantFrom("<span id='weather_1'>", '<span id="weather_2">', "<span id='weather_9'>", "<span  id='note_1' >"),
-  fc.constantFrom("</span>", "<span>", "<SPAN ID='weather_1'>", "</SPAN>", "<span id='weather_1\">", "<spa", "<", ">", "</"),
+  fc.constantFrom(
+    "</span>",
+    "<span>",
+    "<SPAN ID='weather_1'>",
+    "</SPAN>",
+    "<span id='weather_1\">",
+    "<spa",
+    "<",
+    ">",
+    "</",
+  ),
   fc.constantFrom(" ", "\n", "\n\n", "  ", "\t", "a", "wörter", "😀", "'", '"', "<span id=", "1.", "- ", "> "),
 )
 const TEXT = fc.array(TOKENS, { maxLength: 24 }).map((tokens) => tokens.join(""))
@@ -209,4 +219,3 @@ describe("stripSpans", () => {
     expect(stripSpans(stripSpans(text))).toBe(expected)
   })
 })
-

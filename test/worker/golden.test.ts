@@ -31,7 +31,12 @@ function stubOf(name: string) {
 async function begin(name: string): Promise<void> {
   await stubOf(name).create(CLAIMS, name, "golden")
   await runInDurableObject(stubOf(name), (_object, state) => {
-    const answer = openMessage({ id: "m1", role: "assistant", exchange_id: "u1", timestamp: "2026-01-01T00:00:00.000Z" })
+    const answer = openMessage({
+      id: "m1",
+      role: "assistant",
+      exchange_id: "u1",
+      timestamp: "2026-01-01T00:00:00.000Z",
+    })
     const after = { ...openMessage({ ...answer, id: "u2", role: "user", words: "next" }), status: "completed" as const }
     const store = createStore(state.storage.sql)
     store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)

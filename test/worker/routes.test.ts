@@ -39,9 +39,17 @@ describe("sessions", () => {
   test("[RT1] make, say, read: the same effect as on the socket", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
-    const said = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"id":"m1","content":"/say hi"}' })
+    const said = await call(`/v1/sessions/${id}/messages`, {
+      method: "POST",
+      token,
+      body: '{"id":"m1","content":"/say hi"}',
+    })
     expect(said).toMatchObject({ status: 202, json: { id: "m1", seq: 1, duplicate: false } })
-    const again = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"id":"m1","content":"other"}' })
+    const again = await call(`/v1/sessions/${id}/messages`, {
+      method: "POST",
+      token,
+      body: '{"id":"m1","content":"other"}',
+    })
     expect(again).toMatchObject({ status: 202, json: { id: "m1", seq: 1, duplicate: true } })
     const page = await call(`/v1/sessions/${id}/conversation/recent`, { token })
     expect(page.status).toBe(200)
@@ -68,7 +76,10 @@ describe("sessions", () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const page = await call(`/v1/sessions/${id}/conversation/recent?before=${before}`, { token })
-    expect(page).toMatchObject({ status: 400, json: { code: "field_invalid", text: expect.stringContaining("before") } })
+    expect(page).toMatchObject({
+      status: 400,
+      json: { code: "field_invalid", text: expect.stringContaining("before") },
+    })
   })
 
   test.each([
@@ -84,7 +95,10 @@ describe("sessions", () => {
   ])("[RT4] a body with %s is told, and nothing is stored", async (_what, body, status, code) => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
-    expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toMatchObject({ status, json: { code } })
+    expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toMatchObject({
+      status,
+      json: { code },
+    })
     expect((await call(`/v1/sessions/${id}/conversation/recent`, { token })).json.messages).toEqual([])
   })
 
@@ -121,7 +135,10 @@ describe("sessions", () => {
 
   test("[RT6] no route opens another tenant's or another user's session, and the refusal stores nothing", async () => {
     const id = await makeSession(await tokenOf("acme", "ada"))
-    for (const [tenant, user] of [["evil", "ada"], ["acme", "eve"]] as const) {
+    for (const [tenant, user] of [
+      ["evil", "ada"],
+      ["acme", "eve"],
+    ] as const) {
       const token = await tokenOf(tenant, user)
       expect(await call(`/v1/sessions/${id}/conversation/recent`, { token })).toMatchObject({ status: 404 })
       const said = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"content":"x"}' })
@@ -176,7 +193,10 @@ describe("tokens", () => {
   })
 
   test("[AU1] wrong secret, algorithm, shape or ids are all the same to us", async () => {
-    const none = `${btoa('{"alg":"none"}')}.${btoa('{"tenant":"acme","sub":"ada","exp":4000000000}')}.`.replaceAll("=", "")
+    const none = `${btoa('{"alg":"none"}')}.${btoa('{"tenant":"acme","sub":"ada","exp":4000000000}')}.`.replaceAll(
+      "=",
+      "",
+    )
     const tokens = [
       none,
       "rubbish",
@@ -264,6 +284,8 @@ describe("origins", () => {
     expect(asked.status).toBe(204)
     expect(asked.headers.get("access-control-allow-headers")).toContain("authorization")
     const denied = { ...headers, origin: "https://c.example" }
-    expect((await worker.fetch(new Request(`${HOST}/v1/sessions`, { method: "OPTIONS", headers: denied }), listed)).status).toBe(403)
+    expect(
+      (await worker.fetch(new Request(`${HOST}/v1/sessions`, { method: "OPTIONS", headers: denied }), listed)).status,
+    ).toBe(403)
   })
 })

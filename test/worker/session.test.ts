@@ -25,7 +25,8 @@ function rowsIn(id: string): Promise<Record<string, number>> {
     const tables = state.storage.sql.exec<{ name: string }>(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
     )
-    const count = (name: string): number => Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
+    const count = (name: string): number =>
+      Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
     return Object.fromEntries(tables.toArray().map(({ name }) => [name, count(name)]))
   })
 }
@@ -199,9 +200,17 @@ describe("the wire", () => {
     ["a field of the wrong kind", '{"type":"send","id":"a","content":7}', "frame_invalid"],
     ["an id that is none", '{"type":"send","id":"a b","content":"x"}', "frame_invalid"],
     ["an answer to nothing", '{"type":"send","id":"a","content":"x","reply_to":"ghost"}', "frame_invalid"],
-    ["a cursor from the future", `{"type":"hello","protocol":1,"live":true,"epoch":"EPOCH","after":999}`, "frame_invalid"],
+    [
+      "a cursor from the future",
+      `{"type":"hello","protocol":1,"live":true,"epoch":"EPOCH","after":999}`,
+      "frame_invalid",
+    ],
     ["an empty message", '{"type":"send","id":"a","content":" \\n "}', "message_empty"],
-    ["a long message", JSON.stringify({ type: "send", id: "a", content: "é".repeat(MAX_MESSAGE_BYTES / 2 + 1) }), "message_too_large"],
+    [
+      "a long message",
+      JSON.stringify({ type: "send", id: "a", content: "é".repeat(MAX_MESSAGE_BYTES / 2 + 1) }),
+      "message_too_large",
+    ],
     ["a long frame", `{"type":"send","id":"a","content":"${"x".repeat(MAX_CLIENT_FRAME_BYTES)}"}`, "frame_too_large"],
   ])("[WS3] [WS4] %s: told, kept open, nothing stored", async (_what, text, code) => {
     const id = await freshSession()
@@ -233,7 +242,8 @@ describe("the wire", () => {
       const again = await connect(id, CLAIMS, null)
       again.last = after
       again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after })
-      if (after < first.last) await again.untilTrue((frame) => "seq" in frame && frame.seq === first.last && frame.type !== "hello")
+      if (after < first.last)
+        await again.untilTrue((frame) => "seq" in frame && frame.seq === first.last && frame.type !== "hello")
       await again.untilTrue((frame) => frame.type === "hello")
       expect(again.last).toBe(first.last)
       expect(again.frames.length - 1).toBe(first.last - after)
@@ -347,7 +357,11 @@ describe("the wire", () => {
       const timestamp = new Date().toISOString()
       const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
       store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)
-      const recorder = createRecorder(store, store.at(1) ?? { pos: 1, parent: null, version: 1, seq: 1, message: answer }, () => 2)
+      const recorder = createRecorder(
+        store,
+        store.at(1) ?? { pos: 1, parent: null, version: 1, seq: 1, message: answer },
+        () => 2,
+      )
       recorder.feed({ type: "text_delta", delta: long })
       recorder.feed({ type: "end", status: "completed", reason: null, metrics: null })
       recorder.flush()
@@ -357,7 +371,9 @@ describe("the wire", () => {
     const page = await pageOf(id)
     const again = await connect(id, CLAIMS, null)
     again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: 0 })
-    await again.untilTrue((frame) => frame.type === "ops" && frame.piece !== undefined && JSON.stringify(frame).includes("end"))
+    await again.untilTrue(
+      (frame) => frame.type === "ops" && frame.piece !== undefined && JSON.stringify(frame).includes("end"),
+    )
     expect(again.texts.every((text) => new TextEncoder().encode(text).length <= 256 * 1024)).toBe(true)
     const joined = again.messages.get("a1")
     expect(joined && shownOf(joined)).toBe(page.messages[0] && shownOf(page.messages[0]))
@@ -376,7 +392,16 @@ describe("history", () => {
         })
         store.insertMessage({ pos: i + 1, parent: i === 0 ? null : i, version: 1, seq: i + 1 }, message)
         if (role === "user") continue
-        const leaf = { part: 0, n: 0, kind: "text", step: 1, open: false, ms: null, held: null, text: `answer ${i}` } as const
+        const leaf = {
+          part: 0,
+          n: 0,
+          kind: "text",
+          step: 1,
+          open: false,
+          ms: null,
+          held: null,
+          text: `answer ${i}`,
+        } as const
         store.putLeaf(i + 1, i + 1, leaf)
       }
     })
@@ -407,7 +432,13 @@ describe("history", () => {
       const store = createStore(state.storage.sql)
       for (let i = 0; i < 4; i++) {
         const words = String(i).repeat(600_000)
-        const message = openMessage({ id: `m${i}`, role: "user", exchange_id: `m${i}`, words, timestamp: new Date().toISOString() })
+        const message = openMessage({
+          id: `m${i}`,
+          role: "user",
+          exchange_id: `m${i}`,
+          words,
+          timestamp: new Date().toISOString(),
+        })
         store.insertMessage({ pos: i + 1, parent: i === 0 ? null : i, version: 1, seq: i + 1 }, message)
       }
     })

@@ -6,8 +6,8 @@
  * else; the turn loop knows no provider.
  */
 
-import type { Json } from "../../shared/frame.ts"
 import type { TurnFault } from "../../shared/fault.ts"
+import type { Json } from "../../shared/frame.ts"
 
 /** A tool as a model is told about it. `parameters` is a JSON Schema object. */
 export interface ToolSpec {

@@ -29,7 +29,8 @@ export const checkOrigin: MiddlewareHandler<App> = async (context, next) => {
     "access-control-allow-methods": "GET, POST, PATCH, DELETE",
     "access-control-max-age": "600",
   }
-  if (context.req.method === "OPTIONS") return new Response(null, { status: 204, headers: { ...headers, vary: "Origin" } })
+  if (context.req.method === "OPTIONS")
+    return new Response(null, { status: 204, headers: { ...headers, vary: "Origin" } })
   await next()
   if (context.res.status === 101) return
   for (const [name, value] of Object.entries(headers)) context.header(name, value)

@@ -4,12 +4,7 @@ import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../shared/event.ts"
-import {
-  DEFAULT_PAGE_MESSAGES,
-  MAX_PAGE_MESSAGES,
-  MAX_SESSIONS_LISTED,
-  MAX_TITLE_CHARS,
-} from "../../shared/limits.ts"
+import { DEFAULT_PAGE_MESSAGES, MAX_PAGE_MESSAGES, MAX_SESSIONS_LISTED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { CLAIMS_HEADER, type Claims } from "../tenant/keys.ts"
 import { type App, answerFault, readBody } from "./answer.ts"

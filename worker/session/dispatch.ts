@@ -99,7 +99,8 @@ function argsOf(text: string): ToolArgs | null {
 function resultOf(call: ToolCall, ordinal: number | null, returned: string | object): ToolResult {
   const result = (typeof returned === "string" ? returned : JSON.stringify(returned)).toWellFormed()
   const bytes = utf8Bytes(result)
-  if (bytes > MAX_RESULT_BYTES) return failed(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
+  if (bytes > MAX_RESULT_BYTES)
+    return failed(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
   const card = cardOf(call.name, ordinal, result)
   const said = card === null ? errorIn(result) : null
   const status = said === null ? "ok" : "failed"

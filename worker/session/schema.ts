@@ -49,7 +49,9 @@ export function migrate(storage: DurableObjectStorage): void {
   const done = isCreated(sql) ? Number(sql.exec("SELECT version FROM schema_version").one()["version"]) : 0
   if (done >= MIGRATIONS.length) return
   storage.transactionSync(() => {
-    sql.exec("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)")
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
+    )
     for (const migration of MIGRATIONS.slice(done)) sql.exec(migration)
     sql.exec("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)", MIGRATIONS.length)
   })

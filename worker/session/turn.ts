@@ -84,7 +84,10 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | n
     inputTokens: 0,
     outputTokens: 0,
   }
-  run.limit = setTimeout(() => finish(host, run, "failed", "turn_timeout"), Math.max(startedMs + TURN_MS - host.now(), 0))
+  run.limit = setTimeout(
+    () => finish(host, run, "failed", "turn_timeout"),
+    Math.max(startedMs + TURN_MS - host.now(), 0),
+  )
   return run
 }
 
