@@ -2,37 +2,83 @@
  * clean.ts: model text in, clean Markdown out, piece by piece.
  *
  * model → CLEAN → event → fold
- * Pure.
+ * The one chokepoint for every text and thinking delta, before anything is stored (DESIGN §5). Code is left alone; of
+ * HTML only bare formatting and `<span id='tool_n'>` stay; what is no HTML stays readable.
+ * Pure. Any cut gives the same text (SPEC CL1), and clean text is not changed by cleaning (SPEC CL2).
  */
 
-/** Plain JSON; a fresh cleaner goes on from it in the middle of a tag. */
+import { CodeSpans, LineFinder, splitCode } from "./code.ts"
+import { type Construct, HtmlReader } from "./html.ts"
+import { MAX_HELD } from "./limits.ts"
+import {
+  createLine,
+  enterFence,
+  fenceAt,
+  followFence,
+  followText,
+  type LineState,
+  opensFence,
+  runEnd,
+  TEXT,
+  WAIT,
+} from "./line.ts"
+
+/** Plain JSON, a few KB at most; a fresh cleaner goes on from it, in the middle of a tag too. */
 export interface CleanState {
+  /** A CR or a high surrogate whose partner may come. */
+  readonly carry: string
+  /** Text that cannot be settled yet. */
   readonly held: string
+  readonly line: LineState
+  readonly spans: number
+  /** Where in `held` the paragraph ends in which a run of backticks stayed open, or -1. */
+  readonly openTo: number
+  /** The held text goes on with a run over every bound. */
+  readonly inRun: boolean
+  readonly seam: Seam
+}
+
+/** What dropping might glue together. */
+interface Seam {
+  /** Last code unit that was emitted, unless a backslash before it, or it itself, is spent. */
+  readonly last: string
+  /** Something was dropped after it. */
+  readonly dropped: boolean
+  /** Something was dropped in the head of this line. */
+  readonly head: boolean
 }
 
 export interface Cleaner {
   push(text: string): string
+  /** The text is over: what was held is settled. */
   end(): string
   save(): CleanState
 }
 
+/**
+ * Cleans a growing text.
+ *
+ * Shapes  raw text → clean text; joined, the pieces do not depend on the cuts.
+ * Units   what is held is at most a few MAX_HELD UTF-16 code units.
+ * Errors  none. What cannot be understood is text.
+ * Cost    one pass over the text, hostile ones too.
+ * Source  SPEC CL1–CL16.
+ */
 export function createCleaner(saved?: CleanState): Cleaner {
-  let held = saved?.held ?? ""
+  const sweeper = new Sweeper(saved)
+  let carry = saved?.carry ?? ""
   return {
     push(text) {
-      const all = held + text
-      held = /[\r\ud800-\udbff]$/.test(all) ? all.slice(-1) : ""
-      return all
-        .slice(0, all.length - held.length)
-        .replace(/\r\n?/g, "\n")
-        .replace(/[\ud800-\udfff]/gu, "\ufffd")
+      const all = carry + text
+      carry = CARRY.test(all) ? all.slice(-1) : ""
+      return sweeper.sweep(normalize(carry === "" ? all : all.slice(0, -1)), false)
     },
     end() {
-      const rest = held
-      held = ""
-      return rest === "" ? "" : rest === "\r" ? "\n" : "\ufffd"
+      const rest = normalize(carry)
+      carry = ""
+      return sweeper.sweep(rest, true)
     },
-    save: () => ({ held }),
+    save: () => sweeper.save(carry),
   }
 }
 
@@ -41,6 +87,294 @@ export function clean(text: string): string {
   return cleaner.push(text) + cleaner.end()
 }
 
+/**
+ * Undoes `&lt;` outside code, in what goes back to the model: it should read what it wrote.
+ *
+ * Shapes  clean text → text for the model; never stored or shown.
+ */
 export function cleanToModel(text: string): string {
-  return text.replace(/&lt;(?=[A-Za-z/!?])/g, "<")
+  if (!text.includes("&lt;")) return text
+  return splitCode(text)
+    .map((piece) => (piece.code ? piece.text : piece.text.replace(/&lt;(?=[A-Za-z/!?])/g, "<")))
+    .join("")
+}
+
+const CARRY = /[\r\ud800-\udbff]$/
+
+function normalize(text: string): string {
+  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
+  return LONE.test(lines) ? lines.replace(LONE_ALL, "\ufffd") : lines
+}
+
+/** With the `u` flag a surrogate matches only where it stands alone. */
+const LONE = /[\ud800-\udfff]/u
+const LONE_ALL = /[\ud800-\udfff]/gu
+
+const SPECIAL = /[<`\\\0-\x08\x0b-\x1f\u202d\u202e]|~~~/g
+const PUNCTUATION = /[!-/:-@[-`{-~]/
+const CONTROL = /[\0-\x08\x0b-\x1f\u202d\u202e]/
+/** What a `<` stands before if it may start a construct. */
+const STARTER = /[A-Za-z/!?]/
+/** Unseen, and no part of any syntax. */
+const JOINER = "\u2060"
+
+class Sweeper {
+  /** Text that is not settled yet. */
+  #text: string
+  #out = ""
+  readonly #line: LineState
+  #spanCount: number
+  #openTo: number
+  #inRun: boolean
+  #last: string
+  #dropped: boolean
+  #dirtyHead: boolean
+  readonly #code = new CodeSpans()
+  readonly #fences = new LineFinder(opensFence)
+  readonly #html = new HtmlReader()
+  /** A paragraph's end, and from where on a run of backticks is surely within MAX_HELD of it in clean text too. */
+  #reach = { end: -1, from: -1 }
+
+  constructor(saved: CleanState | undefined) {
+    this.#text = saved?.held ?? ""
+    this.#line = saved === undefined ? createLine() : { ...saved.line }
+    this.#spanCount = saved?.spans ?? 0
+    this.#openTo = saved?.openTo ?? -1
+    this.#inRun = saved?.inRun ?? false
+    this.#last = saved?.seam.last ?? ""
+    this.#dropped = saved?.seam.dropped ?? false
+    this.#dirtyHead = saved?.seam.head ?? false
+  }
+
+  save(carry: string): CleanState {
+    return {
+      carry,
+      held: this.#text,
+      line: { ...this.#line },
+      spans: this.#spanCount,
+      openTo: this.#openTo,
+      inRun: this.#inRun,
+      seam: { last: this.#last, dropped: this.#dropped, head: this.#dirtyHead },
+    }
+  }
+
+  sweep(more: string, final: boolean): string {
+    this.#text = this.#text === "" ? more : this.#text + more
+    this.#out = ""
+    let at = 0
+    while (at < this.#text.length) {
+      const next = this.#line.fence === null ? this.#step(at, final) : this.#fence(at)
+      if (next < 0) {
+        at = -1 - next
+        break
+      }
+      at = next
+    }
+    this.#forget(at)
+    return this.#out
+  }
+
+  #forget(to: number): void {
+    this.#text = this.#text.slice(to)
+    this.#code.shift(to)
+    this.#fences.shift(to)
+    this.#html.shift(to)
+    this.#openTo = Math.max(-1, this.#openTo - to)
+    this.#reach = { end: -1, from: -1 }
+  }
+
+  #fence(at: number): number {
+    const stop = followFence(this.#line, this.#text, at)
+    this.#out += this.#text.slice(at, stop)
+    this.#last = ""
+    return stop
+  }
+
+  /** Settles plain text up to the next special thing, and that thing; -1 - index to wait there. */
+  #step(at: number, final: boolean): number {
+    const text = this.#text
+    if (this.#inRun) {
+      const end = text[at] === "`" ? runEnd(text, at) : at
+      this.#inRun = end === text.length
+      if (end > at) return this.#emit(text.slice(at, end), end)
+    }
+    SPECIAL.lastIndex = at
+    const next = SPECIAL.exec(text)?.index ?? (final ? text.length : endTildes(text, at))
+    if (next > at) this.#emit(text.slice(at, next), next)
+    if (next === text.length) return next
+    const after = this.#special(next, final)
+    return after === WAIT ? -1 - next : after
+  }
+
+  #special(at: number, final: boolean): number {
+    switch (this.#text[at]) {
+      case "<":
+        return this.#angle(at, final)
+      case "`":
+        return this.#ticks(at, final)
+      case "~":
+        return this.#tildes(at, final)
+      case "\\":
+        return this.#backslash(at, final)
+      default:
+        return this.#drop(at + 1)
+    }
+  }
+
+  #backslash(at: number, final: boolean): number {
+    const text = this.#text
+    const next = text[at + 1]
+    if (next === undefined && !final) return WAIT
+    if (next === undefined || !PUNCTUATION.test(next)) return this.#emit("\\", at + 1)
+    if (next !== "<") {
+      this.#emit(text.slice(at, at + 2), at + 2)
+      if (next === "\\") this.#last = ""
+      return at + 2
+    }
+    const second = text[at + 2]
+    if (second === undefined && !final) return WAIT
+    const starts = second !== undefined && (STARTER.test(second) || CONTROL.test(second))
+    return this.#emit(starts ? "&lt;" : "\\<", at + 2)
+  }
+
+  #tildes(at: number, final: boolean): number {
+    const end = runEnd(this.#text, at)
+    const fence = this.#line.place === "head" ? this.#fenceAt(at, final) : TEXT
+    return fence === TEXT ? this.#emit(this.#text.slice(at, end), end) : fence
+  }
+
+  /** Enters the fence that opens at `at`, a line's head. */
+  #fenceAt(at: number, final: boolean): number {
+    // Only what was dropped before it makes this a head.
+    if (this.#dirtyHead) {
+      this.#emit(JOINER, at)
+      return TEXT
+    }
+    const end = fenceAt(this.#text, at, final)
+    if (end < 0) return end
+    enterFence(this.#line, this.#text.charAt(at), end - at)
+    this.#out += this.#text.slice(at, end)
+    this.#last = ""
+    this.#dropped = false
+    return end
+  }
+
+  #ticks(at: number, final: boolean): number {
+    const text = this.#text
+    const end = runEnd(text, at)
+    const size = end - at
+    if (size > MAX_HELD) {
+      this.#inRun = end === text.length
+      return this.#emit(text.slice(at, end), end)
+    }
+    if (end === text.length && !final) return WAIT
+    const head = size >= 3 && this.#line.place === "head"
+    const fence = head ? this.#fenceAt(at, final) : TEXT
+    if (fence !== TEXT) return fence
+    const closed = this.#code.closerOf(text, at, size, final)
+    if (closed === WAIT) return WAIT
+    return closed === TEXT ? this.#openTicks(at, end, final) : this.#emit(text.slice(at, closed), closed)
+  }
+
+  /** A run of backticks that opens nothing. Where clean text might see that otherwise, it is escaped. */
+  #openTicks(at: number, end: number, final: boolean): number {
+    const run = this.#text.slice(at, end)
+    // It would be a fence, were not a backtick in the rest of its line, which might be dropped.
+    const head = run.length >= 3 && this.#line.place === "head"
+    if (run.length * 2 > MAX_HELD) return this.#emit(head ? JOINER + run : run, end)
+    const paragraph = this.#paragraphOf(at, end, final)
+    if (paragraph === WAIT) return WAIT
+    if (paragraph === TEXT) return this.#emit(run.replaceAll("`", "\\`"), end)
+    this.#openTo = paragraph
+    return this.#emit(head ? JOINER + run : run, end)
+  }
+
+  /** Where the paragraph of a run ends, if clean text will surely see that end within MAX_HELD too. */
+  #paragraphOf(at: number, end: number, final: boolean): number {
+    const text = this.#text
+    const stop = Math.min(text.length, at + MAX_HELD)
+    const found = this.#code.paragraphs.find(text, end, stop, final)
+    if (found === WAIT) return WAIT
+    if (found === TEXT && (!final || text.length > stop)) return TEXT
+    const paragraph = found === TEXT ? text.length : found
+    if (this.#reach.end !== paragraph) this.#reach = { end: paragraph, from: reachOf(text, at, paragraph) }
+    return at >= this.#reach.from ? paragraph : TEXT
+  }
+
+  #angle(at: number, final: boolean): number {
+    const text = this.#text
+    const next = text[at + 1]
+    if (next === undefined && !final) return WAIT
+    if (next !== undefined && CONTROL.test(next)) return this.#emit("&lt;", at + 1)
+    if (next === undefined || !STARTER.test(next)) return this.#emit("<", at + 1)
+    const construct = this.#html.read(text, at, final)
+    if (construct === TEXT) return this.#emit("&lt;", at + 1)
+    // A line that opens a fence is never swallowed.
+    const end = construct === WAIT ? text.length : construct.end
+    const fence = this.#fences.find(text, at, end, final)
+    if (fence >= 0) return this.#emit("&lt;", at + 1)
+    if (fence === WAIT || construct === WAIT) return WAIT
+    return this.#apply(construct, at)
+  }
+
+  #apply(construct: Construct, at: number): number {
+    const { end, span } = construct
+    const text = span < 0 && this.#spanCount === 0 ? null : construct.text
+    this.#spanCount = Math.max(0, this.#spanCount + span)
+    const verbatim = text === this.#text.slice(at, end)
+    if (verbatim && text !== null) return this.#emit(text, end)
+    // An open run of backticks before it must not get a longer paragraph.
+    if (this.#openTo > at && this.#openTo < end) this.#emit("\n\n", at)
+    this.#drop(end)
+    return text === null ? end : this.#emit(text, end)
+  }
+
+  #drop(to: number): number {
+    this.#dropped = true
+    if (this.#line.place !== "body") this.#dirtyHead = true
+    return to
+  }
+
+  #emit(piece: string, to: number): number {
+    const glues = this.#dropped && isGlue(this.#last, piece.charAt(0))
+    const text = glues ? JOINER + piece : piece
+    this.#out += text
+    followText(this.#line, text)
+    if (this.#dirtyHead && text.includes("\n")) this.#dirtyHead = false
+    this.#dropped = false
+    this.#last = piece.slice(-1)
+    return to
+  }
+}
+
+/** Would the two, once nothing stands between them, make something new? */
+function isGlue(last: string, next: string): boolean {
+  if (last === "\\") return PUNCTUATION.test(next)
+  if (last === "<") return STARTER.test(next)
+  return (last === "`" || last === "~") && last === next
+}
+
+/**
+ * From where on, in `[at, end)`, the clean text up to `end` fits MAX_HELD for sure. Counted so that clean text itself
+ * comes to no more: a `<` may become `&lt;`, and a joiner may come before a backtick.
+ */
+function reachOf(text: string, at: number, end: number): number {
+  let room = MAX_HELD
+  let from = end
+  while (from > at) {
+    const char = text[from - 1]
+    if (char === "<") room -= 4
+    else if (char === "`") room -= 2
+    else if (char !== JOINER || text[from] !== "`") room -= 1
+    if (room < 0) return from
+    from--
+  }
+  return from
+}
+
+/** Start of one or two tildes at the very end, which may yet be a fence. */
+function endTildes(text: string, from: number): number {
+  let at = text.length
+  while (at > from && at > text.length - 2 && text[at - 1] === "~") at--
+  return at
 }

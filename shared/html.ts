@@ -38,14 +38,14 @@ const SWALLOWED = new Set(
   ).split(" "),
 )
 
-/** Elements that HTML has or had, beside those above. Other names are words of the text: `Array<T>`. */
+/** The other elements of the HTML standard, obsolete ones too. Other names are words of the text: `Array<T>`, `<command>`. */
 const OTHER = new Set(
   (
     "a abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button caption center cite col " +
-    "colgroup command content data dd del details dfn dialog dir div dl dt element fencedframe fieldset figcaption figure " +
-    "font footer form frame h5 h6 head header hgroup html image img input ins isindex keygen label legend link listing main " +
-    "map marquee menu menuitem meta meter multicol nav nextid nobr optgroup option output param permission picture portal progress q rb " +
-    "rp rt rtc ruby samp search section selectedcontent shadow slot small source spacer span strike summary tfoot time tt track var wbr"
+    "colgroup data dd del details dfn dialog dir div dl dt fieldset figcaption figure font footer form frame h5 h6 head " +
+    "header hgroup html img input ins isindex keygen label legend link listing main map marquee menu menuitem meta meter " +
+    "multicol nav nextid nobr optgroup option output param picture progress q rb rp rt rtc ruby samp search section " +
+    "selectedcontent slot small source spacer span strike summary tfoot time tt track var wbr"
   ).split(" "),
 )
 
@@ -213,6 +213,9 @@ interface Walk {
   end: number
 }
 
+/** More walks than fit into what is held; they are only remembered to save time. */
+const MAX_WALKS = 2 * MAX_HELD
+
 /** White space and one attribute, up to the quote of its value. An attribute cut off at the end is read again. */
 const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*(?:\s*=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
 
@@ -224,6 +227,7 @@ class TagEnds {
 
   shift(by: number): void {
     this.#base += by
+    if (this.#walks.size > MAX_WALKS) this.#walks.clear()
   }
 
   /** End of the tag whose name ends at `from`. */
