@@ -8,6 +8,7 @@
  */
 
 import { cleanToModel } from "./clean.ts"
+import { splitCode } from "./code.ts"
 import { type Cue, type CueRow, createCues, resultData } from "./cue.ts"
 import { apply, type Op, type Segment, type SetFields, type ToolFields, type WireMessage } from "./frame.ts"
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./limits.ts"
@@ -86,7 +87,8 @@ export function plainText(message: Message): string {
 const KEPT_TAGS = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
 
 function wordsOf(text: string): string {
-  return cleanToModel(stripSpans(text).replace(KEPT_TAGS, "")).trim()
+  const untagged = splitCode(stripSpans(text)).map((piece) => (piece.code ? piece.text : piece.text.replace(KEPT_TAGS, "")))
+  return cleanToModel(untagged.join("")).trim()
 }
 
 export interface Transcriber {
