@@ -4,21 +4,37 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { Model } from "./adapter.ts"
+import { openAiModel } from "./openai.ts"
 import { replayModel } from "./replay.ts"
 import { type ScriptedEnv, scriptedModel } from "./scripted.ts"
 
 export interface ModelEnv extends ScriptedEnv {
   /** `scripted` or `openai`; where it is not set, `openai` if there is a MODEL_BASE_URL. */
   readonly MODEL?: string
+  readonly MODEL_BASE_URL?: string
+  readonly MODEL_NAME?: string
+  readonly MODEL_API_KEY?: string
+  /** For tests: see replay.ts. Goes before all others. */
   readonly MODEL_SCRIPT?: string
 }
 
 /** The model to ask, or (for the log) why there is none. */
 export function modelFor(env: ModelEnv): Result<Model, string> {
   if (env.MODEL_SCRIPT !== undefined) return replayModel(env.MODEL_SCRIPT, Number(env.SCRIPTED_DELAY_MS) || 0)
-  switch (env.MODEL ?? "scripted") {
+  switch (env.MODEL ?? (env.MODEL_BASE_URL === undefined ? "scripted" : "openai")) {
     case "scripted":
       return succeed(scriptedModel(env))
+    case "openai":
+    case "openai-compatible":
+      return openAiFor(env)
   }
   return fail(`MODEL is "${env.MODEL}"; it may be "scripted" or "openai"`)
+}
+
+function openAiFor(env: ModelEnv): Result<Model, string> {
+  const { MODEL_BASE_URL: baseUrl = "", MODEL_NAME: modelName = "", MODEL_API_KEY: apiKey } = env
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) return fail("MODEL_BASE_URL is missing or not a web address")
+  if (modelName === "") return fail("MODEL_NAME is missing")
+  return succeed(openAiModel({ baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey }))
 }

@@ -1,0 +1,16 @@
+/** upstream-client.ts: how a test in workerd reaches the loopback upstreams. */
+
+import type { Seen } from "./upstreams.ts"
+
+/** Address of the upstreams; a binding that globalSetup provides. */
+export function upstreamUrl(env: object): string {
+  const url: unknown = Reflect.get(env, "UPSTREAM_URL")
+  if (typeof url !== "string") throw new Error("test/support/upstreams.ts provided no UPSTREAM_URL")
+  return url
+}
+
+/** What the server saw of one run. */
+export async function readUpstream(env: object, run: string): Promise<Seen[]> {
+  const reply = await fetch(`${upstreamUrl(env)}/seen/${run}`)
+  return (await reply.json()) as Seen[]
+}

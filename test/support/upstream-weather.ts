@@ -1,0 +1,98 @@
+/**
+ * upstream-weather.ts: Open-Meteo as the loopback plays it: two endpoints, and the ways in which they fail.
+ */
+
+import type { Call } from "./upstreams.ts"
+
+const PLACES = [
+  { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country_code: "DE", country: "Germany" },
+  {
+    id: 5083330,
+    name: "Berlin",
+    latitude: 44.46867,
+    longitude: -71.18508,
+    country_code: "US",
+    country: "United States",
+  },
+]
+
+const FORECAST = {
+  latitude: 52.52,
+  longitude: 13.419998,
+  generationtime_ms: 0.11,
+  utc_offset_seconds: 7200,
+  timezone: "Europe/Berlin",
+  timezone_abbreviation: "GMT+2",
+  elevation: 38,
+  current_units: { time: "iso8601", temperature_2m: "°C", wind_speed_10m: "km/h", visibility: "m" },
+  current: {
+    time: "2026-05-02T14:15",
+    interval: 900,
+    temperature_2m: 12.44,
+    apparent_temperature: 10.1,
+    relative_humidity_2m: 78,
+    wind_speed_10m: 34.2,
+    wind_direction_10m: 248,
+    precipitation: 0.3,
+    weather_code: 61,
+    is_day: 1,
+    visibility: 18_460,
+    uv_index: null,
+  },
+  daily: {
+    time: ["2026-05-02", "2026-05-03"],
+    weather_code: [61, 3],
+    temperature_2m_max: [13.1, 14],
+    temperature_2m_min: [8.2, 9],
+    precipitation_probability_max: [88, 70],
+    precipitation_sum: [4.4, 3.2],
+  },
+}
+
+export function playWeather(call: Call): void {
+  const isSearch = call.path.startsWith("/v1/search?")
+  if (!isSearch && !call.path.startsWith("/v1/forecast?")) return void call.reply.writeHead(404).end()
+  switch (call.scenario) {
+    case "ok":
+      return json(call, isSearch ? { results: PLACES } : FORECAST)
+    case "once":
+      // A good reply the first time; out of order ever after.
+      return call.before === 0 ? json(call, isSearch ? { results: PLACES } : FORECAST) : fails(call)
+    case "not-found":
+      return json(call, { generationtime_ms: 0.4 })
+    case "500":
+      return fails(call)
+    case "forecast-500":
+      return isSearch ? json(call, { results: PLACES }) : fails(call)
+    case "slow":
+      return
+    case "slow-forecast":
+      return isSearch ? json(call, { results: PLACES }) : undefined
+    case "malformed":
+      return void call.reply.end('{"results": [{"name": ')
+    case "wrong-shape":
+      return json(call, isSearch ? { results: PLACES } : { ...FORECAST, current: { time: "2026-05-02T14:15" } })
+    case "one-day":
+      return json(
+        call,
+        isSearch ? { results: PLACES } : { ...FORECAST, daily: { ...FORECAST.daily, weather_code: [61] } },
+      )
+    case "huge":
+      return json(call, { results: PLACES, padding: "x".repeat(1_000_000) })
+    case "redirect":
+      return void call.reply.writeHead(302, { location: "/weather/ok/redirected/v1/search" }).end()
+    case "reset":
+      call.reply.writeHead(200, { "content-type": "application/json", "content-length": "1000" })
+      call.reply.write('{"results": [', () => call.reply.destroy())
+      return
+  }
+  call.reply.writeHead(404).end()
+}
+
+function json({ reply }: Call, value: object): void {
+  reply.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end(JSON.stringify(value))
+}
+
+function fails({ reply }: Call): void {
+  reply.writeHead(500, { "content-type": "application/json" }).end('{"error":true,"reason":"Internal error"}')
+}

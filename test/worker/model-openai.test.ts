@@ -1,0 +1,239 @@
+/** model-openai.test.ts: the OpenAI-compatible adapter against a real server on the loopback (test/support/upstreams.ts). */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/adapter.ts"
+import { openAiModel } from "../../worker/model/openai.ts"
+import { systemPrompt } from "../../worker/model/prompt.ts"
+import { toolsFor } from "../../worker/tool/registry.ts"
+import { cardTrailer } from "../../worker/tool/tool.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+import type { Seen } from "../support/upstreams.ts"
+
+const QUESTION: ModelMessage = { role: "user", content: "What's the weather in London and in Tokyo?" }
+
+let runs = 0
+
+/** Asks the model of one scenario; returns what it said and what the server saw. */
+async function ask(scenario: string, change: Partial<ModelRequest> = {}) {
+  runs += 1
+  const run = `m${runs}`
+  const model = openAiModel({
+    ...{ baseUrl: `${upstreamUrl(env)}/model/${scenario}/${run}`, modelName: "fake", apiKey: "secret-key" },
+    ...{ firstByteMs: 300, idleMs: 300 },
+  })
+  const events: ModelEvent[] = []
+  const seen = (): Promise<Seen[]> => readUpstream(env, run)
+  const request = { system: systemPrompt(), messages: [QUESTION], tools: toolsFor({}), ...change }
+  const ask = async (): Promise<ModelEvent[]> => {
+    const signal = change.signal ?? new AbortController().signal
+    for await (const event of model.stream({ ...request, signal })) events.push(event)
+    return events
+  }
+  return { events, ask, seen }
+}
+
+async function said(scenario: string): Promise<ModelEvent[]> {
+  return (await ask(scenario)).ask()
+}
+
+/** The events as words: deltas of one kind joined. */
+function read(events: readonly ModelEvent[]): string[] {
+  const lines: string[] = []
+  let kind = ""
+  for (const event of events) {
+    const isDelta = event.type === "text_delta" || event.type === "thinking_delta"
+    if (isDelta && kind === event.type) lines[lines.length - 1] += event.delta
+    else lines.push(lineOf(event))
+    kind = event.type
+  }
+  return lines
+}
+
+function lineOf(event: ModelEvent): string {
+  switch (event.type) {
+    case "text_delta":
+      return `text ${event.delta}`
+    case "thinking_delta":
+      return `think ${event.delta}`
+    case "tool_call":
+      return `call ${event.name} ${event.args}`
+    case "finish":
+      return `finish ${event.input_tokens ?? "-"} ${event.output_tokens ?? "-"}`
+    case "fault":
+      return `fault ${event.fault}`
+  }
+}
+
+describe("what it says", () => {
+  test.each<[string, string[]]>([
+    ["ok", ["text Hello, world.", "finish 21 7"]],
+    ["no-usage", ["text Hello.", "finish - -"]],
+    ["split-utf8", ["text Grüße, 東京 🌦️!", "finish - -"]],
+    ["refusal", ["text I cannot help with that.", "finish - -"]],
+  ])("[MO5] %s", async (scenario, lines) => {
+    expect(read(await said(scenario))).toEqual(lines)
+  })
+
+  test("[MO5] reasoning is thinking", async () => {
+    expect(read(await said("reasoning"))).toEqual(["think Let me see.", "text Yes.", "finish - -"])
+  })
+
+  test("[MO6] calls made side by side come whole, in order, before the finish", async () => {
+    expect(read(await said("parallel"))).toEqual([
+      "text I will look.",
+      'call weather {"location":"London"}',
+      'call weather {"location":"Tokyo"}',
+      "finish 21 7",
+    ])
+  })
+
+  test("[MO6] arguments that are no JSON stay as they were written", async () => {
+    expect(read(await said("bad-args"))).toEqual(['call weather {"location": Lon', "finish - -"])
+  })
+})
+
+describe("what it is told", () => {
+  test("[MO7] the system prompt, the tools, and each result under the id of its call", async () => {
+    const result = (tag: string): string => `{"location":"London, GB"}\n\n${cardTrailer(tag)}`
+    const messages: ModelMessage[] = [
+      QUESTION,
+      {
+        role: "assistant",
+        pieces: [
+          { type: "text", text: "Let me look." },
+          { type: "tool_call", call_id: "call_1_0", name: "weather", args: '{"location":"London"}' },
+          { type: "tool_call", call_id: "call_1_1", name: "weather", args: '{"location": Lon' },
+        ],
+      },
+      { role: "tool", call_id: "call_1_0", name: "weather", result: result("weather_1"), ok: true },
+      { role: "tool", call_id: "call_1_1", name: "weather", result: '{"error":"no"}', ok: false },
+    ]
+    const { ask: go, seen } = await ask("ok", { messages })
+    await go()
+    const [request] = await seen()
+    expect(request?.authorization).toBe("Bearer secret-key")
+    expect(request?.body).toMatchObject({
+      model: "fake",
+      stream: true,
+      stream_options: { include_usage: true },
+      tools: [{ type: "function", function: { name: "weather", parameters: { required: ["location"] } } }],
+      messages: [
+        { role: "system", content: systemPrompt() },
+        { role: "user", content: QUESTION.content },
+        {
+          role: "assistant",
+          content: "Let me look.",
+          tool_calls: [
+            { id: "call_1_0", function: { name: "weather", arguments: '{"location":"London"}' } },
+            { id: "call_1_1", function: { name: "weather", arguments: '{"unreadable":"{\\"location\\": Lon"}' } },
+          ],
+        },
+        { role: "tool", tool_call_id: "call_1_0", content: result("weather_1") },
+        { role: "tool", tool_call_id: "call_1_1", content: '{"error":"no"}' },
+      ],
+    })
+  })
+
+  test("[MO7] two calls and their results, over two requests, as a turn makes them", async () => {
+    const first = await (await ask("cards")).ask()
+    const calls = first.flatMap((event) => (event.type === "tool_call" ? [event] : []))
+    const messages: ModelMessage[] = [
+      QUESTION,
+      {
+        role: "assistant",
+        pieces: calls.map(({ name, args }, i) => ({ type: "tool_call", call_id: `call_1_${i}`, name, args })),
+      },
+      ...calls.map(({ name }, i): ModelMessage => {
+        return {
+          role: "tool",
+          call_id: `call_1_${i}`,
+          name,
+          result: `{}\n\n${cardTrailer(`weather_${i + 1}`)}`,
+          ok: true,
+        }
+      }),
+    ]
+    const second = await (await ask("cards", { messages })).ask()
+    const shown = "Here: <span id='weather_1'>as you see</span> Here: <span id='weather_2'>as you see</span> "
+    expect(read(second)).toEqual([`text ${shown}`, "finish 21 7"])
+  })
+})
+
+describe("what goes wrong", () => {
+  test.each<[string, string[]]>([
+    ["401", ["fault model_refused"]],
+    ["404", ["fault model_refused"]],
+    ["429", ["fault model_rate_limited"]],
+    ["500", ["fault model_unreachable"]],
+    ["503-text", ["fault model_unreachable"]],
+    ["redirect", ["fault model_unreachable"]],
+    ["malformed", ["fault model_malformed"]],
+    ["wrong-shape", ["fault model_malformed"]],
+    ["html", ["fault model_malformed"]],
+    ["filtered", ["fault model_refused"]],
+    ["refused-in-stream", ["fault model_refused"]],
+    ["error-in-stream", ["text So", "fault model_rate_limited"]],
+    ["cut-off", ["text And then", "fault model_cut_off"]],
+    ["cut-off-call", ["fault model_cut_off"]],
+    ["reset", ["text And then", "fault model_cut_off"]],
+    ["length", ["text And so it", "fault model_cut_off"]],
+    ["silent", ["fault model_timeout"]],
+    ["silent-stream", ["fault model_timeout"]],
+    ["stall", ["text One moment", "fault model_timeout"]],
+  ])("[MO8] %s is one fault, after what was said", async (scenario, lines) => {
+    expect(read(await said(scenario))).toEqual(lines)
+  })
+
+  test("[MO8] nobody there", async () => {
+    const model = openAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake" })
+    const events: ModelEvent[] = []
+    const { signal } = new AbortController()
+    for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) events.push(event)
+    expect(read(events)).toEqual(["fault model_unreachable"])
+  })
+
+  test("[MO8] the log learns when to come back, and never the key", async () => {
+    const [fault] = await said("429")
+    expect(fault).toMatchObject({ detail: "429 Slow down. (retry after 7 s)" })
+    expect(JSON.stringify([fault, ...(await said("401"))])).not.toContain("secret-key")
+  })
+
+  test("[MO8] a redirect is not followed", async () => {
+    const { ask: go } = await ask("redirect")
+    await go()
+    expect(await readUpstream(env, "redirected")).toEqual([])
+  })
+
+  test("[MO9] silence is counted anew with each part: a slow answer is heard to its end", async () => {
+    expect(read(await said("slow"))).toEqual(["text abcde", "finish - -"])
+  })
+})
+
+describe("being stopped", () => {
+  test.each(["silent", "silent-stream", "stall", "slow"])(
+    "[MO9] %s: an abort ends it at once and hangs up",
+    async (scenario) => {
+      const abort = new AbortController()
+      const { ask: go, seen, events } = await ask(scenario, { signal: abort.signal })
+      setTimeout(() => abort.abort(new Error("cancelled")), 100)
+      const since = Date.now()
+      await expect(go()).rejects.toThrow("cancelled")
+      expect(Date.now() - since).toBeLessThan(280)
+      expect(events.every((event) => event.type === "text_delta")).toBe(true)
+      await expect.poll(async () => (await seen())[0]?.closed, { timeout: 3000 }).toBe(true)
+    },
+  )
+
+  test("[MO9] a reader who leaves in the middle hangs up too", async () => {
+    runs += 1
+    const run = `m${runs}`
+    const model = openAiModel({ baseUrl: `${upstreamUrl(env)}/model/stall/${run}`, modelName: "fake" })
+    const { signal } = new AbortController()
+    for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) {
+      expect(event.type).toBe("text_delta")
+      break
+    }
+    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed, { timeout: 3000 }).toBe(true)
+  })
+})
