@@ -5,4 +5,5 @@ import { BUILT_CONFIG, buildApp } from "./built.ts"
 
 buildApp("production")
 const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--config", BUILT_CONFIG, ...process.argv.slice(2)]
-process.exit(spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1)
+const env = { ...process.env, WRANGLER_SEND_METRICS: "false" }
+process.exit(spawnSync(process.execPath, args, { stdio: "inherit", env }).status ?? 1)
