@@ -42,8 +42,9 @@ export function createMarkScanner(): MarkScanner {
 const OPEN = /^<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/i
 const CLOSE = /^<\/span>/i
 /** A beginning of either that reaches the end of the text. */
-const PART =
-  /^<(?:\/?(?:s(?:p(?:a(?:n)?)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)$/i
+const OPEN_PART =
+  /^<(?:s(?:p(?:a(?:n)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)?$/i
+const CLOSE_PART = /^<(?:\/(?:s(?:p(?:a(?:n)?)?)?)?)?$/i
 
 class Scanner {
   /** Text whose code is not settled yet. The first `#told` of it is reported. */
@@ -59,8 +60,10 @@ class Scanner {
   #escaped = false
   /** The text goes on with a run of backticks that is settled, being over every bound. */
   #inRun = false
+  /** A mark is open: only its end is looked for, all else is words. */
+  #inMark = false
   #marks: Mark[] = []
-  /** Next backtick, `<` and `~~~`, or the end of the text; looked for again when they are passed. */
+  /** Next backtick, candidate for a mark and `~~~`, or the end of the text; looked for again when they are passed. */
   #tick = -1
   #less = -1
   #tilde = -1
@@ -68,6 +71,11 @@ class Scanner {
   scan(more: string, final: boolean): Mark[] {
     this.#text = this.#text === "" ? more : this.#text + more
     this.#marks = []
+    if (!this.#mayMark(more.length)) {
+      // No mark can stand here, so what is code need not be known until one may.
+      this.#tell(this.#text.length)
+      return this.#marks
+    }
     this.#tick = this.#less = this.#tilde = -1
     let at = 0
     while (at < this.#text.length) {
@@ -79,6 +87,18 @@ class Scanner {
     this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
     this.#forget()
     return this.#marks
+  }
+
+  /** Whether a mark may begin or end in the text of which only the last `fresh` units are new. */
+  #mayMark(fresh: number): boolean {
+    if (this.#told < this.#text.length - fresh) return true
+    return this.#candidateAfter(this.#told) < this.#text.length
+  }
+
+  #candidateAfter(at: number): number {
+    const start = this.#inMark ? CLOSE_START : OPEN_START
+    start.lastIndex = at
+    return start.exec(this.#text)?.index ?? this.#text.length
   }
 
   #fence(at: number): number {
@@ -95,7 +115,7 @@ class Scanner {
       if (end > at) return end
     }
     if (this.#tick < at) this.#tick = indexOr(text, "`", at, text.length)
-    if (this.#less < at) this.#less = indexOr(text, "<", at, text.length)
+    if (this.#less < at) this.#less = this.#candidateAfter(at)
     if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
     const next = Math.min(this.#tick, this.#less, this.#tilde)
     if (next === text.length) return next
@@ -139,9 +159,11 @@ class Scanner {
   }
 
   #candidate(at: number, final: boolean): number {
-    const mark = markAt(this.#text, at, final)
+    const mark = markAt(this.#text, at, final, this.#inMark)
     if (mark === null) return at + 1
     if (mark === WAIT) return WAIT
+    this.#inMark = mark.type === "open"
+    this.#less = -1
     this.#tell(at)
     this.#marks.push(mark)
     this.#told = at + mark.raw.length
@@ -153,8 +175,8 @@ class Scanner {
     const text = this.#text
     let at = Math.max(this.#told, this.#settled)
     for (;;) {
-      at = indexOr(text, "<", at, text.length)
-      if (at === text.length || (!this.#isEscaped(at) && markAt(text, at, final) !== null)) return at
+      at = this.#candidateAfter(at)
+      if (at === text.length || (!this.#isEscaped(at) && markAt(text, at, final, this.#inMark) !== null)) return at
       at++
     }
   }
@@ -189,16 +211,27 @@ class Scanner {
 
 const BACKSLASH = 92
 
-/** The mark that stands at a `<`; WAIT if it may become one, null if there is none. */
-function markAt(text: string, at: number, final: boolean): Exclude<Mark, { type: "text" }> | typeof WAIT | null {
-  const second = text.charCodeAt(at + 1) | 32
-  if (second !== 115 && second !== 47 && at + 1 < text.length) return null
+/** What an opening tag, or the end of a mark, begins with; or the end of the text, where either may yet come. */
+const OPEN_START = /<(?:[sS]|$)/g
+const CLOSE_START = /<(?:\/|$)/g
+
+/** The tag that stands at a `<`: an opening one, or in a mark its end. WAIT if it may become one, null if there is none. */
+function markAt(
+  text: string,
+  at: number,
+  final: boolean,
+  inMark: boolean,
+): Exclude<Mark, { type: "text" }> | typeof WAIT | null {
+  const second = text.charCodeAt(at + 1)
+  const isStart = inMark ? second === 47 : (second | 32) === 115
+  if (!isStart && at + 1 < text.length) return null
   const start = text.slice(at, at + MAX_HELD)
-  const open = OPEN.exec(start)
-  if (open !== null) return { type: "open", tag: `${open[1]}_${open[2]}`, raw: open[0] }
-  const close = CLOSE.exec(start)
-  if (close !== null) return { type: "close", raw: close[0] }
-  return !final && start.length < MAX_HELD && PART.test(start) ? WAIT : null
+  const found = (inMark ? CLOSE : OPEN).exec(start)
+  if (found !== null) {
+    return inMark ? { type: "close", raw: found[0] } : { type: "open", tag: `${found[1]}_${found[2]}`, raw: found[0] }
+  }
+  const part = inMark ? CLOSE_PART : OPEN_PART
+  return !final && start.length < MAX_HELD && part.test(start) ? WAIT : null
 }
 
 /** Start of one or two tildes at the very end, which may yet be a fence. */
