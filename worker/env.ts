@@ -1,7 +1,7 @@
 /**
  * env.ts: what a deployment gives the Worker, and whether it may serve with it.
  *
- * Names are those of wrangler.toml. A production deployment that is unsafe says so and serves nothing (SPEC AU3).
+ * Names are those of wrangler.toml. A deployment that is unsafe says so and serves nothing (SPEC AU3, AU6).
  */
 
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
@@ -13,9 +13,9 @@ export interface Env {
   readonly SESSION: DurableObjectNamespace<Session>
   readonly DIRECTORY: DurableObjectNamespace<Directory>
   readonly ASSETS: Fetcher
-  /** `production` refuses everything that is only safe on one's own machine. */
+  /** `local` or `production`; the latter refuses everything that is only safe on one's own machine. */
   readonly ENVIRONMENT: string
-  /** `dev`: the page may fetch a token for the tenant `demo`. Else tokens come from outside. */
+  /** `dev`: the page may fetch a token for the tenant `demo`. `jwt`: tokens come from outside. */
   readonly AUTH: string
   /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
@@ -34,15 +34,50 @@ export interface Env {
   readonly SCRIPTED_DELAY_MS?: string
 }
 
+export type Deployment = Pick<Env, "ENVIRONMENT" | "AUTH" | "JWT_SECRET" | "ALLOWED_ORIGINS">
+
 /** The secret of wrangler.toml: public, so good for nothing but one's own machine. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
 
-/** Why this deployment must not serve; null where it may. */
-export function deploymentFault(env: Pick<Env, "ENVIRONMENT" | "AUTH" | "JWT_SECRET">): string | null {
+/** The origins of ALLOWED_ORIGINS. `null` is no origin but many, so it cannot be listed. */
+export function allowedOrigins(env: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
+  const listed = (env.ALLOWED_ORIGINS ?? "").split(",").map((origin) => origin.trim())
+  return listed.filter((origin) => origin !== "" && origin !== "null")
+}
+
+/** Why this deployment must not serve at this address, every reason in one sentence; null where it may. */
+export function deploymentFault(env: Deployment, url: URL): string | null {
+  const faults = [...settingFaults(env), ...(env.ENVIRONMENT === "local" ? addressFaults(env, url) : [])]
+  return faults.length === 0 ? null : faults.join("; ")
+}
+
+function settingFaults(env: Deployment): string[] {
   const secret = env.JWT_SECRET ?? ""
-  if (secret === "") return "JWT_SECRET is missing"
-  if (utf8Bytes(secret) < MIN_SECRET_BYTES) return `JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`
-  if (env.ENVIRONMENT !== "production") return null
-  if (env.AUTH === "dev") return "AUTH is dev in production"
-  return secret === LOCAL_SECRET ? "JWT_SECRET is the local development secret" : null
+  const isProduction = env.ENVIRONMENT === "production"
+  const faults: string[] = []
+  // Closed lists: a misspelt "prodution" must not serve as if it were local.
+  if (!isProduction && env.ENVIRONMENT !== "local") faults.push("ENVIRONMENT is neither local nor production")
+  if (env.AUTH !== "dev" && env.AUTH !== "jwt") faults.push("AUTH is neither dev nor jwt")
+  if (isProduction && env.AUTH === "dev") faults.push("AUTH is dev in production")
+  if (secret === "") faults.push("JWT_SECRET is missing")
+  else if (utf8Bytes(secret) < MIN_SECRET_BYTES) faults.push(`JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`)
+  if (isProduction && secret === LOCAL_SECRET) faults.push("JWT_SECRET is the local development secret")
+  return faults
+}
+
+/**
+ * A local deployment trusts whoever can reach it, so it must not answer to a name of the public DNS: either it was
+ * deployed by mistake, or a page elsewhere has pointed its own name at this machine.
+ */
+function addressFaults(env: Deployment, url: URL): string[] {
+  if (!isPublicName(url.hostname) || allowedOrigins(env).includes(url.origin)) return []
+  return ["ENVIRONMENT is local, but the address is a public one that ALLOWED_ORIGINS does not list"]
+}
+
+/** Top-level names that public DNS never serves. */
+const PRIVATE_SUFFIXES = [".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test"]
+
+function isPublicName(hostname: string): boolean {
+  const isAddress = hostname.startsWith("[") || /^[\d.]+$/.test(hostname)
+  return !isAddress && hostname.includes(".") && !PRIVATE_SUFFIXES.some((suffix) => hostname.endsWith(suffix))
 }

@@ -3,10 +3,11 @@
  */
 
 import { Hono } from "hono"
-import { type App, answerFault } from "./routes/answer.ts"
+import { type App, answerError, answerFault } from "./routes/answer.ts"
 import { devToken } from "./routes/dev-token.ts"
-import { checkOrigin, requireClaims, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"
+import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"
 import { health } from "./routes/health.ts"
+import { page } from "./routes/page.ts"
 import { sessions } from "./routes/sessions.ts"
 
 export { Session } from "./session/object.ts"
@@ -15,15 +16,15 @@ export { Directory } from "./tenant/directory.ts"
 const app = new Hono<App>()
 
 app.use("*", secureHeaders, requireSafeDeployment)
-app.route("/healthz", health)
 app.use("/v1/*", checkOrigin)
+app.route("/healthz", health)
 app.route("/v1/dev/token", devToken)
-app.use("/v1/*", requireClaims)
 app.route("/v1/sessions", sessions)
+for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
+  app.all(path, () => answerFault({ reason: "route_unknown" }))
+}
+app.route("/", page)
 app.notFound(() => answerFault({ reason: "route_unknown" }))
-app.onError((error) => {
-  console.error(JSON.stringify({ event: "route_error", message: error.message }))
-  return answerFault({ reason: "internal" })
-})
+app.onError(answerError)
 
 export default app

@@ -1,5 +1,5 @@
 /**
- * answer.ts: how routes take bodies and say faults.
+ * answer.ts: how routes take bodies, and how they say faults and errors.
  */
 
 import type { Context } from "hono"
@@ -18,30 +18,48 @@ export function answerFault(fault: Fault): Response {
   return Response.json({ code, text }, { status })
 }
 
+/** A thrown error is our own mistake: the log gets all of it, in one line, and the client none. */
+export function answerError(error: Error, context: Context<App>): Response {
+  const { message, stack } = error
+  const { method, path } = context.req
+  console.error(JSON.stringify({ event: "route_error", method, path, message, stack }))
+  return answerFault({ reason: "internal" })
+}
+
 /**
  * Reads a JSON body of a known shape, counting bytes as they come: a length that is not true helps nobody.
  *
  * Errors  `body_too_large`, `body_malformed`, `field_invalid` with the field. An empty body is `{}`.
  */
 export async function readBody<T>(context: Context<App>, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
-  const text = await readText(context.req.raw.body)
-  if (text === null) return fail({ reason: "body_too_large", max: MAX_BODY_BYTES })
-  const value = parseJson(text === "" ? "{}" : text)
+  const read = await readText(context.req.raw.body)
+  if (!read.ok) return read
+  const value = parseJson(read.value === "" ? "{}" : read.value)
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "body_malformed" })
   const parsed = v.safeParse(schema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)
   return fail({ reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? "body" })
 }
 
-async function readText(body: ReadableStream<Uint8Array> | null): Promise<string | null> {
-  if (body === null) return ""
-  const decoder = new TextDecoder()
-  let text = ""
+async function readText(body: ReadableStream<Uint8Array> | null): Promise<Result<string>> {
+  const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of body) {
+  for await (const chunk of body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MAX_BODY_BYTES) return null
-    text += decoder.decode(chunk, { stream: true })
+    // Leaving the loop cancels the stream: what is still to come is not read.
+    if (bytes > MAX_BODY_BYTES) return fail({ reason: "body_too_large", max: MAX_BODY_BYTES })
+    chunks.push(chunk)
   }
-  return text + decoder.decode()
+  const text = decodeUtf8(chunks)
+  return text === null ? fail({ reason: "body_malformed" }) : succeed(text)
+}
+
+/** The text of some bytes; null where they are no UTF-8. */
+function decodeUtf8(chunks: readonly Uint8Array[]): string | null {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false })
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode()
+  } catch {
+    return null
+  }
 }

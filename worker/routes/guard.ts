@@ -2,60 +2,102 @@
  * guard.ts: what stands before every route: a safe deployment, an allowed origin, a valid token, safe headers.
  */
 
-import type { MiddlewareHandler } from "hono"
-import { deploymentFault } from "../env.ts"
+import type { Context, MiddlewareHandler } from "hono"
+import { allowedOrigins, deploymentFault } from "../env.ts"
 import { verifyToken } from "../tenant/keys.ts"
 import { type App, answerFault } from "./answer.ts"
 
 /** Subprotocol that carries a socket's token, since a browser's socket takes no headers and a URL ends up in logs. */
 const TOKEN_PROTOCOL = "token."
 
-/** A production deployment that is not safe answers 503 to everything, saying why. */
+/** How long a browser may keep the answer to a preflight, in seconds: as long as most of them would at most. */
+const PREFLIGHT_SECONDS = "600"
+
+/** On everything that the Worker itself answers. The page's files bring their own (public/_headers). */
+const HEADERS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** A deployment that is not safe answers 503 to everything, saying why. */
 export const requireSafeDeployment: MiddlewareHandler<App> = async (context, next) => {
-  const because = deploymentFault(context.env)
+  const because = deploymentFault(context.env, new URL(context.req.url))
   return because === null ? await next() : answerFault({ reason: "deployment_unsafe", because })
 }
 
-/** Our own origin and those of ALLOWED_ORIGINS may call; a request without Origin is no browser's. */
+/** Our own origin and those of ALLOWED_ORIGINS may call; a request without Origin is no other site's. */
 export const checkOrigin: MiddlewareHandler<App> = async (context, next) => {
   const origin = context.req.header("origin")
-  if (origin === undefined) return await next()
-  const allowed = (context.env.ALLOWED_ORIGINS ?? "").split(",").map((one) => one.trim())
-  const isOwn = origin === new URL(context.req.url).origin
-  if (!isOwn && !allowed.includes(origin)) return answerFault({ reason: "origin_denied" })
-  const headers = {
-    "access-control-allow-origin": origin,
-    "access-control-allow-headers": "authorization, content-type",
-    "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-    "access-control-max-age": "600",
+  if (origin !== undefined && !isAllowed(origin, context)) {
+    const denied = answerFault({ reason: "origin_denied" })
+    denied.headers.set("vary", "Origin")
+    return denied
   }
-  if (context.req.method === "OPTIONS")
-    return new Response(null, { status: 204, headers: { ...headers, vary: "Origin" } })
+  if (origin !== undefined && context.req.header("access-control-request-method") !== undefined) {
+    return new Response(null, { status: 204, headers: preflightHeaders(origin) })
+  }
   await next()
-  if (context.res.status === 101) return
-  for (const [name, value] of Object.entries(headers)) context.header(name, value)
-  context.header("vary", "Origin")
+  // An upgrade's headers cannot be changed, and no script can read them.
+  if (context.res.status !== 101) {
+    context.header("vary", "Origin")
+    if (origin !== undefined) context.header("access-control-allow-origin", origin)
+  }
+  return undefined
 }
 
-/** No sniffing, no caching of what is somebody's own. */
+function isAllowed(origin: string, context: Context<App>): boolean {
+  return origin === new URL(context.req.url).origin || allowedOrigins(context.env).includes(origin)
+}
+
+function preflightHeaders(origin: string): Record<string, string> {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-allow-headers": "authorization, content-type",
+    "access-control-allow-methods": "GET, POST",
+    "access-control-max-age": PREFLIGHT_SECONDS,
+    vary: "Origin",
+  }
+}
+
+/** No sniffing, no referrer, no caching of what is somebody's own, nothing to run. */
 export const secureHeaders: MiddlewareHandler<App> = async (context, next) => {
   await next()
   if (context.res.status === 101) return
-  context.header("x-content-type-options", "nosniff")
-  context.header("referrer-policy", "no-referrer")
-  context.header("cache-control", "no-store")
-  context.header("content-security-policy", "default-src 'none'; frame-ancestors 'none'")
+  for (const [name, value] of Object.entries(HEADERS)) {
+    if (!context.res.headers.has(name)) context.header(name, value)
+  }
 }
 
 /** Verifies the bearer token, or on a socket the one among its subprotocols. */
 export const requireClaims: MiddlewareHandler<App> = async (context, next) => {
-  const bearer = /^Bearer (.+)$/.exec(context.req.header("authorization") ?? "")?.[1]
-  const protocols = (context.req.header("sec-websocket-protocol") ?? "").split(",").map((one) => one.trim())
-  const carried = protocols.find((one) => one.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length)
-  const token = bearer ?? carried
-  if (token === undefined) return answerFault({ reason: "token_missing" })
+  const token = tokenOf(context)
+  if (token === null) return answerFault({ reason: "token_missing" })
   const claims = await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
   if (!claims.ok) return answerFault(claims.fault)
   context.set("claims", claims.value)
   return await next()
+}
+
+function tokenOf(context: Context<App>): string | null {
+  const bearer = /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "")?.[1]
+  if (bearer !== undefined) return bearer
+  const carried = isUpgrade(context)
+    ? offeredProtocols(context).find((one) => one.startsWith(TOKEN_PROTOCOL))
+    : undefined
+  return carried?.slice(TOKEN_PROTOCOL.length) ?? null
+}
+
+export function isUpgrade(context: Context<App>): boolean {
+  return context.req.header("upgrade")?.toLowerCase() === "websocket"
+}
+
+function offeredProtocols(context: Context<App>): string[] {
+  return (context.req.header("sec-websocket-protocol") ?? "").split(",").map((one) => one.trim())
+}
+
+/** The subprotocols that a socket offers, but for the one that is its token. */
+export function spokenProtocols(context: Context<App>): string[] {
+  return offeredProtocols(context).filter((one) => one !== "" && !one.startsWith(TOKEN_PROTOCOL))
 }

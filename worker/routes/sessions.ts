@@ -4,12 +4,27 @@ import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../shared/event.ts"
-import { DEFAULT_PAGE_MESSAGES, MAX_PAGE_MESSAGES, MAX_SESSIONS_LISTED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import {
+  DEFAULT_PAGE_MESSAGES,
+  MAX_PAGE_MESSAGES,
+  MAX_SESSIONS_LISTED,
+  MAX_TITLE_CHARS,
+  PROTOCOL_VERSION,
+} from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { CLAIMS_HEADER, type Claims } from "../tenant/keys.ts"
+import { SUBPROTOCOL } from "../session/sockets.ts"
 import { type App, answerFault, readBody } from "./answer.ts"
+import { isUpgrade, requireClaims, spokenProtocols } from "./guard.ts"
 
-const createSchema = v.object({ title: v.optional(v.pipe(v.string(), v.maxLength(MAX_TITLE_CHARS)), "") })
+const titleSchema = v.pipe(
+  v.string(),
+  v.maxLength(MAX_TITLE_CHARS),
+  // What is stored is UTF-8, which has no lone surrogates: the answer must not show what the list will not.
+  v.transform((title) => title.toWellFormed()),
+)
+
+const createSchema = v.object({ title: v.optional(titleSchema, "") })
 
 const sendSchema = v.object({
   id: v.optional(idSchema),
@@ -34,6 +49,8 @@ function directoryOf(env: Env, claims: Claims) {
 }
 
 export const sessions = new Hono<App>()
+
+sessions.use("*", requireClaims)
 
 sessions.post("/", async (context) => {
   const body = await readBody(context, createSchema)
@@ -82,14 +99,27 @@ sessions.post("/:id/messages", async (context) => {
   return accepted.ok ? context.json(accepted.value, 202) : answerFault(accepted.fault)
 })
 
-sessions.get("/:id/socket", (context) => {
-  if (context.req.header("upgrade")?.toLowerCase() !== "websocket") return answerFault({ reason: "upgrade_expected" })
+sessions.get("/:id/socket", async (context) => {
+  if (!isUpgrade(context)) return answerFault({ reason: "upgrade_expected" })
+  const spoken = spokenProtocols(context)
+  const speaksOurs = spoken.includes(SUBPROTOCOL)
+  if (spoken.length > 0 && !speaksOurs) return answerFault({ reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
   const claims = context.get("claims")
   const session = sessionOf(context.env, claims, context.req.param("id"))
   if (session === null) return answerFault({ reason: "session_unknown" })
-  const headers = new Headers(context.req.raw.headers)
-  // Set, not added: one that came from outside is gone.
-  headers.set(CLAIMS_HEADER, JSON.stringify(claims))
-  headers.delete("sec-websocket-protocol")
-  return session.fetch(new Request(context.req.raw.url, { headers }))
+  const answer = await session.fetch(socketRequest(context.req.raw, claims))
+  if (answer.webSocket === null) return answerFault({ reason: "session_unknown" })
+  // A client that offered no subprotocol must not be told one.
+  const headers: Record<string, string> = speaksOurs ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
+  return new Response(null, { status: 101, webSocket: answer.webSocket, headers })
 })
+
+/** What the object learns of an upgrade: who asks. Not the token, nor claims that came from outside. */
+function socketRequest(from: Request, claims: Claims): Request {
+  const headers = new Headers(from.headers)
+  headers.delete("authorization")
+  headers.delete("sec-websocket-protocol")
+  headers.set(CLAIMS_HEADER, JSON.stringify(claims))
+  const { origin, pathname } = new URL(from.url)
+  return new Request(origin + pathname, { headers })
+}

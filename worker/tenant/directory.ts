@@ -1,31 +1,47 @@
 /**
  * directory.ts: the Durable Object that lists one user's sessions, named `tenant:user`.
  *
- * A list only: whose a session is, the session itself knows. Reads of an unknown user write nothing.
+ * A list only: whose a session is, the session itself knows. Until a first session is added it stores nothing.
  */
 
 import { DurableObject } from "cloudflare:workers"
 import type { SessionSummary } from "../../shared/frame.ts"
 import type { Env } from "../env.ts"
 
+/** Numbered by their place; each runs once. The index makes a list read the rows that it returns, and no others. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS sessions (
+     id TEXT PRIMARY KEY, title TEXT NOT NULL,
+     created INTEGER NOT NULL, active INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX sessions_active ON sessions (active, created)`,
+]
+
 export class Directory extends DurableObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    if (isBegun(ctx.storage.sql)) migrate(ctx.storage)
+  }
+
   add(id: string, title: string, created: number): void {
-    this.#createTable()
+    migrate(this.ctx.storage)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
       ...[id, title, created, created],
     )
   }
 
-  /** Something was said there. A session that was never added is not listed. */
-  touch(id: string, at: number, title: string): void {
-    if (!this.#hasTable()) return
-    this.ctx.storage.sql.exec("UPDATE sessions SET active = max(active, ?), title = ? WHERE id = ?", at, title, id)
+  /** Something was said there, and perhaps it has a title now. A session that was never added is not listed. */
+  touch(id: string, at: number, title?: string): void {
+    if (!isBegun(this.ctx.storage.sql)) return
+    this.ctx.storage.sql.exec(
+      "UPDATE sessions SET active = max(active, ?), title = coalesce(?, title) WHERE id = ?",
+      ...[at, title ?? null, id],
+    )
   }
 
-  /** The newest activity first. Cost: the rows of this user, of which `limit` are returned. */
+  /** The newest activity first. */
   list(limit: number): SessionSummary[] {
-    if (!this.#hasTable()) return []
+    if (!isBegun(this.ctx.storage.sql)) return []
     return this.ctx.storage.sql
       .exec<{ id: string; title: string; created: number; active: number }>(
         "SELECT id, title, created, active FROM sessions ORDER BY active DESC, created DESC LIMIT ?",
@@ -33,16 +49,22 @@ export class Directory extends DurableObject<Env> {
       )
       .toArray()
   }
+}
 
-  #hasTable(): boolean {
-    const { sql } = this.ctx.storage
-    return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'sessions'").toArray().length > 0
-  }
+/** Whether anything was ever stored here. Reads only: an unknown user's object stays empty. */
+function isBegun(sql: SqlStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").toArray().length > 0
+}
 
-  #createTable(): void {
-    this.ctx.storage.sql.exec(
-      `CREATE TABLE IF NOT EXISTS sessions (
-         id TEXT PRIMARY KEY, title TEXT NOT NULL, created INTEGER NOT NULL, active INTEGER NOT NULL) WITHOUT ROWID`,
+function migrate(storage: DurableObjectStorage): void {
+  const { sql } = storage
+  const done = isBegun(sql) ? Number(sql.exec("SELECT version FROM schema_version").one()["version"]) : 0
+  if (done >= MIGRATIONS.length) return
+  storage.transactionSync(() => {
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
     )
-  }
+    for (const migration of MIGRATIONS.slice(done)) sql.exec(migration)
+    sql.exec("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)", MIGRATIONS.length)
+  })
 }
