@@ -4,15 +4,13 @@
  * Real workerd, real SQLite, no network, no account; a model that says what the test tells it to. Needs Node ≥ 22.
  */
 
-import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { SignJWT } from "jose"
-import { convertV4MiniflareOptions, Miniflare } from "miniflare"
 import type { ModelEvent } from "../worker/model/adapter.ts"
-import { workerdBelow } from "./process.ts"
+import { type Build, readBuild } from "./build.ts"
+import { type Runtime, startRuntime } from "./runtime.ts"
 
 export type { ModelEvent }
 
@@ -21,7 +19,7 @@ export interface CuecardOptions {
   readonly script?: readonly (readonly ModelEvent[])[]
   /** 0, the default: any free port. */
   readonly port?: number
-  /** Folder that keeps the state; without it the state goes with `close`. */
+  /** Folder that keeps the state, as `persist` of an earlier server; without it the state goes with `close`. */
   readonly persist?: string
   /** Variables of the deployment, over those for tests. */
   readonly vars?: Readonly<Record<string, string>>
@@ -32,7 +30,7 @@ export interface CuecardOptions {
 export interface Identity {
   readonly tenant?: string
   readonly user?: string
-  /** Seconds; may be negative, for a token that has run out. */
+  /** Seconds, an hour by default; may be negative, for a token that has run out. */
   readonly expiresIn?: number
 }
 
@@ -41,109 +39,78 @@ export interface Cuecard {
   readonly url: string
   readonly tenant: string
   readonly user: string
-  /** Good for a day, for `tenant` and `user`. */
+  /** Good for a day, for `tenant` and `user`. Also good on other servers of this package, unless `vars` has a secret. */
   readonly token: string
-  tokenFor(identity: Identity): Promise<string>
+  /** The folder of the state. */
+  readonly persist: string
+  tokenFor(identity?: Identity): Promise<string>
   createSession(title?: string): Promise<{ readonly id: string }>
   /** Process id of workerd. */
   pid(): number
-  /** Ends the server; nothing is left behind but `persist`. */
+  /** Ends the server and leaves nothing behind but a `persist` that was given. Again has no effect. */
   close(): Promise<void>
-  /** Ends it as a power cut does (SIGKILL), then cleans up. What was acknowledged is in `persist`. */
+  /** Ends the server as a power cut does (SIGKILL). The state stays, for a next server with this one's `persist`, until `close`. */
   kill(): Promise<void>
 }
 
-const SECRET = "cuecard-testing-secret-for-loopback-only"
 const TENANT = "demo"
 const USER = "you"
 const DAY_SECONDS = 24 * 60 * 60
-
-/** The folder that `npm run build` makes: beside this file when installed, one up when run from source. */
-const DIST = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../dist/" : "../", import.meta.url))
-
-interface BuiltConfig {
-  readonly main: string
-  readonly compatibility_date: string
-  readonly assets: { readonly run_worker_first: string[] }
-}
+const HOUR_SECONDS = 60 * 60
 
 /**
  * Starts a server.
  *
  * Shapes  options → Cuecard, listening on the loopback.
- * Errors  throws where the build is missing, naming the command that makes it.
+ * Errors  throws where the build is missing or is one for production, naming the command that mends it.
  */
 export async function startCuecard(options: CuecardOptions = {}): Promise<Cuecard> {
-  const config = readConfig()
-  const folder = options.persist ?? (await mkdtemp(join(tmpdir(), "cuecard-")))
-  const before = new Set(workerdBelow(process.pid))
-  const miniflare = new Miniflare(miniflareOptions(config, folder, options))
-  const url = (await miniflare.ready).href.replace(/\/$/, "")
-  const pid = workerdBelow(process.pid).find((one) => !before.has(one)) ?? 0
+  const build = readBuild()
+  const vars = varsOf(build, options)
+  const tokenFor = (identity: Identity = {}) => signToken(identity, vars["JWT_SECRET"] ?? "")
   const token = await tokenFor({ expiresIn: DAY_SECONDS })
-  const close = async (): Promise<void> => {
-    await miniflare.dispose()
-    if (options.persist === undefined) await rm(folder, { recursive: true, force: true })
+  const persist = options.persist ?? (await mkdtemp(join(tmpdir(), "cuecard-")))
+  const clean = async () => {
+    if (options.persist === undefined) await rm(persist, { recursive: true, force: true })
   }
+  const { port = 0, onLog = () => {} } = options
+  const runtime = await orCleanUp(startRuntime({ build, vars, persist, port, onLog }), clean)
   return {
-    ...{ url, tenant: TENANT, user: USER, token, tokenFor, close },
-    pid: () => pid,
-    createSession: (title = "") => createSession(url, token, title),
-    async kill() {
-      process.kill(pid, "SIGKILL")
-      await close()
+    ...{ url: runtime.url, tenant: TENANT, user: USER, token, persist, tokenFor },
+    pid: runtime.pid,
+    createSession: (title = "") => createSession(runtime, token, title),
+    kill: runtime.kill,
+    async close() {
+      await runtime.close()
+      await clean()
     },
   }
 }
 
-function readConfig(): BuiltConfig {
+/** A start that fails leaves nothing behind either. */
+async function orCleanUp<T>(started: Promise<T>, clean: () => Promise<void>): Promise<T> {
   try {
-    return JSON.parse(readFileSync(join(DIST, "cuecard/wrangler.json"), "utf8"))
-  } catch {
-    throw new Error(`cuecard/testing serves the built Worker, and there is none in ${DIST}. Run: npm run build`)
+    return await started
+  } catch (error) {
+    await clean()
+    throw error
   }
 }
 
-function miniflareOptions(config: BuiltConfig, folder: string, options: CuecardOptions) {
-  const script = options.script === undefined ? {} : { MODEL_SCRIPT: JSON.stringify(options.script) }
-  const converted = convertV4MiniflareOptions({
-    name: "cuecard",
-    modules: true,
-    scriptPath: join(DIST, "cuecard", config.main),
-    modulesRoot: join(DIST, "cuecard"),
-    compatibilityDate: config.compatibility_date,
-    bindings: {
-      ...{ ENVIRONMENT: "local", AUTH: "dev", JWT_SECRET: SECRET, WEATHER_SOURCE: "sample", MODEL: "scripted" },
-      ...{ SCRIPTED_DELAY_MS: "0", ...script, ...options.vars },
-    },
-    durableObjects: {
-      SESSION: { className: "Session", useSQLite: true },
-      DIRECTORY: { className: "Directory", useSQLite: true },
-    },
-    assets: {
-      directory: join(DIST, "client"),
-      binding: "ASSETS",
-      run_worker_first: config.assets.run_worker_first,
-      routerConfig: { has_user_worker: true },
-      assetConfig: { not_found_handling: "single-page-application" },
-    },
-    host: "127.0.0.1",
-    port: options.port ?? 0,
-    cf: false,
-    handleStructuredLogs: ({ message }: { message: string }) => options.onLog?.(message),
-  })
-  return { ...converted, resourcePersistencePath: folder }
+function varsOf(build: Build, { script, vars }: CuecardOptions): Record<string, string> {
+  const model = script === undefined ? {} : { MODEL_SCRIPT: JSON.stringify(script) }
+  return { ...build.vars, MODEL: "scripted", SCRIPTED_DELAY_MS: "0", WEATHER_SOURCE: "sample", ...model, ...vars }
 }
 
-function tokenFor({ tenant = TENANT, user = USER, expiresIn = 3_600 }: Identity): Promise<string> {
+function signToken({ tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS }: Identity, secret: string) {
   return new SignJWT({ tenant })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setExpirationTime(Math.floor(Date.now() / 1000) + expiresIn)
-    .sign(new TextEncoder().encode(SECRET))
+    .sign(new TextEncoder().encode(secret))
 }
 
-async function createSession(url: string, token: string, title: string): Promise<{ readonly id: string }> {
+async function createSession({ url }: Runtime, token: string, title: string): Promise<{ readonly id: string }> {
   const response = await fetch(`${url}/v1/sessions`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },

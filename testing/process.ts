@@ -1,10 +1,34 @@
 /**
- * process.ts: finds the workerd that a server of ours runs in, so that a test can kill it or weigh it (Linux).
+ * process.ts: which process a server of ours runs in, so that a test can kill it or weigh it.
  */
 
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { ChildProcess } from "node:child_process"
+import { subscribe } from "node:diagnostics_channel"
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Process ids of the workerd processes that are descendants of `pid`. Empty where there is no /proc. */
+interface Watch {
+  child: ChildProcess | null
+}
+
+const watches = new AsyncLocalStorage<Watch>()
+
+subscribe("child_process", (message) => {
+  const watch = watches.getStore()
+  // Node's own message: { process: ChildProcess }.
+  if (watch !== undefined) watch.child = (message as { process: ChildProcess }).process
+})
+
+/**
+ * Runs `start` and follows the newest process that it starts, then or later. Miniflare does not tell, and comparing
+ * lists of processes mistakes one server for another when two start at once.
+ */
+export function watchChild<T>(start: () => T): { readonly started: T; readonly child: () => ChildProcess | null } {
+  const watch: Watch = { child: null }
+  return { started: watches.run(watch, start), child: () => watch.child }
+}
+
+/** Process ids of the workerd processes that are descendants of `pid` (Linux). Empty where there is no /proc. */
 export function workerdBelow(pid: number): number[] {
   const parents = new Map<number, number>()
   const found: number[] = []
