@@ -35,9 +35,11 @@ function restOf(argv: readonly string[]): string[] {
   return argv.filter((_, index) => !taken.has(index))
 }
 
+/** Any answer counts, also that of a deployment that refuses to serve. */
 async function isServing(url: string): Promise<boolean> {
   try {
-    return (await fetch(`${url}/healthz`)).status < 500
+    await fetch(`${url}/healthz`)
+    return true
   } catch {
     return false
   }
