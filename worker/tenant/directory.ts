@@ -16,6 +16,9 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX sessions_active ON sessions (active, created)`,
 ]
 
+/** The newest activity first. */
+export const LIST_SQL = "SELECT id, title, created, active FROM sessions ORDER BY active DESC, created DESC LIMIT ?"
+
 export class Directory extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -43,10 +46,7 @@ export class Directory extends DurableObject<Env> {
   list(limit: number): SessionSummary[] {
     if (!isBegun(this.ctx.storage.sql)) return []
     return this.ctx.storage.sql
-      .exec<{ id: string; title: string; created: number; active: number }>(
-        "SELECT id, title, created, active FROM sessions ORDER BY active DESC, created DESC LIMIT ?",
-        limit,
-      )
+      .exec<{ id: string; title: string; created: number; active: number }>(LIST_SQL, limit)
       .toArray()
   }
 }

@@ -1,0 +1,286 @@
+/** auth.test.ts: who may enter: tokens, deployments, the local page's token, origins. */
+
+import { env } from "cloudflare:test"
+import { SignJWT } from "jose"
+import { describe, expect, test } from "vitest"
+import { LOCAL_SECRET } from "../../worker/env.ts"
+import { verifyToken } from "../../worker/tenant/keys.ts"
+import {
+  type Call,
+  call,
+  HOST,
+  makeSession,
+  nowSeconds,
+  refusal,
+  SECRET,
+  socketHeaders,
+  tablesOf,
+  tokenOf,
+} from "./call.ts"
+
+const GOOD = { tenant: "acme", sub: "ada" }
+
+function sign(payload: Record<string, unknown>, alg = "HS256", secret = SECRET): Promise<string> {
+  return new SignJWT({ exp: nowSeconds() + 600, ...payload })
+    .setProtectedHeader({ alg })
+    .sign(new TextEncoder().encode(secret))
+}
+
+function unsigned(payload: Record<string, unknown>): string {
+  const encode = (value: unknown): string => btoa(JSON.stringify(value)).replaceAll("=", "")
+  return `${encode({ alg: "none" })}.${encode({ exp: nowSeconds() + 600, ...payload })}.`
+}
+
+describe("tokens", () => {
+  test.each([
+    ["GET", "/v1/sessions"],
+    ["POST", "/v1/sessions"],
+    ["GET", "/v1/sessions/s1/conversation/recent"],
+    ["POST", "/v1/sessions/s1/messages"],
+    ["GET", "/v1/sessions/s1/socket"],
+  ])("[AU1] %s %s needs a token, in a header and not in the URL", async (method, path) => {
+    const token = await tokenOf("acme", "ada")
+    expect(await call(path, { method })).toEqual(refusal(401, "token_missing"))
+    expect(await call(`${path}?token=${token}&access_token=${token}`, { method })).toEqual(
+      refusal(401, "token_missing"),
+    )
+    expect(await call(path, { method, headers: { authorization: `Basic ${token}` } })).toEqual(
+      refusal(401, "token_missing"),
+    )
+    expect(await call(path, { method, headers: { cookie: `token=${token}` } })).toEqual(refusal(401, "token_missing"))
+  })
+
+  test("[AU1] a token on a socket's URL opens nothing either", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const headers = { upgrade: "websocket", "sec-websocket-protocol": "cuecard.v1" }
+    expect(await call(`/v1/sessions/${id}/socket?token=${token}`, { headers })).toEqual(refusal(401, "token_missing"))
+  })
+
+  test("[AU1] an expired token is told so, on routes and on sockets, and stores nothing", async () => {
+    const token = await tokenOf("acme", "late", -60)
+    expect(await call("/v1/sessions", { method: "POST", token, body: "{}" })).toEqual(refusal(401, "token_expired"))
+    expect(await call("/v1/sessions/s1/socket", { headers: socketHeaders(token) })).toEqual(
+      refusal(401, "token_expired"),
+    )
+    expect(await tablesOf(env.DIRECTORY.getByName("acme:late"))).toEqual([])
+  })
+
+  test("[AU1] clocks may differ by five seconds and no more", async () => {
+    const now = 1_800_000_000
+    const token = await sign({ ...GOOD, exp: now })
+    expect(await verifyToken(token, SECRET, (now + 4) * 1000)).toEqual({
+      ok: true,
+      value: { tenant: "acme", user: "ada", expires: now },
+    })
+    expect(await verifyToken(token, SECRET, (now + 5) * 1000)).toMatchObject({ fault: { reason: "token_expired" } })
+    const early = await sign({ ...GOOD, nbf: now, exp: now + 60 })
+    expect(await verifyToken(early, SECRET, (now - 5) * 1000)).toMatchObject({ ok: true })
+    expect(await verifyToken(early, SECRET, (now - 6) * 1000)).toMatchObject({ fault: { reason: "token_invalid" } })
+  })
+
+  test.each<[string, () => string | Promise<string>]>([
+    ["rubbish", () => "rubbish"],
+    ["no signature", () => unsigned(GOOD)],
+    ["another secret", () => sign(GOOD, "HS256", `${SECRET}x`)],
+    ["HS512 with our secret", () => sign(GOOD, "HS512")],
+    ["HS384 with our secret", () => sign(GOOD, "HS384")],
+    [
+      "a changed payload",
+      async () => (await sign(GOOD)).replace(/\.[^.]+\./, `.${unsigned({ ...GOOD, sub: "eve" }).split(".")[1]}.`),
+    ],
+    ["no tenant", () => sign({ sub: "ada" })],
+    ["no user", () => sign({ tenant: "acme" })],
+    ["no expiry", () => sign({ ...GOOD, exp: undefined })],
+    ["an expiry that is no number", () => sign({ ...GOOD, exp: "never" })],
+    ["a tenant with a colon", () => sign({ tenant: "ac:me", sub: "ada" })],
+    ["an empty user", () => sign({ tenant: "acme", sub: "" })],
+    ["a user of 65 characters", () => sign({ tenant: "acme", sub: "a".repeat(65) })],
+    ["a tenant that is no text", () => sign({ tenant: ["acme"], sub: "ada" })],
+  ])("[AU1] %s is token_invalid, and no more is said", async (_what, make) => {
+    const token = await make()
+    expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_invalid"))
+  })
+})
+
+describe("sockets", () => {
+  test("[AU2] a socket takes its token as a subprotocol and is answered with ours alone", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const opened = await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
+    expect(opened.status).toBe(101)
+    expect(opened.headers.get("sec-websocket-protocol")).toBe("cuecard.v1")
+  })
+
+  test("[AU2] a client that can send headers may offer no subprotocol, and is told none", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const opened = await call(`/v1/sessions/${id}/socket`, { token, headers: { upgrade: "websocket" } })
+    expect(opened.status).toBe(101)
+    expect(opened.headers.get("sec-websocket-protocol")).toBeNull()
+  })
+
+  test("[AU2] a client that offers only strange subprotocols is told what we speak", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const headers = { upgrade: "websocket", "sec-websocket-protocol": `chat, token.${token}` }
+    expect(await call(`/v1/sessions/${id}/socket`, { headers })).toEqual(refusal(400, "protocol_unsupported"))
+  })
+
+  test("[AU2] a token among subprotocols counts for sockets only", async () => {
+    const { upgrade: _, ...headers } = socketHeaders(await tokenOf("acme", "ada"))
+    expect(await call("/v1/sessions", { headers })).toEqual(refusal(401, "token_missing"))
+  })
+
+  test("[AU2] claims that come from outside are thrown away", async () => {
+    const id = await makeSession(await tokenOf("acme", "ada"))
+    const claims = JSON.stringify({ tenant: "acme", user: "ada", expires: 4_000_000_000 })
+    const headers = { ...socketHeaders(await tokenOf("acme", "eve")), "x-cuecard-claims": claims }
+    expect(await call(`/v1/sessions/${id}/socket`, { headers })).toEqual(refusal(404, "session_unknown"))
+  })
+})
+
+describe("deployments", () => {
+  const PRODUCTION = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(32) }
+
+  test.each([
+    [{ AUTH: "dev" }, "AUTH is dev in production"],
+    [{ AUTH: undefined }, "AUTH is neither dev nor jwt"],
+    [{ JWT_SECRET: undefined }, "JWT_SECRET is missing"],
+    [{ JWT_SECRET: "" }, "JWT_SECRET is missing"],
+    [{ JWT_SECRET: "x".repeat(31) }, "JWT_SECRET is shorter than 32 bytes"],
+    [{ JWT_SECRET: LOCAL_SECRET }, "JWT_SECRET is the local development secret"],
+    [{ ENVIRONMENT: "prodution" }, "ENVIRONMENT is neither local nor production"],
+    [{ ENVIRONMENT: undefined }, "ENVIRONMENT is neither local nor production"],
+    [{ AUTH: "dev", JWT_SECRET: "short" }, "AUTH is dev in production; JWT_SECRET is shorter"],
+  ])("[AU3] production with %j refuses to serve, saying which", async (vars, because) => {
+    const token = await tokenOf("acme", "ada")
+    for (const [method, path] of [
+      ["GET", "/healthz"],
+      ["GET", "/v1/sessions"],
+      ["POST", "/v1/dev/token"],
+      ["GET", "/"],
+    ] as const) {
+      expect(await call(path, { method, token, env: { ...PRODUCTION, ...vars } })).toEqual(
+        refusal(503, "deployment_unsafe", because),
+      )
+    }
+  })
+
+  test("[AU3] no refusal says the secret", async () => {
+    const told = await call("/healthz", { env: { ...PRODUCTION, JWT_SECRET: "hush" } })
+    expect(told.text).not.toContain("hush")
+  })
+
+  test("[AU3] a safe production serves, under any name, and hands out no tokens", async () => {
+    expect(await call("/healthz", { env: PRODUCTION })).toMatchObject({ status: 200, json: { ok: true } })
+    expect(await call("/v1/dev/token", { method: "POST", env: PRODUCTION })).toEqual(refusal(404, "route_unknown"))
+  })
+
+  test.each([
+    ["http://127.0.0.1:8787", 200],
+    ["http://[::1]:8787", 200],
+    ["http://localhost:8787", 200],
+    ["http://cuecard.localhost", 200],
+    ["http://cuecard:8787", 200],
+    ["https://listed.example", 200],
+    ["https://cuecard.example", 503],
+    ["http://127.0.0.1.evil.example", 503],
+  ])("[AU6] a local deployment under %s answers %i", async (origin, status) => {
+    const { default: worker } = await import("../../worker/index.ts")
+    const local = { ...env, ALLOWED_ORIGINS: "https://listed.example" }
+    for (const path of ["/healthz", "/v1/nothing"]) {
+      const answer = await worker.fetch(new Request(`${origin}${path}`), local)
+      if (status === 503) expect(await answer.json()).toMatchObject({ code: "deployment_unsafe" })
+      else expect(answer.status).toBe(path === "/healthz" ? 200 : 404)
+    }
+  })
+})
+
+describe("the local page's token", () => {
+  const ask = (body?: string, more: Call = {}) =>
+    call("/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
+
+  test("[AU4] with AUTH=dev the page gets a token for the tenant demo, an hour long", async () => {
+    const given = await ask('{"user":"me"}')
+    expect(given).toMatchObject({ status: 200, json: { tenant: "demo", user: "me" } })
+    expect(given.json.expires - nowSeconds()).toBeGreaterThan(3_590)
+    expect(await call("/v1/sessions", { token: given.json.token })).toMatchObject({ status: 200 })
+    expect((await ask()).json.user).toBe("you")
+  })
+
+  test("[AU4] without AUTH=dev there is no such route", async () => {
+    expect(await ask("{}", { env: { AUTH: "jwt" } })).toEqual(refusal(404, "route_unknown"))
+  })
+
+  test.each(['{"user":"a:b"}', '{"user":7}', '{"user":""}'])("[AU4] %s names no user", async (body) => {
+    expect(await ask(body)).toEqual(refusal(400, "field_invalid", "user"))
+  })
+
+  test("[AU4] no other site gets one", async () => {
+    expect(await ask("{}", { headers: { origin: "https://evil.example" } })).toEqual(refusal(403, "origin_denied"))
+  })
+})
+
+describe("origins", () => {
+  const LISTED = { ALLOWED_ORIGINS: "https://app.example, https://b.example" }
+  const PREFLIGHT = { method: "OPTIONS", env: LISTED }
+  const asks = (origin: string) => ({ origin, "access-control-request-method": "POST" })
+
+  test.each(["https://evil.example", "null", "http://cuecard.test", "https://cuecard.test.evil.example"])(
+    "[AU5] the origin %j is refused on routes and sockets",
+    async (origin) => {
+      const token = await tokenOf("acme", "ada")
+      const id = await makeSession(token)
+      const denied = await call("/v1/sessions", { token, headers: { origin } })
+      expect(denied).toEqual(refusal(403, "origin_denied"))
+      expect(denied.headers.get("access-control-allow-origin")).toBeNull()
+      expect(denied.headers.get("vary")).toBe("Origin")
+      expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token, origin) })).toEqual(
+        refusal(403, "origin_denied"),
+      )
+    },
+  )
+
+  test("[AU5] our own origin and a listed one are answered to, on routes and sockets", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    for (const origin of [HOST, "https://b.example"]) {
+      const answer = await call("/v1/sessions", { token, headers: { origin }, env: LISTED })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get("access-control-allow-origin")).toBe(origin)
+      const headers = socketHeaders(token, origin)
+      expect((await call(`/v1/sessions/${id}/socket`, { headers, env: LISTED })).status).toBe(101)
+    }
+  })
+
+  test("[AU5] a refusal too can be read by an origin that may call", async () => {
+    const answer = await call("/v1/sessions", { headers: { origin: "https://b.example" }, env: LISTED })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get("access-control-allow-origin")).toBe("https://b.example")
+  })
+
+  test("[AU5] no Origin, no other site: a token is enough", async () => {
+    const answer = await call("/v1/sessions", { token: await tokenOf("acme", "ada") })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("vary")).toBe("Origin")
+  })
+
+  test("[AU5] a preflight of a listed origin is answered without a token, of another refused", async () => {
+    const asked = await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://b.example") })
+    expect(asked.status).toBe(204)
+    expect(asked.headers.get("access-control-allow-origin")).toBe("https://b.example")
+    expect(asked.headers.get("access-control-allow-headers")).toContain("authorization")
+    expect(asked.headers.get("access-control-allow-methods")).toContain("POST")
+    expect(asked.headers.get("vary")).toBe("Origin")
+    expect(asked.headers.get("access-control-allow-credentials")).toBeNull()
+    expect(await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://c.example") })).toEqual(
+      refusal(403, "origin_denied"),
+    )
+  })
+
+  test("[AU5] `null` cannot be listed", async () => {
+    const answer = await call("/v1/sessions", { headers: { origin: "null" }, env: { ALLOWED_ORIGINS: "null" } })
+    expect(answer).toEqual(refusal(403, "origin_denied"))
+  })
+})

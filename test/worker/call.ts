@@ -1,0 +1,73 @@
+/** call.ts: requests to the whole Worker, for the tests of its doors. */
+
+import { env, runInDurableObject, SELF } from "cloudflare:test"
+import { expect } from "vitest"
+import type { Env } from "../../worker/env.ts"
+import worker from "../../worker/index.ts"
+import { issueToken } from "../../worker/tenant/keys.ts"
+
+export const HOST = "https://cuecard.test"
+export const SECRET = String(env.JWT_SECRET)
+
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+export function tokenOf(tenant: string, user: string, seconds = 600): Promise<string> {
+  return issueToken({ tenant, user, expires: nowSeconds() + seconds }, SECRET)
+}
+
+export interface Call {
+  readonly method?: string
+  readonly token?: string
+  readonly body?: BodyInit
+  readonly headers?: Record<string, string>
+  /** Bindings over those of the test deployment. */
+  readonly env?: Partial<Record<keyof Env, unknown>>
+}
+
+export async function call(path: string, options: Call = {}) {
+  const response = await respond(path, options)
+  const text = response.webSocket === null ? await response.text() : ""
+  response.webSocket?.accept()
+  response.webSocket?.close()
+  return {
+    ...{ status: response.status, headers: response.headers, text },
+    json: text.startsWith("{") ? JSON.parse(text) : null,
+  }
+}
+
+async function respond(path: string, { method = "GET", token, body, headers = {}, env: over }: Call) {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
+  if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
+  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...env, ...over })
+}
+
+/** What a refusal looks like: its status and its code. */
+export function refusal(status: number, code: string, text?: string) {
+  const says = text === undefined ? expect.any(String) : expect.stringContaining(text)
+  return expect.objectContaining({ status, json: { code, text: says } })
+}
+
+export async function makeSession(token: string, title?: string): Promise<string> {
+  const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ title }) })
+  expect(made.status).toBe(201)
+  return made.json.id
+}
+
+export function socketHeaders(token: string, origin?: string): Record<string, string> {
+  const protocols = { upgrade: "websocket", "sec-websocket-protocol": `cuecard.v1, token.${token}` }
+  return origin === undefined ? protocols : { ...protocols, origin }
+}
+
+/** The tables that an object has; none until something was stored there. */
+export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
+  const sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'"
+  return await runInDurableObject(stub, (_object, state) =>
+    state.storage.sql
+      .exec(sql)
+      .toArray()
+      .map(({ name }) => String(name)),
+  )
+}

@@ -1,0 +1,67 @@
+/** directory.test.ts: the list of a user's sessions. */
+
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import { LIST_SQL } from "../../worker/tenant/directory.ts"
+import { call, makeSession, tablesOf, tokenOf } from "./call.ts"
+
+test("[DI1] lists a user's own sessions, the last one used first, titled by their first words", async () => {
+  const token = await tokenOf("list", "ada")
+  const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
+  await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
+  const list = async () => (await call("/v1/sessions", { token })).json.sessions
+  await expect
+    .poll(async () => (await list()).map((session: { title: string }) => session.title))
+    .toEqual(["/say first words", "Named"])
+  const sessions = await list()
+  expect(sessions.map((session: { id: string }) => session.id)).toEqual([one, two])
+  expect(Object.keys(sessions[0]).sort()).toEqual(["active", "created", "id", "title"])
+  expect(sessions[0].active).toBeGreaterThanOrEqual(sessions[0].created)
+})
+
+test("[DI1] a user sees nobody else's sessions, of the same tenant or the same name", async () => {
+  await makeSession(await tokenOf("own", "ada"))
+  for (const [tenant, user] of [
+    ["own", "eve"],
+    ["other", "ada"],
+  ] as const) {
+    const { json } = await call("/v1/sessions", { token: await tokenOf(tenant, user) })
+    expect(json.sessions).toEqual([])
+  }
+})
+
+test("[DI2] reading or touching an unknown user's list writes nothing", async () => {
+  const stub = env.DIRECTORY.getByName("nobody:nobody")
+  expect(await stub.list(5)).toEqual([])
+  await stub.touch("ghost", 1, "x")
+  expect(await tablesOf(stub)).toEqual([])
+})
+
+test("[DI3] adding is idempotent; a touch moves forward only, keeps a title it does not name, and adds nothing", async () => {
+  const stub = env.DIRECTORY.getByName("acme:grace")
+  await stub.add("s1", "One", 100)
+  await stub.touch("s1", 300)
+  await stub.add("s1", "Other", 100)
+  await stub.touch("s1", 200, "Late")
+  await stub.touch("ghost", 400, "x")
+  expect(await stub.list(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300 }])
+})
+
+test("[DI3] a list survives eviction, in the same order, cut at its limit", async () => {
+  const stub = env.DIRECTORY.getByName("acme:linus")
+  for (let n = 1; n <= 4; n += 1) await stub.add(`s${n}`, "", n)
+  await stub.touch("s2", 9)
+  await evictDurableObject(stub)
+  expect((await stub.list(3)).map(({ id }) => id)).toEqual(["s2", "s4", "s3"])
+})
+
+test("[DI4] listing reads the rows that it returns, however many there are", async () => {
+  const stub = env.DIRECTORY.getByName("acme:many")
+  for (let n = 0; n < 300; n += 1) await stub.add(`s${n}`, "", n)
+  const rowsRead = await runInDurableObject(stub, (_object, state) => {
+    const cursor = state.storage.sql.exec(LIST_SQL, 20)
+    cursor.toArray()
+    return cursor.rowsRead
+  })
+  expect(rowsRead).toBeLessThanOrEqual(40)
+})
