@@ -4,6 +4,7 @@
 
 import type { Call } from "./upstreams.ts"
 
+/** As the service lists them: most people first. */
 const PLACES = [
   { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country_code: "DE", country: "Germany" },
   {
@@ -13,6 +14,7 @@ const PLACES = [
     longitude: -71.18508,
     country_code: "US",
     country: "United States",
+    admin1: "New Hampshire",
   },
 ]
 

@@ -14,7 +14,7 @@ export interface Bench {
   readonly deltas: number
   readonly chars: number
   readonly tools: number
-  /** Pause after each delta, in milliseconds. */
+  /** From one delta to the next, in milliseconds. */
   readonly delayMs: number
   /** Back to the event loop after so many deltas; 0: never. */
   readonly yieldEvery: number
@@ -43,13 +43,22 @@ export function benchIn(message: string): Bench | null {
 
 const CITIES = ["London", "Tokyo", "Oslo", "Cairo", "Sydney", "Lima", "Paris", "Delhi"]
 
-/** One stretch of a bench: the `done`-th model call of the turn, from 0. */
-export async function* benchStretch(bench: Bench, done: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+/**
+ * One stretch of a bench: the `done`-th model call of the turn, from 0.
+ * With a delay each delta has its time: a timer that is late is not late for all that follow.
+ */
+export async function* benchStretch(
+  bench: Bench,
+  done: number,
+  signal: AbortSignal,
+  now: () => number = Date.now,
+): AsyncGenerator<ModelEvent> {
+  const start = now()
   const from = share(bench, done)
   const to = share(bench, done + 1)
   for (let i = from; i < to; i++) {
     yield { type: "text_delta", delta: words(i * bench.chars, bench.chars) }
-    if (bench.delayMs > 0) await pause(bench.delayMs, signal)
+    if (bench.delayMs > 0) await pause(start + (i + 1 - from) * bench.delayMs - now(), signal)
     else if (bench.yieldEvery > 0 && (i + 1) % bench.yieldEvery === 0) await pause(0, signal)
   }
   if (done < bench.tools) {

@@ -3,14 +3,14 @@
  */
 
 /**
- * Waits, at least until the event loop has come round once.
+ * Waits, at least until the event loop has come round once, also where `ms` is nothing or less.
  *
  * Errors  throws the signal's reason once the signal is aborted.
  */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(over, ms)
+    const timer = setTimeout(over, Math.max(0, ms))
     function over(): void {
       clearTimeout(timer)
       signal.removeEventListener("abort", over)

@@ -25,7 +25,6 @@ export function modelFor(env: ModelEnv): Result<Model, string> {
     case "scripted":
       return succeed(scriptedModel(env))
     case "openai":
-    case "openai-compatible":
       return openAiFor(env)
   }
   return fail(`MODEL is "${env.MODEL}"; it may be "scripted" or "openai"`)

@@ -53,10 +53,13 @@ I can also **show markdown**: tables, lists, quotes and code.
 
 ## A real model
 
-Point me at any OpenAI-compatible endpoint and this page talks to that instead:
+This page can talk to any OpenAI-compatible endpoint instead. Write into a file named \`.dev.vars\`:
 
-\`\`\`sh
-npm start -- --var MODEL:openai --var MODEL_BASE_URL:https://example.com/v1 --var MODEL_NAME:my-model
+\`\`\`ini
+MODEL=openai
+MODEL_BASE_URL=https://api.example.com/v1
+MODEL_NAME=some-model
+MODEL_API_KEY=…
 \`\`\`
 `
 
@@ -96,4 +99,4 @@ const OTHER = `I am Cuecard's built-in, scripted model, so I cannot answer that 
 - **What's the weather in London and in Tokyo?**
 - **Will it rain in Paris tomorrow?**
 
-Say \`help\` for more, or connect a real model with \`MODEL_BASE_URL\` and \`MODEL_NAME\`.`
+Say \`help\` for more, or connect a real model.`

@@ -48,6 +48,8 @@ const placesSchema = v.object({
         latitude: v.pipe(v.number(), v.minValue(-90), v.maxValue(90)),
         longitude: v.pipe(v.number(), v.minValue(-180), v.maxValue(180)),
         country_code: v.optional(v.string()),
+        country: v.optional(v.string()),
+        admin1: v.optional(v.string()),
       }),
     ),
     [],
@@ -117,21 +119,22 @@ function isYounger(kept: KeptWeather, now: number, maxMs: number): boolean {
 
 async function findPlace(base: string, location: string, signal: AbortSignal): Promise<Read<Place>> {
   // The service matches names, not addresses: the part before the comma is the name, the part after it picks among them.
-  const [name = "", country] = location.split(",").map((part) => part.trim())
-  const query = new URLSearchParams({ name, count: country === undefined ? "1" : "10", language: "en", format: "json" })
+  const [name = "", region] = location.split(",").map((part) => part.trim())
+  const query = new URLSearchParams({ name, count: region === undefined ? "1" : "10", language: "en", format: "json" })
   const reply = await getJson(`${base}/v1/search?${query}`, placesSchema, signal)
   if (!reply.ok) return reply
   const { results } = reply.value
-  const place = results.find((result) => isCountry(result, country)) ?? results[0]
-  return place === undefined
-    ? fail({ reason: "city_unknown", details: `Nothing was found for "${location}".` })
-    : succeed(place)
+  const place = (region === undefined ? undefined : results.find((found) => liesIn(found, region))) ?? results[0]
+  if (place === undefined) return fail({ reason: "city_unknown", details: `Nothing was found for "${location}".` })
+  return succeed(place)
 }
 
-function isCountry(place: Place, country: string | undefined): boolean {
+/** "US", "uk", "Germany" or "Texas". */
+function liesIn(place: Place, region: string): boolean {
+  const wanted = region.toLowerCase()
+  const names = [place.country_code, place.country, place.admin1].map((name) => name?.toLowerCase())
   return (
-    country === undefined ||
-    place.country_code?.toLowerCase() === (country.toLowerCase() === "uk" ? "gb" : country.toLowerCase())
+    names.includes(wanted) || (wanted === "uk" && names.includes("gb")) || (wanted === "usa" && names.includes("us"))
   )
 }
 

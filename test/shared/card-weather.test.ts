@@ -1,0 +1,117 @@
+/** card-weather.test.ts: what is a weather payload, and which icon it asks for. */
+
+import { describe, expect, test } from "vitest"
+import {
+  forecastIcon,
+  isWeatherPayload,
+  parseWeatherPayload,
+  type Sky,
+  type WeatherIcon,
+  weatherIcon,
+} from "../../shared/card/weather.ts"
+
+/** Seed 000 §7.1, word for word. */
+const SEED = {
+  location: "London, GB",
+  condition: "Partly cloudy",
+  temperature_c: 12.4,
+  temperature_f: 54.3,
+  feels_like_c: 10.1,
+  humidity_pct: 78,
+  wind_kmh: 14.2,
+  wind_direction: "WSW",
+  visibility_km: null,
+  uv_index: null,
+  precip_mm: 0.0,
+  observation_time: "2026-05-02T14:00",
+  is_raining: false,
+  is_daylight: true,
+  is_hot: false,
+  is_cold: false,
+  is_windy: false,
+  is_clear: false,
+  forecast_tomorrow_condition: "Slight rain",
+  forecast_tomorrow_max_c: 14.0,
+  forecast_tomorrow_min_c: 9.0,
+  forecast_tomorrow_precip_chance_pct: 70,
+  forecast_tomorrow_precip_mm: 3.2,
+}
+
+const NULLABLE = Object.keys(SEED).filter((name) => /^(visibility|uv|forecast)/.test(name))
+
+describe("the guard", () => {
+  test("[CA1] the seed's payload is one, with and without a source, and with fields that nobody knows", () => {
+    expect(isWeatherPayload(SEED)).toBe(true)
+    expect(isWeatherPayload({ ...SEED, source: "sample" })).toBe(true)
+    expect(isWeatherPayload({ ...SEED, source: "open-meteo", moon: "full" })).toBe(true)
+    expect(parseWeatherPayload(SEED)).toEqual(SEED)
+  })
+
+  test.each(Object.keys(SEED))("[CA1] without %s it is none", (name) => {
+    const { [name as keyof typeof SEED]: _, ...rest } = SEED
+    expect(isWeatherPayload(rest)).toBe(false)
+    expect(isWeatherPayload(Object.setPrototypeOf(rest, SEED))).toBe(false)
+  })
+
+  test.each(Object.keys(SEED))("[CA1] %s of the wrong kind makes it none", (name) => {
+    for (const wrong of [{}, [], Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(isWeatherPayload({ ...SEED, [name]: wrong })).toBe(false)
+    }
+    expect(isWeatherPayload({ ...SEED, [name]: null })).toBe(NULLABLE.includes(name))
+  })
+
+  test.each([null, undefined, 7, "London", [], [SEED], {}, { error: "no", details: "no" }])(
+    "[CA1] %j is none",
+    (value) => {
+      expect(isWeatherPayload(value)).toBe(false)
+      if (value !== undefined) expect(parseWeatherPayload(value)).toBeNull()
+    },
+  )
+
+  test("[CA1] a source that we do not know is none", () => {
+    expect(isWeatherPayload({ ...SEED, source: "my guess" })).toBe(false)
+  })
+})
+
+describe("the icon", () => {
+  const day: Sky = { condition: "", is_daylight: true, is_raining: false, is_clear: false }
+
+  test.each<[string, WeatherIcon, WeatherIcon]>([
+    ["Clear sky", "sunny", "clear_night"],
+    ["Mainly clear", "sunny", "clear_night"],
+    ["Sunny", "sunny", "clear_night"],
+    ["Partly cloudy", "partly_cloudy", "partly_cloudy_night"],
+    ["Overcast", "cloudy", "cloudy"],
+    ["Cloudy", "cloudy", "cloudy"],
+    ["Fog", "fog", "fog"],
+    ["Rime fog", "fog", "fog"],
+    ["Light drizzle", "rain", "rain_night"],
+    ["Slight rain", "rain", "rain_night"],
+    ["Freezing rain", "rain", "rain_night"],
+    ["Violent rain showers", "rain", "rain_night"],
+    ["Heavy snow", "snow", "snow"],
+    ["Light snow showers", "snow", "snow"],
+    ["Thunderstorm", "storm", "storm"],
+    ["Thunderstorm with hail", "storm", "storm"],
+    ["THUNDERY SHOWERS", "storm", "storm"],
+    ["Unknown", "cloudy", "cloudy"],
+    ["", "cloudy", "cloudy"],
+  ])("[CA2] %s is %s, and %s at night", (condition, byDay, byNight) => {
+    expect(weatherIcon({ ...day, condition })).toBe(byDay)
+    expect(weatherIcon({ ...day, condition, is_daylight: false })).toBe(byNight)
+    expect(forecastIcon(condition)).toBe(byDay)
+  })
+
+  test("[CA2] rain that falls goes before clouds that hang, not before snow, storm or fog", () => {
+    const raining = { ...day, is_raining: true }
+    expect(weatherIcon({ ...raining, condition: "Overcast" })).toBe("rain")
+    expect(weatherIcon({ ...raining, condition: "Thunderstorm" })).toBe("storm")
+    expect(weatherIcon({ ...raining, condition: "Snow" })).toBe("snow")
+    expect(weatherIcon({ ...raining, condition: "Fog" })).toBe("fog")
+  })
+
+  test("[CA2] a condition in other words is decided by the flags", () => {
+    expect(weatherIcon({ ...day, condition: "Heiter", is_clear: true })).toBe("sunny")
+    expect(weatherIcon({ ...day, condition: "Regen", is_raining: true })).toBe("rain")
+  })
+})

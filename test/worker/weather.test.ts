@@ -1,0 +1,286 @@
+/** weather.test.ts: the weather tool over both sources; Open-Meteo as a real server on the loopback plays it. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather.ts"
+import { cardOf, resultData } from "../../shared/cue.ts"
+import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../shared/limits.ts"
+import { openMeteoSource } from "../../worker/tool/open-meteo.ts"
+import { SAMPLE_CITIES } from "../../worker/tool/sample-cities.ts"
+import type { ToolArgs, ToolContext } from "../../worker/tool/tool.ts"
+import { weatherSourceFor, weatherTool } from "../../worker/tool/weather.ts"
+import type { KeptWeather, WeatherCache } from "../../worker/tool/weather-cache.ts"
+import { sampleSource } from "../../worker/tool/weather-sample.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+
+/** A spring afternoon in Europe, a night in Asia. */
+const NOON = Date.UTC(2026, 4, 2, 13, 7)
+const MINUTE = 60_000
+
+function context(change: Partial<ToolContext> = {}): ToolContext {
+  return { card: null, signal: new AbortController().signal, now: () => NOON, ...change }
+}
+
+const sample = weatherTool(sampleSource)
+
+async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> {
+  const result = await sample.execute({ location }, context({ now: () => now }))
+  if (!isWeatherPayload(result)) throw new Error(`no payload: ${JSON.stringify(result)}`)
+  return result
+}
+
+/** A cache that forgets nothing, so that time is the test's own. */
+function memoryCache(): WeatherCache & { readonly kept: Map<string, KeptWeather> } {
+  const kept = new Map<string, KeptWeather>()
+  return { kept, get: async (key) => kept.get(key) ?? null, put: async (key, one) => void kept.set(key, one) }
+}
+
+let runs = 0
+
+function upstreamTool(scenario: string, timeoutMs = 400) {
+  runs += 1
+  const run = `w${runs}`
+  const url = `${upstreamUrl(env)}/weather/${scenario}/${run}`
+  const tool = weatherTool(openMeteoSource({ forecastUrl: url, geocodingUrl: url, cache: memoryCache() }), timeoutMs)
+  return { tool, run, paths: async () => (await readUpstream(env, run)).map((seen) => seen.path) }
+}
+
+describe("what it returns", () => {
+  test("[TO5] without a tag: the plain object of seed 000 §7.1", async () => {
+    expect(await sample.execute({ location: "London" }, context())).toEqual({
+      location: "London, GB",
+      condition: "Partly cloudy",
+      temperature_c: 12.4,
+      temperature_f: 54.3,
+      feels_like_c: 10.1,
+      humidity_pct: 78,
+      wind_kmh: 14.2,
+      wind_direction: "WSW",
+      visibility_km: 24,
+      uv_index: 5.4,
+      precip_mm: 0,
+      observation_time: "2026-05-02T14:00",
+      is_raining: false,
+      is_daylight: true,
+      is_hot: false,
+      is_cold: false,
+      is_windy: false,
+      is_clear: false,
+      forecast_tomorrow_condition: "Slight rain",
+      forecast_tomorrow_max_c: 14,
+      forecast_tomorrow_min_c: 9,
+      forecast_tomorrow_precip_chance_pct: 70,
+      forecast_tomorrow_precip_mm: 3.2,
+      source: "sample",
+    })
+  })
+
+  test("[TO5] with a tag: the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
+    const result = await sample.execute({ location: "London" }, context({ card: "weather_2" }))
+    if (typeof result !== "string") throw new Error("not a string")
+    expect(cardOf("weather", 2, result)).toBe("weather_2")
+    expect(cardOf("weather", 1, result)).toBeNull()
+    expect(JSON.parse(resultData({ name: "weather", result }))).toEqual(await payloadOf("London"))
+  })
+
+  test.each<[string, ToolArgs]>([
+    ["missing", {}],
+    ["a number", { location: 7 }],
+    ["null", { location: null }],
+    ["blank", { location: " \n " }],
+    ["too long", { location: "x".repeat(121) }],
+  ])("[TO6] a location that is %s is an error without a trailer", async (_name, args) => {
+    const result = await sample.execute(args, context({ card: "weather_1" }))
+    expect(result).toEqual({ error: expect.any(String), details: expect.stringContaining("location") })
+  })
+
+  test("[TO6] a source that throws, and one that never answers, are errors in time", async () => {
+    const thrown = await weatherTool({ read: () => Promise.reject(new Error("boom")) }).execute(
+      { location: "Rome" },
+      context(),
+    )
+    expect(thrown).toEqual({ error: "The weather service failed.", details: "boom" })
+    const hung = await weatherTool({ read: () => new Promise(() => {}) }, 50).execute({ location: "Rome" }, context())
+    expect(hung).toEqual({ error: "The weather service took too long.", details: "No answer within 0.05 s." })
+  })
+
+  test("[TO6] an unknown WEATHER_SOURCE fails each call; it does not pass sample data off as real", async () => {
+    const tool = weatherTool(weatherSourceFor({ WEATHER_SOURCE: "opn-meteo" }))
+    const result = await tool.execute({ location: "Rome" }, context({ card: "weather_1" }))
+    expect(result).toMatchObject({ details: expect.stringContaining("opn-meteo") })
+  })
+})
+
+describe("the sample source", () => {
+  test("[TO7] is the same for the same place and time, and says that it is a sample", async () => {
+    const { location: _, ...lower } = await payloadOf("springfield")
+    expect(await payloadOf("Springfield")).toEqual({ ...lower, location: "Springfield" })
+    expect((await payloadOf("Springfield")).source).toBe("sample")
+  })
+
+  test.each([
+    ["london, uk", "London, GB"],
+    ["Paris, France", "Paris, FR"],
+    ["sao paulo", "São Paulo, BR"],
+    ["NYC", "New York, US"],
+    ["London, Ontario", "London, Ontario"],
+    ["東京", "東京"],
+  ])("[TO7] %s is %s", async (asked, shown) => {
+    expect((await payloadOf(asked)).location).toBe(shown)
+  })
+
+  test.each(["Atlantis", "nowhereville", "Shangri-La", "x1", "<b>", "12345", "!"])(
+    "[TO7] there is no %s",
+    async (location) => {
+      const result = await sample.execute({ location }, context({ card: "weather_1" }))
+      expect(result).toEqual({ error: `There is no place called "${location}".`, details: expect.any(String) })
+    },
+  )
+
+  test("[TO7] every city is a payload at every hour of a year's corners; every sky and a night are among them", async () => {
+    const conditions = new Set<string>()
+    let nights = 0
+    for (const month of [0, 3, 6, 9]) {
+      for (const hour of [0, 8, 16]) {
+        for (const { name } of SAMPLE_CITIES) {
+          const payload = await payloadOf(name, Date.UTC(2026, month, 15, hour))
+          conditions.add(payload.condition.toLowerCase())
+          if (!payload.is_daylight) nights += 1
+        }
+      }
+    }
+    for (const word of ["clear", "cloudy", "overcast", "rain", "snow", "fog", "thunderstorm"]) {
+      expect(
+        [...conditions].some((condition) => condition.includes(word)),
+        word,
+      ).toBe(true)
+    }
+    expect(nights).toBeGreaterThan(100)
+  })
+
+  test("[TO7] day and night follow the sun of the place", async () => {
+    expect((await payloadOf("Tokyo")).is_daylight).toBe(false)
+    expect((await payloadOf("London")).is_daylight).toBe(true)
+    expect((await payloadOf("Tokyo")).observation_time).toBe("2026-05-02T22:00")
+  })
+})
+
+describe("Open-Meteo", () => {
+  test("[TO8] geocoding, then forecast, with the parameters of its public API", async () => {
+    const { tool, paths } = upstreamTool("ok")
+    const result = await tool.execute({ location: "Berlin" }, context())
+    expect(result).toMatchObject({
+      location: "Berlin, DE",
+      condition: "Slight rain",
+      temperature_c: 12.4,
+      temperature_f: 54.4,
+      visibility_km: 18.5,
+      uv_index: null,
+      precip_mm: 0.3,
+      observation_time: "2026-05-02T14:15",
+      is_raining: true,
+      is_windy: true,
+      forecast_tomorrow_condition: "Overcast",
+      forecast_tomorrow_max_c: 14,
+      forecast_tomorrow_precip_chance_pct: 70,
+      source: "open-meteo",
+    })
+    expect(isWeatherPayload(result)).toBe(true)
+    const [search, forecast] = (await paths()).map((path) => new URL(path, "http://upstream"))
+    expect(Object.fromEntries(search?.searchParams ?? [])).toEqual({
+      name: "Berlin",
+      count: "1",
+      language: "en",
+      format: "json",
+    })
+    expect(Object.fromEntries(forecast?.searchParams ?? [])).toEqual({
+      latitude: "52.52437",
+      longitude: "13.41053",
+      current:
+        "temperature_2m,apparent_temperature,relative_humidity_2m,wind_speed_10m,wind_direction_10m,precipitation,weather_code,is_day,visibility,uv_index",
+      daily: "weather_code,temperature_2m_max,temperature_2m_min,precipitation_probability_max,precipitation_sum",
+      timezone: "auto",
+      forecast_days: "2",
+    })
+  })
+
+  test("[TO8] a country or state after the comma picks among places of one name", async () => {
+    const { tool } = upstreamTool("ok")
+    expect(await tool.execute({ location: "Berlin, US" }, context())).toMatchObject({ location: "Berlin, US" })
+    expect(await tool.execute({ location: "Berlin, new hampshire" }, context())).toMatchObject({
+      location: "Berlin, US",
+    })
+    expect(await tool.execute({ location: "Berlin, Germany" }, context())).toMatchObject({ location: "Berlin, DE" })
+  })
+
+  test.each([
+    ["not-found", 'There is no place called "Berlin".'],
+    ["500", "The weather service failed."],
+    ["forecast-500", "The weather service failed."],
+    ["redirect", "The weather service failed."],
+    ["reset", "The weather service failed."],
+    ["slow", "The weather service took too long."],
+    ["slow-forecast", "The weather service took too long."],
+    ["malformed", "The weather service's reply could not be read."],
+    ["wrong-shape", "The weather service's reply could not be read."],
+    ["one-day", "The weather service's reply could not be read."],
+    ["huge", "The weather service's reply could not be read."],
+  ])("[TO6] %s is an error without a trailer, in time", async (scenario, error) => {
+    const { tool } = upstreamTool(scenario)
+    const since = Date.now()
+    const result = await tool.execute({ location: "Berlin" }, context({ card: "weather_1" }))
+    expect(result).toEqual({ error, details: expect.any(String) })
+    expect(Date.now() - since).toBeLessThan(3000)
+  })
+
+  test("[TO6] nobody there", async () => {
+    const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
+    const result = await weatherTool(openMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
+    expect(result).toMatchObject({ error: "The weather service failed." })
+  })
+
+  test("[TO6] a cancel ends the call at once and hangs up", async () => {
+    const { tool, run } = upstreamTool("slow", 20_000)
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(), 50)
+    const since = Date.now()
+    await tool.execute({ location: "Berlin" }, context({ signal: abort.signal }))
+    expect(Date.now() - since).toBeLessThan(3000)
+    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed, { timeout: 3000 }).toBe(true)
+  })
+})
+
+describe("replies that are kept", () => {
+  test("[TO9] a fresh one is used again without asking; a later one is asked for", async () => {
+    const { tool, paths } = upstreamTool("ok")
+    await tool.execute({ location: "Berlin" }, context())
+    await tool.execute({ location: "berlin" }, context({ now: () => NOON + WEATHER_FRESH_MS - 1 }))
+    expect(await paths()).toHaveLength(2)
+    await tool.execute({ location: "Berlin" }, context({ now: () => NOON + WEATHER_FRESH_MS }))
+    expect(await paths()).toHaveLength(4)
+  })
+
+  test("[TO9] a stale one stands in while the upstream fails, for a day", async () => {
+    const { tool } = upstreamTool("once")
+    const first = await tool.execute({ location: "Berlin" }, context())
+    const later = (ms: number) => tool.execute({ location: "Berlin" }, context({ now: () => NOON + ms }))
+    expect(await later(30 * MINUTE)).toEqual(first)
+    expect(await later(WEATHER_STALE_MS - 1)).toEqual(first)
+    expect(await later(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
+  })
+
+  test("[TO9] one from a time to come is not used", async () => {
+    const { tool, paths } = upstreamTool("ok")
+    await tool.execute({ location: "Berlin" }, context())
+    await tool.execute({ location: "Berlin" }, context({ now: () => NOON - MINUTE }))
+    expect(await paths()).toHaveLength(4)
+  })
+
+  test("[TO9] the platform's cache keeps them across sources", async () => {
+    const url = `${upstreamUrl(env)}/weather/ok/platform`
+    const tool = () => weatherTool(openMeteoSource({ forecastUrl: url, geocodingUrl: url }))
+    const first = await tool().execute({ location: "Berlin" }, context())
+    expect(await tool().execute({ location: "Berlin" }, context())).toEqual(first)
+    expect(await readUpstream(env, "platform")).toHaveLength(2)
+  })
+})
