@@ -46,6 +46,8 @@ interface Seam {
   readonly dropped: boolean
   /** Something was dropped in the head of this line. */
   readonly head: boolean
+  /** A fence is over because this line has too few `>`, and nothing of it but those was emitted. */
+  readonly bare: boolean
 }
 
 export interface Cleaner {
@@ -110,7 +112,8 @@ function normalize(text: string): string {
 const LONE = /[\ud800-\udfff]/u
 const LONE_ALL = /[\ud800-\udfff]/gu
 
-const SPECIAL = /[<`\\\0-\x08\x0b-\x1f\u202d\u202e]|~~~/g
+/** Where plain text may end. A `<` before anything that starts no construct is plain. */
+const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1f\u202d\u202e]|$)|~~~/g
 const PUNCTUATION = /[!-/:-@[-`{-~]/
 const CONTROL = /[\0-\x08\x0b-\x1f\u202d\u202e]/
 /** What a `<` stands before if it may start a construct. */
@@ -129,6 +132,7 @@ class Sweeper {
   #last: string
   #dropped: boolean
   #dirtyHead: boolean
+  #bareLine: boolean
   readonly #code = new CodeSpans()
   readonly #fences = new LineFinder(opensFence)
   readonly #html = new HtmlReader()
@@ -144,6 +148,7 @@ class Sweeper {
     this.#last = saved?.seam.last ?? ""
     this.#dropped = saved?.seam.dropped ?? false
     this.#dirtyHead = saved?.seam.head ?? false
+    this.#bareLine = saved?.seam.bare ?? false
   }
 
   save(carry: string): CleanState {
@@ -154,7 +159,7 @@ class Sweeper {
       spans: this.#spanCount,
       openTo: this.#openTo,
       inRun: this.#inRun,
-      seam: { last: this.#last, dropped: this.#dropped, head: this.#dirtyHead },
+      seam: { last: this.#last, dropped: this.#dropped, head: this.#dirtyHead, bare: this.#bareLine },
     }
   }
 
@@ -187,6 +192,7 @@ class Sweeper {
     const stop = followFence(this.#line, this.#text, at)
     this.#out += this.#text.slice(at, stop)
     this.#last = ""
+    this.#bareLine = this.#line.fence === null && this.#line.place === "head"
     return stop
   }
 
@@ -245,8 +251,10 @@ class Sweeper {
 
   /** Enters the fence that opens at `at`, a line's head. */
   #fenceAt(at: number, final: boolean): number {
-    // Only what was dropped before it makes this a head.
     if (this.#dirtyHead) {
+      const end = runEnd(this.#text, at)
+      if (end - at < 3) return end === this.#text.length && !final ? WAIT : TEXT
+      // Only what was dropped before it makes this a head.
       this.#emit(JOINER, at)
       return TEXT
     }
@@ -325,11 +333,14 @@ class Sweeper {
     if (verbatim && text !== null) return this.#emit(text, end)
     // An open run of backticks before it must not get a longer paragraph.
     if (this.#openTo > at && this.#openTo < end) this.#emit("\n\n", at)
-    this.#drop(end)
-    return text === null ? end : this.#emit(text, end)
+    if (text === null) return this.#drop(end)
+    this.#dropped = true
+    return this.#emit(text, end)
   }
 
   #drop(to: number): number {
+    // Clean text must see the fence end here too.
+    if (this.#bareLine) this.#emit(JOINER, to)
     this.#dropped = true
     if (this.#line.place !== "body") this.#dirtyHead = true
     return to
@@ -342,6 +353,7 @@ class Sweeper {
     followText(this.#line, text)
     if (this.#dirtyHead && text.includes("\n")) this.#dirtyHead = false
     this.#dropped = false
+    this.#bareLine = false
     this.#last = piece.slice(-1)
     return to
   }

@@ -34,6 +34,9 @@ export class LineFinder {
   /** No such line between the last question and here, but perhaps at `#found`. */
   #to = 0
   #found = -1
+  /** The next line end, or (not `#isEnd`) how far there is none. Absolute. */
+  #lineEnd = -1
+  #isEnd = false
   readonly #isIt: (text: string, start: number, final: boolean) => boolean | typeof WAIT
 
   constructor(isIt: (text: string, start: number, final: boolean) => boolean | typeof WAIT) {
@@ -54,8 +57,8 @@ export class LineFinder {
     if (this.#found >= 0 && found >= from) return found < stop ? found : TEXT
     let at = Math.max(from, this.#to - this.#base)
     while (at < stop) {
-      const newline = text.indexOf("\n", at)
-      if (newline < 0 || newline >= stop) break
+      const newline = this.#lineEndAfter(text, at)
+      if (newline >= stop) break
       const answer = this.#isIt(text, newline + 1, final)
       this.#to = this.#base + newline
       if (answer === WAIT) return WAIT
@@ -67,6 +70,17 @@ export class LineFinder {
     }
     this.#to = Math.max(this.#to, this.#base + Math.max(from, stop))
     return TEXT
+  }
+
+  /** Remembered, since a text may be one long line that is asked about at every tag. */
+  #lineEndAfter(text: string, at: number): number {
+    const known = this.#lineEnd - this.#base
+    if (known >= at && this.#isEnd) return known
+    const found = text.indexOf("\n", Math.max(at, known))
+    this.#isEnd = found >= 0
+    const end = this.#isEnd ? found : text.length
+    this.#lineEnd = end + this.#base
+    return end
   }
 }
 

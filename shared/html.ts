@@ -85,6 +85,8 @@ export class HtmlReader {
   }
 
   #read(text: string, at: number): Answer {
+    const plain = plainTag(text, at)
+    if (plain !== null) return plain
     const second = text[at + 1]
     if (second === "!") return this.#declaration(text, at)
     if (second === "?") return this.#gone(text, at, ">", 2)
@@ -157,6 +159,20 @@ export class HtmlReader {
     this.#finders.set(key, made)
     return made
   }
+}
+
+/** A tag as we write it ourselves, which is how nearly all come: there is nothing about it to find out. */
+const PLAIN_TAG = /<(\/?)([a-z]+[1-4]?)(?: id=(['"])[a-z][a-z0-9_]*_\d+\3)?>/y
+
+function plainTag(text: string, at: number): Exclude<Answer, number> | null {
+  PLAIN_TAG.lastIndex = at
+  const match = PLAIN_TAG.exec(text)
+  if (match === null) return null
+  const [whole, slash, name = "", quote] = match
+  const isSpan = name === "span"
+  if (!(isSpan || KEPT.has(name)) || (quote !== undefined && (!isSpan || slash === "/"))) return null
+  if (slash === "/" && VOID.has(name)) return null
+  return { end: at + whole.length, text: whole, span: isSpan ? (slash === "/" ? -1 : 1) : 0 }
 }
 
 const CLOSERS = { ">": />/g, "-->": /--!?>/g, "]]>": /\]\]>/g, "<>": /[<>]/g }
