@@ -9,7 +9,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { workerdBelow } from "../../testing/process.ts"
 
 const HERE = fileURLToPath(new URL(".", import.meta.url))
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
@@ -19,7 +18,7 @@ beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), "cuecard-consumer-"))
   const app = join(base, "app")
   mkdirSync(join(app, "node_modules/cuecard"), { recursive: true })
-  for (const file of ["package.json", "chat.test.js"]) copyFileSync(join(HERE, file), join(app, file))
+  for (const file of ["package.json", "chat.test.js", "typed.ts"]) copyFileSync(join(HERE, file), join(app, file))
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", base], { cwd: ROOT })
   const packed = readdirSync(base).find((name) => name.endsWith(".tgz")) ?? ""
   execFileSync("tar", ["-xzf", join(base, packed), "--strip-components=1", "-C", join(app, "node_modules/cuecard")])
@@ -38,27 +37,18 @@ test("[TE1] a consumer's tests pass with nothing but the packed files of `cuecar
   expect(output).toMatch(/fail 0/)
 })
 
-test("[TE2] close leaves no process and no folder behind; a kill loses nothing that was acknowledged", async () => {
-  const { startCuecard } = await import("cuecard/testing")
-  const folders = (): string[] =>
-    readdirSync(tmpdir()).filter((name) => name.startsWith("cuecard-") && !base.endsWith(name))
-  const [processes, before] = [workerdBelow(process.pid), folders()]
-  const state = mkdtempSync(join(tmpdir(), "state-"))
-  const first = await startCuecard({ persist: state })
-  const { id } = await first.createSession("kept")
-  const say = {
-    method: "POST",
-    headers: { authorization: `Bearer ${first.token}` },
-    body: '{"id":"m1","content":"/say hi"}',
-  }
-  expect((await fetch(`${first.url}/v1/sessions/${id}/messages`, say)).status).toBe(202)
-  await first.kill()
-  const second = await startCuecard({ persist: state })
-  const headers = { authorization: `Bearer ${second.token}` }
-  const page = await (await fetch(`${second.url}/v1/sessions/${id}/conversation/recent`, { headers })).json()
-  expect(page.messages[0]).toMatchObject({ id: "m1", content: "/say hi" })
-  await second.close()
-  rmSync(state, { recursive: true })
-  expect(folders()).toEqual(before)
-  await expect.poll(() => workerdBelow(process.pid)).toEqual(processes)
+test("[TE1] a consumer's TypeScript knows the types of `cuecard/testing`", () => {
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--types",
+    "node",
+  ]
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc")
+  execFileSync(process.execPath, [tsc, ...options, "typed.ts"], { cwd: join(base, "app"), encoding: "utf8" })
 })
