@@ -1,0 +1,91 @@
+/**
+ * api.ts: the page's requests: a token, the list of sessions, pages of history.
+ *
+ * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
+ */
+
+import type { HistoryPage, SessionSummary } from "../shared/frame.ts"
+
+export interface Token {
+  readonly token: string
+  /** When to ask for the next one, in milliseconds since 1970. */
+  readonly renewAt: number
+}
+
+export interface Api {
+  token(): Promise<Token>
+  forgetToken(): void
+  sessions(): Promise<readonly SessionSummary[]>
+  createSession(title: string): Promise<string>
+  page(session: string, limit: number, before?: string): Promise<HistoryPage>
+}
+
+export interface ApiDeps {
+  fetch(url: string, init: RequestInit): Promise<Response>
+  now(): number
+}
+
+/** What the server refused, in its words. */
+export class RequestError extends Error {
+  readonly status: number
+  constructor(status: number, text: string) {
+    super(text)
+    this.status = status
+  }
+}
+
+/** A token is renewed so long before it runs out, in milliseconds. */
+const RENEW_EARLY_MS = 60_000
+
+export function createApi({ fetch, now }: ApiDeps): Api {
+  let held: Token | null = null
+  let asked: Promise<Token> | null = null
+
+  const renew = async (): Promise<Token> => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }
+    const answer = (await read(await fetch("/v1/dev/token", init))) as { token: string; expires: number }
+    held = { token: answer.token, renewAt: answer.expires * 1000 - RENEW_EARLY_MS }
+    return held
+  }
+  const token = (): Promise<Token> => {
+    if (held !== null && held.renewAt > now()) return Promise.resolve(held)
+    asked ??= renew().finally(() => {
+      asked = null
+    })
+    return asked
+  }
+  const request = async (path: string, init: RequestInit = {}, isRetry = false): Promise<unknown> => {
+    const headers = { ...init.headers, authorization: `Bearer ${(await token()).token}` }
+    const response = await fetch(path, { ...init, headers })
+    if (response.status !== 401 || isRetry) return read(response)
+    held = null
+    return request(path, init, true)
+  }
+
+  return {
+    token,
+    forgetToken() {
+      held = null
+    },
+    async sessions() {
+      return ((await request("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
+    },
+    async createSession(title) {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ title }) }
+      return ((await request("/v1/sessions", init)) as { id: string }).id
+    },
+    async page(session, limit, before) {
+      const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
+      const path = `/v1/sessions/${encodeURIComponent(session)}/conversation/recent?limit=${limit}${cursor}`
+      return (await request(path)) as HistoryPage
+    },
+  }
+}
+
+/** The server is ours: its answers are taken as they are, its refusals in its words. */
+async function read(response: Response): Promise<unknown> {
+  const body: unknown = await response.json().catch(() => null)
+  if (response.ok) return body
+  const text = typeof body === "object" && body !== null ? Reflect.get(body, "text") : null
+  throw new RequestError(response.status, typeof text === "string" ? text : `The server answered ${response.status}.`)
+}

@@ -1,0 +1,202 @@
+/**
+ * app.tsx: the page: sidebar, transcript, composer, and the few words about the connection.
+ */
+
+import { type ReadonlySignal, type Signal, useComputed, useSignalEffect } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import type { Chat } from "./chat.ts"
+import { Composer, focusAsked } from "./composer/composer.tsx"
+import type { Room } from "./room.ts"
+import { Mark, Sidebar } from "./sidebar.tsx"
+import type { LinkState } from "./socket.ts"
+import { ScrollKeeper } from "./transcript/scroll.ts"
+import { UnsentMessage } from "./transcript/message.tsx"
+import { Transcript, Typing } from "./transcript/transcript.tsx"
+
+interface AppProps {
+  readonly chat: Chat
+  /** Words of the reply that ended last, for the announcer. */
+  readonly spoken: ReadonlySignal<string>
+  readonly isDrawerOpen: Signal<boolean>
+}
+
+export function App({ chat, spoken, isDrawerOpen }: AppProps): VNode {
+  const room = chat.room.value
+  return (
+    <div class="page">
+      <Sidebar chat={chat} isOpen={isDrawerOpen} />
+      <TopBar chat={chat} isDrawerOpen={isDrawerOpen} />
+      {room === null ? <NoRoom chat={chat} /> : <OpenRoom key={room.id} room={room} chat={chat} />}
+      <p class="unseen" role="status" aria-live="polite">
+        {spoken.value}
+      </p>
+    </div>
+  )
+}
+
+function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">): VNode {
+  const title = useComputed(() => {
+    const id = chat.room.value?.id
+    return chat.sessions.value.find((session) => session.id === id)?.title ?? ""
+  })
+  return (
+    <header class="topbar">
+      <button type="button" aria-label="Conversations" aria-expanded={isDrawerOpen.value} onClick={() => (isDrawerOpen.value = true)}>
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M3.5 6.5h13M3.5 13.5h9" />
+        </svg>
+      </button>
+      <h1>{title.value || "Cuecard"}</h1>
+      <a href="#/" aria-label="New chat">
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 4.5v11M4.5 10h11" />
+        </svg>
+      </a>
+    </header>
+  )
+}
+
+function OpenRoom({ room, chat }: { readonly room: Room; readonly chat: Chat }): VNode {
+  const keeper = useMemo(() => new ScrollKeeper(() => void room.loadOlder()), [room])
+  const view = useRef<HTMLElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const { store, outbox } = room
+  useEffect(() => {
+    if (view.current === null || content.current === null) return undefined
+    return keeper.attach(view.current, content.current)
+  }, [keeper])
+  useSignalEffect(() => {
+    if (store.version.value > 0 && !room.loadingOlder.peek()) keeper.noteNews()
+  })
+  const send = (words: string): void => {
+    chat.send(words)
+    keeper.toEnd()
+  }
+  const isEmpty = room.loaded.value && store.order.value.length === 0 && outbox.entries.value.length === 0
+  return (
+    <>
+      <main class="view" ref={view}>
+        <div class="column" ref={content}>
+          {store.hasOlder.value && <p class="note older">{room.loadingOlder.value ? "Loading older messages…" : ""}</p>}
+          {!room.loaded.value && outbox.entries.value.length === 0 && <p class="note loading">Loading…</p>}
+          {isEmpty && <Welcome onPick={send} />}
+          <Transcript
+            store={store}
+            unsent={outbox.entries}
+            keeper={keeper}
+            onRetry={(id) => room.retry(id)}
+            onDiscard={(id) => room.discard(id)}
+          />
+        </div>
+      </main>
+      <footer class="foot">
+        <JumpButton keeper={keeper} />
+        <LinkLine link={room.link.value} />
+        <Composer canSend={room.link.value !== "gone" && room.link.value !== "outdated"} onSend={send} />
+      </footer>
+    </>
+  )
+}
+
+function JumpButton({ keeper }: { readonly keeper: ScrollKeeper }): VNode | null {
+  if (keeper.following.value) return null
+  return (
+    <button type="button" class="jump" onClick={() => keeper.toEnd()}>
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M10 4v11.5M5 11l5 5 5-5" />
+      </svg>
+      {keeper.unread.value ? "New messages" : "Latest"}
+    </button>
+  )
+}
+
+/** Nothing to say while all is well. */
+function LinkLine({ link }: { readonly link: LinkState }): VNode | null {
+  switch (link) {
+    case "live":
+      return null
+    case "connecting":
+    case "waiting":
+      return (
+        <p class={`link ${link}`} role="status">
+          {navigator.onLine ? "Reconnecting…" : "You are offline. What you send goes out when you are back."}
+        </p>
+      )
+    case "outdated":
+      return (
+        <p class="link" role="alert">
+          This page is older than the server.{" "}
+          <button type="button" onClick={() => location.reload()}>
+            Please reload
+          </button>
+        </p>
+      )
+    case "gone":
+      return (
+        <p class="link" role="alert">
+          There is no such conversation. <a href="#/">Start a new one</a>
+        </p>
+      )
+  }
+}
+
+/** Before the first words, and until the session that they make is there. */
+function NoRoom({ chat }: { readonly chat: Chat }): VNode {
+  const entry = chat.starting.value
+  return (
+    <>
+      <main class="view">
+        <div class="column">
+          {entry === null ? (
+            <Welcome onPick={(words) => chat.send(words)} />
+          ) : (
+            <div class="transcript" data-transcript role="log" aria-live="off" aria-label="Conversation">
+              <UnsentMessage
+                entry={entry}
+                onRetry={() => chat.retryStart()}
+                onDiscard={() => chat.discardStart()}
+              />
+              {entry.error === null && <Typing />}
+            </div>
+          )}
+        </div>
+      </main>
+      <footer class="foot">
+        <Composer canSend={entry === null || entry.error !== null} onSend={(words) => chat.send(words)} />
+      </footer>
+    </>
+  )
+}
+
+const EXAMPLES = [
+  "What's the weather in London and in Tokyo?",
+  "Do I need an umbrella in Bergen tomorrow?",
+  "Compare the weather in Cairo, Oslo and Lima",
+  "What can you do?",
+]
+
+function Welcome({ onPick }: { readonly onPick: (words: string) => void }): VNode {
+  return (
+    <section class="welcome">
+      <Mark />
+      <h2>What would you like to know?</h2>
+      <p>Answers arrive with their cards in place, and stay that way.</p>
+      <ul>
+        {EXAMPLES.map((words) => (
+          <li key={words}>
+            <button
+              type="button"
+              onClick={() => {
+                onPick(words)
+                focusAsked.value++
+              }}
+            >
+              {words}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

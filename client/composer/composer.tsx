@@ -1,0 +1,91 @@
+/**
+ * composer.tsx: where a message is written.
+ *
+ * Enter sends, Shift+Enter is a new line, an input method keeps its Enter. It stays open while an answer runs:
+ * the server queues what comes. Source: SPEC PG13.
+ */
+
+import { signal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
+
+interface ComposerProps {
+  readonly canSend: boolean
+  readonly onSend: (content: string) => void
+}
+
+/** From this share of the limit on, the size is shown. */
+const COUNTED_SHARE = 0.8
+
+/** Grows when somebody asks for the composer's focus. */
+export const focusAsked = signal(0)
+
+export function Composer({ canSend, onSend }: ComposerProps): VNode {
+  const [text, setText] = useState("")
+  const field = useRef<HTMLTextAreaElement>(null)
+  const asked = focusAsked.value
+  useLayoutEffect(() => {
+    if (field.current !== null) fit(field.current)
+  }, [text])
+  useLayoutEffect(() => {
+    // A finger would be answered with a keyboard over half the page.
+    if (matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true })
+  }, [asked])
+
+  const bytes = utf8Bytes(text)
+  const isReady = canSend && text.trim() !== "" && bytes <= MAX_MESSAGE_BYTES
+  const send = (): void => {
+    if (!isReady) return
+    onSend(text)
+    setText("")
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && text === "") field.current?.blur()
+    // 229: some input methods end their composition before they tell.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return
+    event.preventDefault()
+    send()
+  }
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+        field.current?.focus()
+      }}
+    >
+      <textarea
+        ref={field}
+        rows={1}
+        value={text}
+        placeholder="Ask anything"
+        aria-label="Message"
+        aria-describedby="composer-size"
+        enterkeyhint="send"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <p id="composer-size" class={bytes > MAX_MESSAGE_BYTES ? "size over" : "size"} aria-live="polite">
+        {bytes > MAX_MESSAGE_BYTES * COUNTED_SHARE ? `${kilobytes(bytes)} of ${kilobytes(MAX_MESSAGE_BYTES)} KB` : ""}
+      </p>
+      <button type="submit" disabled={!isReady} aria-label="Send">
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 16V4.5M5 9l5-5 5 5" />
+        </svg>
+      </button>
+    </form>
+  )
+}
+
+function kilobytes(bytes: number): string {
+  return (bytes / 1024).toFixed(bytes % 1024 === 0 ? 0 : 1)
+}
+
+/** As high as its text; CSS says how high at most. Set through the element, since the page allows no inline styles. */
+function fit(field: HTMLTextAreaElement): void {
+  field.style.height = "auto"
+  field.style.height = `${field.scrollHeight}px`
+}

@@ -1,0 +1,86 @@
+/**
+ * main.tsx: the page starts here: it hands the browser's clock, chance, storage and sockets to the parts that take them.
+ */
+
+import { signal } from "@preact/signals"
+import { nanoid } from "nanoid"
+import { render } from "preact"
+import { createApi } from "./api.ts"
+import { App } from "./app.tsx"
+import { Chat } from "./chat.ts"
+import { focusAsked } from "./composer/composer.tsx"
+import { spokenWords } from "./markdown/words.ts"
+import type { Shelf } from "./outbox.ts"
+import "./styles/base.css"
+import "./styles/page.css"
+import "./styles/transcript.css"
+import "./styles/prose.css"
+import "./styles/cards.css"
+import { restoreTheme } from "./theme.ts"
+
+/** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */
+const HIDDEN_FLUSH_MS = 250
+
+const spoken = signal("")
+const isDrawerOpen = signal(false)
+const api = createApi({ fetch: (url, init) => fetch(url, init), now: Date.now })
+
+const chat = new Chat({
+  api,
+  shelf: openShelf(),
+  connect(session, protocols, events) {
+    const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v1/sessions/${session}/socket`, protocols)
+    socket.onopen = () => events.open()
+    socket.onmessage = ({ data }) => events.message(data)
+    socket.onclose = ({ code }) => events.close(code)
+    return socket
+  },
+  now: Date.now,
+  random: Math.random,
+  nextId: () => nanoid(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
+  schedule(call) {
+    if (document.hidden) setTimeout(call, HIDDEN_FLUSH_MS)
+    else requestAnimationFrame(call)
+  },
+  ended(message) {
+    spoken.value = message.status === "completed" ? spokenWords(message.segments) : "The answer did not finish."
+    void chat.refreshSessions()
+  },
+  readHash: () => location.hash,
+  writeHash: (hash) => history.pushState(null, "", hash),
+})
+
+/** A browser that forbids storage gets a page that forgets. */
+function openShelf(): Shelf {
+  try {
+    return localStorage
+  } catch {
+    return { length: 0, key: () => null, getItem: () => null, setItem() {}, removeItem() {} }
+  }
+}
+
+addEventListener("hashchange", () => {
+  chat.follow()
+  focusAsked.value++
+})
+addEventListener("online", () => chat.wake())
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) chat.wake()
+})
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") isDrawerOpen.value = false
+  const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
+  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+  event.preventDefault()
+  focusAsked.value++
+})
+
+restoreTheme()
+chat.follow()
+void chat.refreshSessions()
+const root = document.getElementById("app")
+if (root !== null) render(<App chat={chat} spoken={spoken} isDrawerOpen={isDrawerOpen} />, root)

@@ -1,0 +1,33 @@
+/**
+ * entities.ts: character references as characters.
+ *
+ * Decimal, hexadecimal and the names that people and models write; any other name stays as it stands.
+ * Pure.
+ */
+
+/** Name, character, name, character. */
+const NAMES =
+  "amp & lt < gt > quot \" apos ' nbsp \u00a0 copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ " +
+  "rsquo ’ ldquo “ rdquo ” laquo « raquo » bull • middot · deg ° plusmn ± times × divide ÷ frac12 ½ " +
+  "frac14 ¼ frac34 ¾ euro € pound £ yen ¥ cent ¢ sect § para ¶ larr ← uarr ↑ rarr → darr ↓ harr ↔ " +
+  "rArr ⇒ lArr ⇐ infin ∞ ne ≠ le ≤ ge ≥ asymp ≈ sum ∑ prod ∏ radic √ alpha α beta β gamma γ delta δ " +
+  "Delta Δ lambda λ mu μ pi π sigma σ Sigma Σ omega ω Omega Ω micro µ sup2 ² sup3 ³ szlig ß auml ä " +
+  "ouml ö uuml ü Auml Ä Ouml Ö Uuml Ü eacute é egrave è agrave à ccedil ç ntilde ñ iexcl ¡ iquest ¿ " +
+  "check ✓ cross ✗ starf ★ hearts ♥ ensp \u2002 emsp \u2003 thinsp \u2009 zwnj \u200c zwj \u200d " +
+  "shy \u00ad"
+
+const charsByName = new Map<string, string>()
+const words = NAMES.split(" ")
+for (let at = 0; at < words.length; at += 2) charsByName.set(words[at] ?? "", words[at + 1] ?? "")
+
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{1,31}\d{0,2}));/g
+
+export function decodeEntities(text: string): string {
+  if (!text.includes("&")) return text
+  return text.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return charsByName.get(name) ?? whole
+    const point = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)
+    const isChar = point > 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff)
+    return isChar ? String.fromCodePoint(point) : "\ufffd"
+  })
+}

@@ -1,0 +1,110 @@
+/**
+ * outbox.ts: words that were sent and not yet acknowledged.
+ *
+ * composer → OUTBOX → socket (again after every hello, under the same id) → ack
+ * One storage key per message, so that two tabs do not overwrite each other, and a reload loses nothing.
+ * The server counts an id once (law 6), so sending again is safe. Source: SPEC SO6, SO7.
+ */
+
+import { type Signal, signal } from "@preact/signals"
+import { parseJson } from "../shared/frame.ts"
+
+export interface Unsent {
+  readonly id: string
+  readonly content: string
+  /** Milliseconds since 1970: order among the unsent. */
+  readonly at: number
+  /** The server's words, where it refused; null while it is under way. */
+  readonly error: string | null
+}
+
+/** The part of localStorage that is used here. */
+export interface Shelf {
+  readonly length: number
+  key(at: number): string | null
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
+}
+
+export class Outbox {
+  readonly entries: Signal<readonly Unsent[]>
+  readonly #shelf: Shelf
+  readonly #prefix: string
+  /** Acknowledged, and shown here until their message frame comes. */
+  readonly #acknowledged = new Set<string>()
+
+  constructor(shelf: Shelf, session: string) {
+    this.#shelf = shelf
+    this.#prefix = `cuecard.send.${session}.`
+    this.entries = signal(readShelf(shelf, this.#prefix))
+  }
+
+  add(entry: Unsent): void {
+    this.#keep(entry)
+    this.entries.value = [...this.entries.value.filter(({ id }) => id !== entry.id), entry]
+  }
+
+  /** What has to go out (again). */
+  waiting(): readonly Unsent[] {
+    return this.entries.value.filter(({ id, error }) => error === null && !this.#acknowledged.has(id))
+  }
+
+  /** The server has it. `shown`: its message is in the transcript, or is older than all that is. */
+  acknowledge(id: string, shown: boolean): void {
+    this.#forget(id)
+    if (shown) this.remove(id)
+    else this.#acknowledged.add(id)
+  }
+
+  fail(id: string, error: string): void {
+    const entry = this.entries.value.find((known) => known.id === id)
+    if (entry !== undefined) this.add({ ...entry, error })
+  }
+
+  remove(id: string): void {
+    this.#forget(id)
+    this.#acknowledged.delete(id)
+    if (this.entries.value.some((entry) => entry.id === id)) {
+      this.entries.value = this.entries.value.filter((entry) => entry.id !== id)
+    }
+  }
+
+  #keep(entry: Unsent): void {
+    try {
+      this.#shelf.setItem(this.#prefix + entry.id, JSON.stringify(entry))
+    } catch {
+      // A full or forbidden storage costs only the survival of a reload.
+    }
+  }
+
+  #forget(id: string): void {
+    try {
+      this.#shelf.removeItem(this.#prefix + id)
+    } catch {
+      // As above.
+    }
+  }
+}
+
+function readShelf(shelf: Shelf, prefix: string): readonly Unsent[] {
+  const entries: Unsent[] = []
+  try {
+    for (let at = 0; at < shelf.length; at++) {
+      const key = shelf.key(at)
+      if (key?.startsWith(prefix) !== true) continue
+      const entry = toUnsent(parseJson(shelf.getItem(key) ?? ""))
+      if (entry !== null) entries.push(entry)
+    }
+  } catch {
+    return []
+  }
+  return entries.sort((a, b) => a.at - b.at)
+}
+
+function toUnsent(value: unknown): Unsent | null {
+  if (typeof value !== "object" || value === null) return null
+  const { id, content, at, error } = value as Partial<Unsent>
+  if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
+  return { id, content, at, error: typeof error === "string" ? error : null }
+}
