@@ -230,6 +230,7 @@ describe("Open-Meteo", () => {
     const since = Date.now()
     const result = await tool.execute({ location: "Berlin" }, context({ card: "weather_1" }))
     expect(result).toEqual({ error, details: expect.any(String) })
+    expect(JSON.stringify(result)).not.toContain("127.0.0.1")
     expect(Date.now() - since).toBeLessThan(3000)
   })
 

@@ -172,9 +172,11 @@ function errorIn(error: unknown, contentType: string): Fault {
   return fault(/\b4\d\d\b|invalid|auth|permission/i.test(kind) ? "model_refused" : "model_cut_off", said)
 }
 
+/** With its cause, where it has one: the package wraps what the network said. */
 function messageOf(error: unknown): string {
   const message = fieldOf(error, "message")
-  return typeof message === "string" ? message : "unknown"
+  const cause = fieldOf(fieldOf(error, "cause"), "message")
+  return `${typeof message === "string" ? message : "unknown"}${typeof cause === "string" ? `: ${cause}` : ""}`
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -121,7 +121,7 @@ async function findPlace(base: string, location: string, signal: AbortSignal): P
   // The service matches names, not addresses: the part before the comma is the name, the part after it picks among them.
   const [name = "", region] = location.split(",").map((part) => part.trim())
   const query = new URLSearchParams({ name, count: region === undefined ? "1" : "10", language: "en", format: "json" })
-  const reply = await getJson(`${base}/v1/search?${query}`, placesSchema, signal)
+  const reply = await getJson("place", `${base}/v1/search?${query}`, placesSchema, signal)
   if (!reply.ok) return reply
   const { results } = reply.value
   const place = (region === undefined ? undefined : results.find((found) => liesIn(found, region))) ?? results[0]
@@ -147,7 +147,7 @@ async function readSky(base: string, place: Place, signal: AbortSignal): Promise
     timezone: "auto",
     forecast_days: "2",
   })
-  const reply = await getJson(`${base}/v1/forecast?${query}`, forecastSchema, signal)
+  const reply = await getJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
   if (!reply.ok) return reply
   const { current, daily } = reply.value
   const payload = payloadOf(
@@ -178,28 +178,30 @@ async function readSky(base: string, place: Place, signal: AbortSignal): Promise
   return succeed(payload)
 }
 
+/** Details name the service, not its address: that may be an operator's own. */
 async function getJson<const S extends v.GenericSchema>(
+  service: "place" | "forecast",
   url: string,
   schema: S,
   signal: AbortSignal,
 ): Promise<Read<v.InferOutput<S>>> {
-  const { host } = new URL(url)
+  const it = `The ${service} service`
   try {
     // A redirect is not followed: the address is the operator's choice, not the upstream's.
     const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } })
     if (response.status !== 200) {
       await response.body?.cancel()
-      return fail({ reason: "upstream_failed", details: `${host} answered ${response.status}.` })
+      return fail({ reason: "upstream_failed", details: `${it} answered ${response.status}.` })
     }
     const text = await readText(response, MAX_REPLY_BYTES)
     const parsed = v.safeParse(schema, text === null ? undefined : parseJson(text), { abortEarly: true })
     if (parsed.success) return succeed(parsed.output)
     const where = v.getDotPath(parsed.issues[0])
-    const details = `The reply of ${host} ${where === null ? "is not what was asked for" : `has no usable "${where}"`}.`
+    const details = `The reply of the ${service} service ${where === null ? "is not what was asked for" : `has no usable "${where}"`}.`
     return fail({ reason: "upstream_malformed", details })
   } catch {
-    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${host} did not answer in time.` })
-    return fail({ reason: "upstream_failed", details: `${host} could not be reached, or broke off.` })
+    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${it} did not answer in time.` })
+    return fail({ reason: "upstream_failed", details: `${it} could not be reached, or broke off.` })
   }
 }
 
