@@ -8,7 +8,7 @@
 
 import { CodeSpans } from "./code.ts"
 import { MAX_HELD } from "./limits.ts"
-import { createLine, enterFence, fenceAt, followFence, followText, type LineState, runEnd, TEXT, WAIT } from "./line.ts"
+import { createLine, enterFence, fenceAt, followFence, followText, type LineState, runEnd, startLine, TEXT, WAIT } from "./line.ts"
 
 export type Mark =
   | { readonly type: "text"; readonly text: string }
@@ -63,20 +63,59 @@ class Scanner {
   /** A mark is open: only its end is looked for, all else is words. */
   #inMark = false
   #marks: Mark[] = []
-  /** Next backtick, candidate for a mark and `~~~`, or the end of the text; looked for again when they are passed. */
+  /** Text after `#text` in which no mark can stand, all told. */
+  #plain: string[] = []
+  #plainSize = 0
+  /** Next backtick, candidate for a mark, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if not known. */
   #tick = -1
   #less = -1
   #tilde = -1
+  #ticks3 = -1
+  #blank = -1
+  /** A run that is no fence, or not yet. */
+  #refused = -1
 
   scan(more: string, final: boolean): Mark[] {
-    this.#text = this.#text === "" ? more : this.#text + more
     this.#marks = []
-    if (!this.#mayMark(more.length)) {
-      // No mark can stand here, so what is code need not be known until one may.
-      this.#tell(this.#text.length)
-      return this.#marks
+    if (this.#told === this.#text.length && !this.#mayMark(more)) {
+      this.#tellPlain(more)
+      if (this.#plainSize < MAX_PLAIN) return this.#marks
+    } else {
+      this.#text = this.#gather(more)
     }
-    this.#tick = this.#less = this.#tilde = -1
+    this.#settle(final)
+    this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
+    this.#forget()
+    return this.#marks
+  }
+
+  /** Whether a mark may begin or end in a text that all that was told stands before. */
+  #mayMark(more: string): boolean {
+    const start = this.#inMark ? CLOSE_START : OPEN_START
+    start.lastIndex = 0
+    return start.test(more)
+  }
+
+  /** No mark can stand here, so what is code need not be known until one may. */
+  #tellPlain(more: string): void {
+    if (more === "") return
+    this.#marks.push({ type: "text", text: more })
+    this.#plain.push(more)
+    this.#plainSize += more.length
+    if (this.#plainSize >= MAX_PLAIN) this.#text = this.#gather("")
+  }
+
+  #gather(more: string): string {
+    if (this.#plain.length === 0) return this.#text === "" ? more : this.#text + more
+    this.#told += this.#plainSize
+    const text = this.#text + this.#plain.join("") + more
+    this.#plain = []
+    this.#plainSize = 0
+    return text
+  }
+
+  #settle(final: boolean): void {
+    this.#tick = this.#less = this.#tilde = this.#ticks3 = this.#blank = this.#refused = -1
     let at = 0
     while (at < this.#text.length) {
       const next = this.#line.fence === null ? this.#step(at, final) : this.#fence(at)
@@ -84,15 +123,6 @@ class Scanner {
       at = next
       this.#settled = at
     }
-    this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
-    this.#forget()
-    return this.#marks
-  }
-
-  /** Whether a mark may begin or end in the text of which only the last `fresh` units are new. */
-  #mayMark(fresh: number): boolean {
-    if (this.#told < this.#text.length - fresh) return true
-    return this.#candidateAfter(this.#told) < this.#text.length
   }
 
   #candidateAfter(at: number): number {
@@ -114,15 +144,41 @@ class Scanner {
       this.#inRun = end === text.length
       if (end > at) return end
     }
+    const jumped = this.#jump(at, final)
+    if (jumped > at) return jumped
     if (this.#tick < at) this.#tick = indexOr(text, "`", at, text.length)
-    if (this.#less < at) this.#less = this.#candidateAfter(at)
-    if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
     const next = Math.min(this.#tick, this.#less, this.#tilde)
     if (next === text.length) return next
     this.#settled = next
     if (next === this.#tilde) return this.#tildes(next, final)
     if (this.#isEscaped(next)) return next + 1
     return next === this.#tick ? this.#ticks(next, final) : this.#candidate(next, final)
+  }
+
+  /**
+   * Leaps over inline code that cannot matter: up to a blank line, or into a fence, before the next candidate.
+   * → `at` if there is neither.
+   */
+  #jump(at: number, final: boolean): number {
+    const text = this.#text
+    if (this.#less < at) this.#less = this.#candidateAfter(at)
+    if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
+    if (this.#ticks3 < at) this.#ticks3 = indexOr(text, "```", at, text.length)
+    if (this.#blank < at) this.#blank = indexOr(text, "\n\n", at, text.length)
+    const run = Math.min(this.#tilde, this.#ticks3)
+    const stop = Math.min(this.#less, run)
+    if (this.#blank < stop) {
+      const start = text.lastIndexOf("\n\n", stop - 1) + 1
+      startLine(this.#line)
+      this.#lineTo = start
+      return start
+    }
+    if (stop < run || run === text.length || run === this.#refused) return at
+    this.#follow(run)
+    const end = this.#line.place === "head" ? this.#fenceOr(run, final, TEXT) : TEXT
+    if (end >= 0) return end
+    this.#refused = run
+    return at
   }
 
   #tildes(at: number, final: boolean): number {
@@ -211,6 +267,9 @@ class Scanner {
 
 const BACKSLASH = 92
 
+/** Told text that is kept for want of a candidate, in UTF-16 code units, before its code is settled all the same. */
+const MAX_PLAIN = 16 * MAX_HELD
+
 /** What an opening tag, or the end of a mark, begins with; or the end of the text, where either may yet come. */
 const OPEN_START = /<(?:[sS]|$)/g
 const CLOSE_START = /<(?:\/|$)/g
@@ -230,8 +289,8 @@ function markAt(
   if (found !== null) {
     return inMark ? { type: "close", raw: found[0] } : { type: "open", tag: `${found[1]}_${found[2]}`, raw: found[0] }
   }
-  const part = inMark ? CLOSE_PART : OPEN_PART
-  return !final && start.length < MAX_HELD && part.test(start) ? WAIT : null
+  if (final || start.length === MAX_HELD) return null
+  return (inMark ? CLOSE_PART : OPEN_PART).test(start) ? WAIT : null
 }
 
 /** Start of one or two tildes at the very end, which may yet be a fence. */
