@@ -22,6 +22,7 @@ import {
   TEXT,
   WAIT,
 } from "./line.ts"
+import { isControl, isGlue, isStarter, normalize, PUNCTUATION, specialAfter } from "./plain.ts"
 
 /** Plain JSON, a few KB at most; a fresh cleaner goes on from it, in the middle of a tag too. */
 export interface CleanState {
@@ -103,21 +104,6 @@ export function cleanToModel(text: string): string {
 
 const CARRY = /[\r\ud800-\udbff]$/
 
-function normalize(text: string): string {
-  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
-  return LONE.test(lines) ? lines.replace(LONE_ALL, "\ufffd") : lines
-}
-
-/** With the `u` flag a surrogate matches only where it stands alone. */
-const LONE = /[\ud800-\udfff]/u
-const LONE_ALL = /[\ud800-\udfff]/gu
-
-/** Where plain text may end. A `<` before anything that starts no construct is plain. */
-const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1f\u202d\u202e]|$)|~~~/g
-const PUNCTUATION = /[!-/:-@[-`{-~]/
-const CONTROL = /[\0-\x08\x0b-\x1f\u202d\u202e]/
-/** What a `<` stands before if it may start a construct. */
-const STARTER = /[A-Za-z/!?]/
 /** Unseen, and no part of any syntax. */
 const JOINER = "\u2060"
 
@@ -204,8 +190,7 @@ class Sweeper {
       this.#inRun = end === text.length
       if (end > at) return this.#emit(text.slice(at, end), end)
     }
-    SPECIAL.lastIndex = at
-    const next = SPECIAL.exec(text)?.index ?? (final ? text.length : endTildes(text, at))
+    const next = specialAfter(text, at, final)
     if (next > at) this.#emit(text.slice(at, next), next)
     if (next === text.length) return next
     const after = this.#special(next, final)
@@ -237,9 +222,9 @@ class Sweeper {
       if (next === "\\") this.#last = ""
       return at + 2
     }
-    const second = text[at + 2]
-    if (second === undefined && !final) return WAIT
-    const starts = second !== undefined && (STARTER.test(second) || CONTROL.test(second))
+    if (at + 2 === text.length && !final) return WAIT
+    const second = text.charCodeAt(at + 2)
+    const starts = isStarter(second) || isControl(second)
     return this.#emit(starts ? "&lt;" : "\\<", at + 2)
   }
 
@@ -311,10 +296,10 @@ class Sweeper {
 
   #angle(at: number, final: boolean): number {
     const text = this.#text
-    const next = text[at + 1]
-    if (next === undefined && !final) return WAIT
-    if (next !== undefined && CONTROL.test(next)) return this.#emit("&lt;", at + 1)
-    if (next === undefined || !STARTER.test(next)) return this.#emit("<", at + 1)
+    if (at + 1 === text.length && !final) return WAIT
+    const next = text.charCodeAt(at + 1)
+    if (isControl(next)) return this.#emit("&lt;", at + 1)
+    if (!isStarter(next)) return this.#emit("<", at + 1)
     const construct = this.#html.read(text, at, final)
     if (construct === TEXT) return this.#emit("&lt;", at + 1)
     // A line that opens a fence is never swallowed.
@@ -359,13 +344,6 @@ class Sweeper {
   }
 }
 
-/** Would the two, once nothing stands between them, make something new? */
-function isGlue(last: string, next: string): boolean {
-  if (last === "\\") return PUNCTUATION.test(next)
-  if (last === "<") return STARTER.test(next)
-  return (last === "`" || last === "~") && last === next
-}
-
 /**
  * From where on, in `[at, end)`, the clean text up to `end` fits MAX_HELD for sure. Counted so that clean text itself
  * comes to no more: a `<` may become `&lt;`, and a joiner may come before a backtick.
@@ -382,11 +360,4 @@ function reachOf(text: string, at: number, end: number): number {
     from--
   }
   return from
-}
-
-/** Start of one or two tildes at the very end, which may yet be a fence. */
-function endTildes(text: string, from: number): number {
-  let at = text.length
-  while (at > from && at > text.length - 2 && text[at - 1] === "~") at--
-  return at
 }

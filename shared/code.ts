@@ -262,9 +262,9 @@ const CODE_START = /[`\\]|~~~/g
 
 /** End of the code that starts at `at`, or minus the index where to look on. */
 function codeEnd(text: string, at: number, line: LineState, spans: CodeSpans): number {
-  const escape = text[at] === "\\"
-  const end = escape ? Math.min(at + 2, text.length) : runEnd(text, at)
-  const fence = !escape && end - at >= 3 && line.place === "head" ? fenceAt(text, at, true) : TEXT
+  const escaped = text[at] === "\\"
+  const end = escaped ? Math.min(at + 2, text.length) : runEnd(text, at)
+  const fence = !escaped && end - at >= 3 && line.place === "head" ? fenceAt(text, at, true) : TEXT
   if (fence >= 0) {
     enterFence(line, text.charAt(at), end - at)
     return followFence(line, text, fence)

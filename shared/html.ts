@@ -2,14 +2,13 @@
  * html.ts: which HTML may stay in model text, and how far one construct reaches.
  *
  * `<` in plain text → HTML → clean
- * The tokens are htmlparser2's; the policy is ours (DESIGN §5). Our own search for a construct's end only bounds what the
- * tokenizer is asked, so that hostile text costs one pass; where the two disagree the construct is text.
+ * The policy is ours (DESIGN §5); tag.ts has the tokens.
  * Pure.
  */
 
-import { QuoteType, Tokenizer } from "htmlparser2"
 import { MAX_HELD } from "./limits.ts"
 import { TEXT, WAIT } from "./line.ts"
+import { Finder, TagEnds, type TagToken, TokenReader } from "./tag.ts"
 
 /** What becomes of a construct that ends before `end`; `text` is null if it goes. */
 export interface Construct {
@@ -38,6 +37,9 @@ const SWALLOWED = new Set(
   ).split(" "),
 )
 
+/** Swallowed elements that a slash ends at once. */
+const FOREIGN = new Set(["svg", "math"])
+
 /** The other elements of the HTML standard, obsolete ones too. Other names are words of the text: `Array<T>`, `<command>`. */
 const OTHER = new Set(
   (
@@ -49,12 +51,16 @@ const OTHER = new Set(
   ).split(" "),
 )
 
-const TAG_ID = /^[a-z][a-z0-9_]*_\d+$/
 const AUTOLINK =
   /^<(?:(?:https?:\/\/|mailto:|tel:)[^\s<>`]*|[a-z0-9.!#$%&'*+/=?^_{|}~-]+@[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)>$/i
 
 const NAME = /[^\s/<>]*/y
 const WORD_END = /[\s<>`]/g
+const LINKISH = /[:@]/
+const BANG = 33
+const SLASH = 47
+const QUESTION = 63
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const CONTROL = /[\0-\x1f\u202d\u202e]/
 
 /**
@@ -85,30 +91,41 @@ export class HtmlReader {
   }
 
   #read(text: string, at: number): Answer {
+    // Everything that is read here ends with `>`.
+    if (!this.#mayEnd(text, at)) return TEXT
+    const second = text.charCodeAt(at + 1)
+    if (second === BANG) return this.#declaration(text, at)
+    if (second === QUESTION) return this.#gone(text, at, ">", 2)
+    const closes = second === SLASH
+    const start = at + (closes ? 2 : 1)
+    if (start === text.length) return WAIT
+    if (!isLetter(text.charCodeAt(start))) return TEXT
     const plain = plainTag(text, at)
     if (plain !== null) return plain
-    const second = text[at + 1]
-    if (second === "!") return this.#declaration(text, at)
-    if (second === "?") return this.#gone(text, at, ">", 2)
-    const closes = second === "/"
-    NAME.lastIndex = at + (closes ? 2 : 1)
-    const written = NAME.exec(text)?.[0] ?? ""
-    if (!/^[a-z]/i.test(written)) return NAME.lastIndex === text.length ? WAIT : TEXT
-    if (!closes) {
-      WORD_END.lastIndex = at + 1
-      const end = WORD_END.exec(text)?.index
-      // Without an end of the word there is neither a link nor a tag yet.
-      if (end === undefined) return WAIT
-      if (text[end] === ">" && end - at < MAX_HELD && isAutolink(text.slice(at, end + 1))) {
-        return { end: end + 1, text: text.slice(at, end + 1), span: 0 }
-      }
+    NAME.lastIndex = start
+    NAME.test(text)
+    const end = NAME.lastIndex
+    if (end === text.length) return WAIT
+    const name = text.slice(start, end).toLowerCase()
+    const known = isElement(name)
+    if (!closes && (!known || text[end] === "/") && (text[end] === "/" || LINKISH.test(name))) {
+      const link = readLink(text, at)
+      if (link !== TEXT) return link
     }
-    if (NAME.lastIndex === text.length) return WAIT
-    const name = written.toLowerCase()
-    if (!isElement(name)) return TEXT
-    const end = closes ? this.#closeEnd(text, at) : this.#tags.find(text, NAME.lastIndex, at + MAX_HELD)
+    return known ? this.#element(text, at, name, closes) : TEXT
+  }
+
+  /** Is there a `>`, or may one still come, within MAX_HELD? */
+  #mayEnd(text: string, at: number): boolean {
+    const end = this.#finder(">").find(text, at + 1, this.#base)
+    return end === WAIT ? text.length - at < MAX_HELD : end - at <= MAX_HELD
+  }
+
+  #element(text: string, at: number, name: string, closes: boolean): Answer {
+    const nameEnd = at + name.length + (closes ? 2 : 1)
+    const end = closes ? this.#closeEnd(text, at) : this.#tags.find(text, nameEnd, at + MAX_HELD)
     if (end < 0) return end === WAIT ? WAIT : TEXT
-    return end - at > MAX_HELD ? TEXT : this.#tag(text, at, end)
+    return end - at > MAX_HELD ? TEXT : this.#tag(text, at, end, name, closes)
   }
 
   #declaration(text: string, at: number): Answer {
@@ -121,41 +138,36 @@ export class HtmlReader {
     return open && at + rest.length === text.length ? WAIT : TEXT
   }
 
-  #gone(text: string, at: number, closer: keyof typeof CLOSERS, after: number): Answer {
-    const end = this.#finder(closer, CLOSERS[closer]).find(text, at + after, this.#base)
+  #gone(text: string, at: number, closer: string, after: number): Answer {
+    const end = this.#finder(closer).find(text, at + after, this.#base)
     if (end === WAIT) return WAIT
     const goes = end - at <= MAX_HELD && this.#tokens.read(text.slice(at, end))?.type === "gone"
     return goes ? { end, text: null, span: 0 } : TEXT
   }
 
   #closeEnd(text: string, at: number): number {
-    const end = this.#finder("<>", CLOSERS["<>"]).find(text, at + 1, this.#base)
+    const end = this.#finder("<>").find(text, at + 1, this.#base)
     if (end === WAIT) return WAIT
     return text[end - 1] === ">" ? end : TEXT
   }
 
-  #tag(text: string, at: number, end: number): Answer {
+  #tag(text: string, at: number, end: number, name: string, closes: boolean): Answer {
+    const swallows = !closes && SWALLOWED.has(name)
+    // First what is cheap: without its close tag it is text.
+    const close = swallows ? this.#finder(name).find(text, end, this.#base) : end
+    if (close === WAIT && !FOREIGN.has(name)) return WAIT
     const token = this.#tokens.read(text.slice(at, end))
-    if (token === null || token.type === "gone") return TEXT
-    const { name } = token
-    if (token.type === "open" && SWALLOWED.has(name)) return this.#swallowed(text, token, end)
-    const kept = keptTag(token)
-    const span = name !== "span" ? 0 : token.type === "open" ? 1 : -1
-    return { end, text: kept, span }
+    if (token === null || token.type === "gone" || token.name !== name) return TEXT
+    if (swallows && token.selfClosing && FOREIGN.has(name)) return { end, text: null, span: 0 }
+    if (swallows) return close === WAIT ? WAIT : { end: close, text: null, span: 0 }
+    return { end, text: keptTag(token), span: name !== "span" ? 0 : closes ? -1 : 1 }
   }
 
-  #swallowed(text: string, token: TagToken, end: number): Answer {
-    const { name } = token
-    if (token.selfClosing && (name === "svg" || name === "math")) return { end, text: null, span: 0 }
-    const closer = this.#finder(`</${name}`, new RegExp(`</${name}(?:[\\s/][^<>]*)?>`, "gi"))
-    const close = closer.find(text, end, this.#base)
-    return close === WAIT ? WAIT : { end: close, text: null, span: 0 }
-  }
-
-  #finder(key: string, pattern: RegExp): Finder {
+  /** The search for a closer, or for the close tag of a name. */
+  #finder(key: string): Finder {
     const known = this.#finders.get(key)
     if (known !== undefined) return known
-    const made = new Finder(pattern)
+    const made = new Finder(CLOSERS.get(key) ?? new RegExp(`</${key}(?:[\\s/][^<>]*)?>`, "gi"))
     this.#finders.set(key, made)
     return made
   }
@@ -175,10 +187,30 @@ function plainTag(text: string, at: number): Exclude<Answer, number> | null {
   return { end: at + whole.length, text: whole, span: isSpan ? (slash === "/" ? -1 : 1) : 0 }
 }
 
-const CLOSERS = { ">": />/g, "-->": /--!?>/g, "]]>": /\]\]>/g, "<>": /[<>]/g }
+const CLOSERS = new Map([
+  [">", />/g],
+  ["-->", /--!?>/g],
+  ["]]>", /\]\]>/g],
+  ["<>", /[<>]/g],
+])
 
 function isElement(name: string): boolean {
   return KEPT.has(name) || OTHER.has(name) || SWALLOWED.has(name)
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32
+  return lower >= 97 && lower <= 122
+}
+
+/** An autolink stays as it is. */
+function readLink(text: string, at: number): Answer {
+  WORD_END.lastIndex = at + 1
+  const end = WORD_END.exec(text)?.index
+  if (end === undefined) return WAIT
+  if (text[end] !== ">" || end - at >= MAX_HELD) return TEXT
+  const word = text.slice(at, end + 1)
+  return isAutolink(word) ? { end: end + 1, text: word, span: 0 } : TEXT
 }
 
 function isAutolink(word: string): boolean {
@@ -190,196 +222,4 @@ function keptTag(token: TagToken): string | null {
   if (token.type === "close") return name === "span" || (KEPT.has(name) && !VOID.has(name)) ? `</${name}>` : null
   if (name !== "span") return KEPT.has(name) ? `<${name}>` : null
   return token.id === null ? "<span>" : `<span id=${token.quote}${token.id}${token.quote}>`
-}
-
-/** The end of the next match, remembered as long as it lies ahead. Positions inside are absolute. */
-class Finder {
-  readonly #pattern: RegExp
-  #start = -1
-  #end = -1
-  /** No match starts before here, from the last question on. */
-  #to = 0
-
-  constructor(pattern: RegExp) {
-    this.#pattern = new RegExp(pattern)
-  }
-
-  find(text: string, from: number, base: number): number {
-    if (this.#start >= from + base) return this.#end - base
-    this.#pattern.lastIndex = Math.max(from, this.#to - base)
-    const match = this.#pattern.exec(text)
-    if (match === null) {
-      // A match may have begun at the last `<`, or in the last two code units.
-      const open = this.#pattern.source.startsWith("<") ? text.lastIndexOf("<") : text.length - 3
-      this.#to = Math.max(this.#to, base + Math.max(from, open))
-      return WAIT
-    }
-    this.#start = match.index + base
-    this.#end = this.#start + match[0].length
-    return this.#end - base
-  }
-}
-
-/** One walk over the attributes of a tag. Walks that meet after a closing quote go on as one. Positions are absolute. */
-interface Walk {
-  at: number
-  /** In a value with this quote. */
-  quote: string
-  /** The tag's end, TEXT if there is none, WAIT if that is open. */
-  end: number
-}
-
-/** More walks than fit into what is held; they are only remembered to save time. */
-const MAX_WALKS = 2 * MAX_HELD
-
-/** White space and one attribute, up to the quote of its value. An attribute cut off at the end is read again. */
-const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*(?:\s*=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
-
-/** Finds where opening tags end. A `<` outside quotes ends the attempt. */
-class TagEnds {
-  #base = 0
-  readonly #walks = new Map<number, Walk>()
-  #last: { readonly from: number; walk: Walk } | null = null
-
-  shift(by: number): void {
-    this.#base += by
-    if (this.#walks.size > MAX_WALKS) this.#walks.clear()
-  }
-
-  /** End of the tag whose name ends at `from`. */
-  find(text: string, from: number, limit: number): number {
-    const start = from + this.#base
-    if (this.#last?.from !== start) this.#last = { from: start, walk: { at: start, quote: "", end: WAIT } }
-    const last = this.#last
-    const to = Math.min(limit + 1, text.length) + this.#base
-    while (last.walk.end === WAIT && last.walk.at < to) {
-      const { walk } = last
-      const more = walk.quote === "" ? this.#attribute(text, walk) : this.#value(text, last)
-      if (!more) break
-    }
-    const { end } = last.walk
-    return end < 0 ? end : end - this.#base
-  }
-
-  /** Steps over an attribute; false if the text ends in it. */
-  #attribute(text: string, walk: Walk): boolean {
-    ATTRIBUTE.lastIndex = walk.at - this.#base
-    const quote = ATTRIBUTE.exec(text)?.[1]
-    const at = ATTRIBUTE.lastIndex
-    if (quote !== undefined) {
-      walk.quote = quote
-      walk.at = at + this.#base
-      return true
-    }
-    if (at === text.length) return false
-    if (text[at] === "<") walk.end = TEXT
-    else if (text[at] === ">") walk.end = at + 1 + this.#base
-    else walk.at = at + this.#base
-    return true
-  }
-
-  /** Steps over the rest of a quoted value; joins the walk that has been there before. */
-  #value(text: string, last: { walk: Walk }): boolean {
-    const { walk } = last
-    const close = text.indexOf(walk.quote, walk.at - this.#base)
-    walk.at = (close < 0 ? text.length : close + 1) + this.#base
-    if (close < 0) return false
-    walk.quote = ""
-    const other = this.#walks.get(walk.at)
-    if (other === undefined) this.#walks.set(walk.at, walk)
-    else last.walk = other
-    return true
-  }
-}
-
-interface TagToken {
-  readonly type: "open" | "close"
-  readonly name: string
-  readonly id: string | null
-  readonly quote: string
-  readonly selfClosing: boolean
-}
-
-type Token = TagToken | { readonly type: "gone" }
-
-/** Reads one finished construct with htmlparser2. */
-class TokenReader {
-  #source = ""
-  #token: Token | null = null
-  #end = -1
-  #name = ""
-  #attribute = ""
-  #value = ""
-  #id: { readonly value: string; readonly quote: string } | null = null
-  readonly #tokenizer: Tokenizer
-
-  constructor() {
-    const nothing = () => {}
-    const gone = (_start: number, end: number) => this.#finish({ type: "gone" }, end)
-    const opened = (end: number, selfClosing: boolean) => this.#finish(this.#open(selfClosing), end)
-    this.#tokenizer = new Tokenizer(
-      { decodeEntities: false },
-      {
-        onopentagname: (start, end) => this.#startTag(this.#source.slice(start, end)),
-        onattribname: (start, end) => this.#startAttribute(this.#source.slice(start, end)),
-        onattribdata: (start, end) => void (this.#value += this.#source.slice(start, end)),
-        onattribend: (quote) => this.#endAttribute(quote),
-        onopentagend: (end) => opened(end, false),
-        onselfclosingtag: (end) => opened(end, true),
-        onclosetag: (start, end) =>
-          this.#finish(closeToken(this.#source.slice(start, end)), this.#source.indexOf(">", end)),
-        oncomment: gone,
-        oncdata: gone,
-        ondeclaration: gone,
-        onprocessinginstruction: gone,
-        onattribentity: nothing,
-        ontextentity: nothing,
-        ontext: nothing,
-        onend: nothing,
-      },
-    )
-  }
-
-  /** The one token that `source` is, or null if it is anything else. */
-  read(source: string): Token | null {
-    this.#source = source
-    this.#token = this.#id = null
-    this.#end = -1
-    this.#tokenizer.reset()
-    this.#tokenizer.write(source)
-    return this.#end === source.length - 1 ? this.#token : null
-  }
-
-  #startTag(name: string): void {
-    this.#name = name.toLowerCase()
-  }
-
-  #startAttribute(name: string): void {
-    this.#attribute = name.toLowerCase()
-    this.#value = ""
-  }
-
-  #endAttribute(quote: QuoteType): void {
-    // The first of two attributes of one name counts.
-    if (this.#attribute !== "id" || this.#id !== null) return
-    const mark = quote === QuoteType.Single ? "'" : quote === QuoteType.Double ? '"' : ""
-    this.#id = { value: this.#value, quote: mark }
-  }
-
-  #open(selfClosing: boolean): TagToken {
-    const id = this.#id !== null && this.#id.quote !== "" && TAG_ID.test(this.#id.value) ? this.#id.value : null
-    return { type: "open", name: this.#name, id, quote: this.#id?.quote ?? "", selfClosing }
-  }
-
-  /** Takes the first token only. */
-  #finish(token: Token, end: number): void {
-    if (this.#token !== null) return
-    this.#token = token
-    this.#end = end
-    this.#tokenizer.pause()
-  }
-}
-
-function closeToken(name: string): TagToken {
-  return { type: "close", name: name.toLowerCase(), id: null, quote: "", selfClosing: false }
 }

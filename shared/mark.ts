@@ -8,7 +8,19 @@
 
 import { CodeSpans } from "./code.ts"
 import { MAX_HELD } from "./limits.ts"
-import { createLine, enterFence, fenceAt, followFence, followText, type LineState, runEnd, startLine, TEXT, WAIT } from "./line.ts"
+import {
+  createLine,
+  enterFence,
+  fenceAt,
+  followFence,
+  followText,
+  type LineState,
+  runEnd,
+  startLine,
+  TEXT,
+  WAIT,
+} from "./line.ts"
+import { endTildes } from "./plain.ts"
 
 export type Mark =
   | { readonly type: "text"; readonly text: string }
@@ -291,13 +303,6 @@ function markAt(
   }
   if (final || start.length === MAX_HELD) return null
   return (inMark ? CLOSE_PART : OPEN_PART).test(start) ? WAIT : null
-}
-
-/** Start of one or two tildes at the very end, which may yet be a fence. */
-function endTildes(text: string, from: number): number {
-  let at = text.length
-  while (at > from && at > text.length - 2 && text[at - 1] === "~") at--
-  return at
 }
 
 function indexOr(text: string, needle: string, from: number, otherwise: number): number {

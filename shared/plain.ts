@@ -1,0 +1,55 @@
+/**
+ * plain.ts: plain text of a model: where it may end, what may not stand in it, and what may not stand side by side.
+ *
+ * PLAIN → clean
+ * Pure.
+ */
+
+/** Where plain text may end. A `<` before anything that starts no construct is plain. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1f\u202d\u202e]|$)|~~~/g
+export const PUNCTUATION = /[!-/:-@[-`{-~]/
+const TILDE = 126
+
+/** Line ends become LF; a surrogate that stands alone, as it cannot be written in UTF-8, becomes U+FFFD. */
+export function normalize(text: string): string {
+  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
+  return LONE.test(lines) ? lines.replace(LONE_ALL, "\ufffd") : lines
+}
+
+/** With the `u` flag a surrogate matches only where it stands alone. */
+const LONE = /[\ud800-\udfff]/u
+const LONE_ALL = /[\ud800-\udfff]/gu
+
+/** May a `<` before it start a construct? A letter, `/`, `!` or `?`. */
+export function isStarter(code: number): boolean {
+  const lower = code | 32
+  return (lower >= 97 && lower <= 122) || code === 47 || code === 33 || code === 63
+}
+
+/** Goes outside code: C0 but tab and newline, and the bidi overrides. */
+export function isControl(code: number): boolean {
+  return (code < 32 && code !== 9 && code !== 10) || code === 0x202d || code === 0x202e
+}
+
+/** Would the two, once nothing stands between them, make something new? */
+export function isGlue(last: string, next: string): boolean {
+  if (last === "\\") return PUNCTUATION.test(next)
+  if (last === "<") return isStarter(next.charCodeAt(0))
+  return (last === "`" || last === "~") && last === next
+}
+
+/** Index of the next special thing; without `exec`, whose answer costs more than the search. */
+export function specialAfter(text: string, at: number, final: boolean): number {
+  SPECIAL.lastIndex = at
+  if (!SPECIAL.test(text)) return final ? text.length : endTildes(text, at)
+  const end = SPECIAL.lastIndex
+  return text.charCodeAt(end - 1) === TILDE ? end - 3 : end - 1
+}
+
+/** Start of one or two tildes at the very end, which may yet be a fence. */
+export function endTildes(text: string, from: number): number {
+  let at = text.length
+  while (at > from && at > text.length - 2 && text[at - 1] === "~") at--
+  return at
+}
