@@ -11,8 +11,8 @@ import type { Room } from "./room.ts"
 import { Mark, Sidebar } from "./sidebar.tsx"
 import type { LinkState } from "./socket.ts"
 import { ScrollKeeper } from "./transcript/scroll.ts"
-import { UnsentMessage } from "./transcript/message.tsx"
-import { Transcript, Typing } from "./transcript/transcript.tsx"
+import { loadTranscript, transcriptCode } from "./transcript/load.ts"
+import { Typing, UnsentMessage } from "./transcript/unsent.tsx"
 
 interface AppProps {
   readonly chat: Chat
@@ -62,6 +62,8 @@ function OpenRoom({ room, chat }: { readonly room: Room; readonly chat: Chat }):
   const view = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const { store, outbox } = room
+  const code = transcriptCode.value
+  useEffect(loadTranscript, [])
   useEffect(() => {
     if (view.current === null || content.current === null) return undefined
     return keeper.attach(view.current, content.current)
@@ -73,26 +75,30 @@ function OpenRoom({ room, chat }: { readonly room: Room; readonly chat: Chat }):
     chat.send(words)
     keeper.toEnd()
   }
+  const isLoaded = room.loaded.value || outbox.entries.value.length > 0
   const isEmpty = room.loaded.value && store.order.value.length === 0 && outbox.entries.value.length === 0
   return (
     <>
       <main class="view" ref={view}>
         <div class="column" ref={content}>
           {store.hasOlder.value && <p class="note older">{room.loadingOlder.value ? "Loading older messages…" : ""}</p>}
-          {!room.loaded.value && outbox.entries.value.length === 0 && <p class="note loading">Loading…</p>}
           {isEmpty && <Welcome onPick={send} />}
-          <Transcript
-            store={store}
-            unsent={outbox.entries}
-            keeper={keeper}
-            onRetry={(id) => room.retry(id)}
-            onDiscard={(id) => room.discard(id)}
-          />
+          {code === null || code === "lost" || !isLoaded ? (
+            <p class="note loading">Loading…</p>
+          ) : (
+            <code.Transcript
+              store={store}
+              unsent={outbox.entries}
+              keeper={keeper}
+              onRetry={(id) => room.retry(id)}
+              onDiscard={(id) => room.discard(id)}
+            />
+          )}
         </div>
       </main>
       <footer class="foot">
         <JumpButton keeper={keeper} />
-        <LinkLine link={room.link.value} />
+        <LinkLine link={code === "lost" ? "outdated" : room.link.value} />
         <Composer canSend={room.link.value !== "gone" && room.link.value !== "outdated"} onSend={send} />
       </footer>
     </>

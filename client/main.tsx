@@ -9,7 +9,6 @@ import { createApi } from "./api.ts"
 import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
 import { focusAsked } from "./composer/composer.tsx"
-import { spokenWords } from "./markdown/words.ts"
 import type { Shelf } from "./outbox.ts"
 import "./styles/base.css"
 import "./styles/page.css"
@@ -17,6 +16,7 @@ import "./styles/transcript.css"
 import "./styles/prose.css"
 import "./styles/cards.css"
 import { restoreTheme } from "./theme.ts"
+import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 
 /** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
@@ -47,7 +47,9 @@ const chat = new Chat({
     else requestAnimationFrame(call)
   },
   ended(message) {
-    spoken.value = message.status === "completed" ? spokenWords(message.segments) : "The answer did not finish."
+    const code = transcriptCode.peek()
+    const words = code === null || code === "lost" ? "" : code.spokenWords(message.segments)
+    spoken.value = message.status === "completed" ? words : "The answer did not finish."
     void chat.refreshSessions()
   },
   readHash: () => location.hash,
@@ -83,4 +85,6 @@ restoreTheme()
 chat.follow()
 void chat.refreshSessions()
 const root = document.getElementById("app")
+// After the first view is painted.
+setTimeout(loadTranscript)
 if (root !== null) render(<App chat={chat} spoken={spoken} isDrawerOpen={isDrawerOpen} />, root)

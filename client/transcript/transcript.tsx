@@ -9,8 +9,12 @@ import type { ReadonlySignal } from "@preact/signals"
 import { Component, type ComponentChildren, createRef, type VNode } from "preact"
 import type { Unsent } from "../outbox.ts"
 import type { TranscriptStore } from "../store.ts"
-import { MessageView, UnsentMessage } from "./message.tsx"
+import { MessageView } from "./message.tsx"
 import type { ScrollKeeper } from "./scroll.ts"
+import { Typing, UnsentMessage } from "./unsent.tsx"
+
+/** Comes with the transcript, because it reads the same Markdown. */
+export { spokenWords } from "../markdown/words.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore
@@ -32,16 +36,6 @@ export function Transcript({ store, unsent, keeper, onRetry, onDiscard }: Transc
         <UnsentMessage key={entry.id} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />
       ))}
       {isComing && <Typing />}
-    </div>
-  )
-}
-
-export function Typing(): VNode {
-  return (
-    <div class="typing" data-typing role="img" aria-label="An answer is coming">
-      <i />
-      <i />
-      <i />
     </div>
   )
 }

@@ -1,0 +1,59 @@
+/**
+ * unsent.tsx: what stands at the end of a transcript: words that are on their way, and the sign that an answer is coming.
+ */
+
+import type { ComponentChildren, VNode } from "preact"
+import type { Unsent } from "../outbox.ts"
+
+interface UserMessageProps {
+  readonly id: string
+  readonly status: string
+  readonly words: string
+  readonly children?: ComponentChildren
+}
+
+/** A user's words are plain text, as they were typed. */
+export function UserMessage({ id, status, words, children }: UserMessageProps): VNode {
+  return (
+    <article data-id={id} data-role="user" data-status={status} aria-label="You">
+      <p data-segment="text">{words}</p>
+      {children}
+    </article>
+  )
+}
+
+interface UnsentProps {
+  readonly entry: Unsent
+  readonly onRetry: (id: string) => void
+  readonly onDiscard: (id: string) => void
+}
+
+/** A message that the server does not have yet. */
+export function UnsentMessage({ entry, onRetry, onDiscard }: UnsentProps): VNode {
+  const { id, content, error } = entry
+  return (
+    <UserMessage id={id} status={error === null ? "sending" : "refused"} words={content}>
+      {error !== null && (
+        <p class="note fault" role="alert">
+          {error}{" "}
+          <button type="button" onClick={() => onRetry(id)}>
+            Retry
+          </button>{" "}
+          <button type="button" onClick={() => onDiscard(id)}>
+            Discard
+          </button>
+        </p>
+      )}
+    </UserMessage>
+  )
+}
+
+export function Typing(): VNode {
+  return (
+    <div class="typing" data-typing role="img" aria-label="An answer is coming">
+      <i />
+      <i />
+      <i />
+    </div>
+  )
+}
