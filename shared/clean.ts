@@ -107,9 +107,18 @@ const CARRY = /[\r\ud800-\udbff]$/
 /** Unseen, and no part of any syntax. */
 const JOINER = "\u2060"
 
+/** What may settle something that is held: a construct, a run at the end of the text, inline code. */
+const WAKE_IN_TAG = /[\s<>`~"'=/]/
+const WAKE_IN_RUN = /[^`]/
+const WAKE_BEHIND_RUN = /[\s`]/
+
 class Sweeper {
   /** Text that is not settled yet. */
   #text: string
+  /** More of it, that cannot change anything before what `#wake` finds. */
+  #aside: string[] = []
+  #asideSize = 0
+  #wake = WAKE_IN_TAG
   #out = ""
   readonly #line: LineState
   #spanCount: number
@@ -138,6 +147,7 @@ class Sweeper {
   }
 
   save(carry: string): CleanState {
+    this.#gather("")
     return {
       carry,
       held: this.#text,
@@ -150,7 +160,8 @@ class Sweeper {
   }
 
   sweep(more: string, final: boolean): string {
-    this.#text = this.#text === "" ? more : this.#text + more
+    if (!final && this.#sleeps(more)) return ""
+    this.#gather(more)
     this.#out = ""
     let at = 0
     while (at < this.#text.length) {
@@ -165,6 +176,23 @@ class Sweeper {
     return this.#out
   }
 
+  /** While what is held waits, text that cannot end the wait is laid aside, so that single characters cost little. */
+  #sleeps(more: string): boolean {
+    const size = this.#text.length + this.#asideSize + more.length
+    const first = this.#text[0]
+    if ((first !== "<" && first !== "`") || size >= MAX_HELD || this.#wake.test(more)) return false
+    this.#aside.push(more)
+    this.#asideSize += more.length
+    return true
+  }
+
+  #gather(more: string): void {
+    const aside = this.#aside.length === 0 ? more : this.#aside.join("") + more
+    this.#text = this.#text === "" ? aside : this.#text + aside
+    this.#aside = []
+    this.#asideSize = 0
+  }
+
   #forget(to: number): void {
     this.#text = this.#text.slice(to)
     this.#code.shift(to)
@@ -172,6 +200,9 @@ class Sweeper {
     this.#html.shift(to)
     this.#openTo = Math.max(-1, this.#openTo - to)
     this.#reach = { end: -1, from: -1 }
+    const first = this.#text[0]
+    if (first === "`") this.#wake = runEnd(this.#text, 0) === this.#text.length ? WAKE_IN_RUN : WAKE_BEHIND_RUN
+    else this.#wake = WAKE_IN_TAG
   }
 
   #fence(at: number): number {

@@ -62,8 +62,10 @@ export function cardOf(name: string, ordinal: number | null, result: string): st
   if (ordinal === null) return null
   const tag = `${name}_${ordinal}`
   const { head, trailer } = splitResult(result)
-  if (!holdsTag(trailer, tag) || utf8Bytes(head) > MAX_CARD_BYTES) return null
-  return parseJson(head) === undefined ? null : tag
+  if (!holdsTag(trailer, tag) || head.length > MAX_CARD_BYTES) return null
+  const payload = parseJson(head)
+  // As it goes over the wire: `1e20` is five times as long there.
+  return payload === undefined || utf8Bytes(JSON.stringify(payload)) > MAX_CARD_BYTES ? null : tag
 }
 
 /** A result as a client may see it: without its instruction trailer (law 5), whichever ordinal that names. */

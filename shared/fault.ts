@@ -26,6 +26,7 @@ export type Fault =
   | { readonly reason: "protocol_unsupported"; readonly speaks: number }
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
+  | { readonly reason: "queue_full"; readonly max: number }
   | { readonly reason: "not_supported"; readonly type: string }
   | { readonly reason: "socket_behind" }
   | { readonly reason: "token_missing" }
@@ -84,6 +85,8 @@ export function faultToWire(fault: Fault): WireFault {
       return say(400, "The message is empty.")
     case "message_too_large":
       return say(413, `A message may have ${fault.max} bytes at most.`)
+    case "queue_full":
+      return say(429, `${fault.max} messages are waiting already. Wait for an answer.`)
     case "not_supported":
       return say(501, `This server does not support "${fault.type}" yet.`)
     case "socket_behind":

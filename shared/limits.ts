@@ -116,3 +116,21 @@ export const DEAD_SOCKET_MS = 45_000
 
 /** An object with a running turn is woken so often, in milliseconds, should its process be killed. Law 8. */
 export const ALARM_MS = 20_000
+
+/** Longest arguments of a tool call that are kept, in UTF-16 code units. Longer ones fail the call. SPEC TU7. */
+export const MAX_ARGS_CHARS = 128 * 1024
+
+/** Longest name of a tool that is kept, in UTF-16 code units. */
+export const MAX_TOOL_NAME_CHARS = 64
+
+/** Longest message of a call's error that is kept, in UTF-16 code units: it is shown on one line. */
+export const MAX_ERROR_CHARS = 500
+
+/** Most output of a running tool that is kept, in UTF-16 code units; what comes after it is dropped. SPEC TU7. */
+export const MAX_OUTPUT_CHARS = 256 * 1024
+
+/** Messages that may wait behind a running turn. More is a client gone wild. SPEC TU3. */
+export const MAX_QUEUED = 8
+
+/** Messages that a resume sends whole; a client further behind reads history. SPEC WS7. */
+export const MAX_RESUME_MESSAGES = 120

@@ -182,7 +182,7 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   const at = indexOfCall(message, event.call_id)
   if (at >= 0) {
     // A tag is cued by what stood there when it was written: a result that comes after later text cues nothing.
-    const late = message.parts.slice(at + 1).some((part) => part.type === "text")
+    const late = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
     const card = late ? null : event.card
     return changeCall(message, event.call_id, (call) =>
       isSettled(call.status) ? call : { ...call, status, result, card, error },

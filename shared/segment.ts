@@ -87,7 +87,9 @@ export function plainText(message: Message): string {
 const KEPT_TAGS = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
 
 function wordsOf(text: string): string {
-  const untagged = splitCode(stripSpans(text)).map((piece) => (piece.code ? piece.text : piece.text.replace(KEPT_TAGS, "")))
+  const untagged = splitCode(stripSpans(text)).map((piece) =>
+    piece.code ? piece.text : piece.text.replace(KEPT_TAGS, ""),
+  )
   return cleanToModel(untagged.join("")).trim()
 }
 
@@ -207,14 +209,8 @@ function viewTool(at: number): PartView {
 }
 
 function toolSegment(call: ToolCall): Segment {
-  return {
-    type: "tool",
-    call_id: call.call_id,
-    name: call.name,
-    args: call.args,
-    status: call.status,
-    ...toolFields(call),
-  }
+  const args = truncateLines(call.args, MAX_SHOWN_LINES, MAX_SHOWN_BYTES).text
+  return { type: "tool", call_id: call.call_id, name: call.name, args, status: call.status, ...toolFields(call) }
 }
 
 /** What a client sees of a call beside its name and arguments. The trailer stays home (law 5). */

@@ -24,11 +24,22 @@ export function utf8Bytes(text: string): number {
   return bytes
 }
 
+/** Size of a text inside a JSON string, in UTF-8 bytes: what it costs on the wire, escapes included. One pass. */
+export function wireBytes(text: string): number {
+  let bytes = utf8Bytes(text)
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === 0x22 || unit === 0x5c || unit === 0x0a || unit === 0x09 || unit === 0x0d) bytes += 1
+    else if (unit < 0x20) bytes += 5
+  }
+  return bytes
+}
+
 /**
  * The head of a text that fits both bounds, on whole lines; a first line that is
  * too long by itself is cut between code points.
  *
- * Shapes  (text, lines, bytes) → { text, truncated? }; `truncated` holds the true totals.
+ * Shapes  (text, lines, bytes on the wire) → { text, truncated? }; `truncated` holds the true totals.
  * Cost    one pass.
  * Source  SPEC SG9.
  */
@@ -39,7 +50,7 @@ export function truncateLines(
 ): { readonly text: string; readonly truncated?: Truncated } {
   const bytes = utf8Bytes(text)
   const lines = countLines(text)
-  if (bytes <= maxBytes && lines <= maxLines) return { text }
+  if (wireBytes(text) <= maxBytes && lines <= maxLines) return { text }
   const end = headEnd(text, maxLines, maxBytes)
   return { text: text.slice(0, end), truncated: { lines, bytes } }
 }
@@ -56,7 +67,7 @@ function headEnd(text: string, maxLines: number, maxBytes: number): number {
   for (let line = 0; line < maxLines; line++) {
     const newline = text.indexOf("\n", end)
     const next = newline < 0 ? text.length : newline + 1
-    bytes += utf8Bytes(text.slice(end, next))
+    bytes += wireBytes(text.slice(end, next))
     if (bytes > maxBytes) break
     end = next
     if (newline < 0) break
@@ -69,9 +80,10 @@ function cutAtBytes(text: string, maxBytes: number): number {
   let end = 0
   while (end < text.length) {
     const point = text.codePointAt(end) ?? 0
-    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+    const size = point > 0xffff ? 2 : 1
+    bytes += wireBytes(text.slice(end, end + size))
     if (bytes > maxBytes) break
-    end += point > 0xffff ? 2 : 1
+    end += size
   }
   return end
 }

@@ -15,6 +15,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   protocol_unsupported: { reason: "protocol_unsupported", speaks: 1 },
   message_empty: { reason: "message_empty" },
   message_too_large: { reason: "message_too_large", max: 65536 },
+  queue_full: { reason: "queue_full", max: 8 },
   not_supported: { reason: "not_supported", type: "…" },
   socket_behind: { reason: "socket_behind" },
   token_missing: { reason: "token_missing" },

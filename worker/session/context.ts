@@ -6,8 +6,8 @@
  * since the model reads its tags there. A tool's call and result are never parted.
  */
 
-import { resultData } from "../../shared/cue.ts"
 import { cleanToModel } from "../../shared/clean.ts"
+import { resultData, splitResult } from "../../shared/cue.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Message, ToolCall } from "../../shared/message.ts"
 import { stripSpans } from "../../shared/segment.ts"
@@ -28,7 +28,7 @@ export function contextFor(
   parent: number | null,
   at: (pos: number) => StoredMessage | null,
 ): ModelMessage[] {
-  const now = messagesOf(current, true)
+  const now = fitResults(messagesOf(current, true), (MODEL_CONTEXT_TOKENS * CHARS_PER_TOKEN) / 2)
   let room = MODEL_CONTEXT_TOKENS * CHARS_PER_TOKEN - charsOf(now)
   const older: ModelMessage[][] = []
   let turn: ModelMessage[] = []
@@ -70,6 +70,20 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
     if (pieces.length > 0) messages.push({ role: "assistant", pieces }, ...results)
   }
   return messages
+}
+
+/** This turn's results may fill so much and no more: the longest lose their tail, never their trailer. */
+function fitResults(messages: readonly ModelMessage[], room: number): ModelMessage[] {
+  const results = messages.filter((message) => message.role === "tool")
+  if (charsOf(results) <= room) return [...messages]
+  const each = Math.floor(room / results.length)
+  return messages.map((message) => {
+    if (message.role !== "tool" || message.result.length <= each) return message
+    const { head, trailer } = splitResult(message.result)
+    const kept = head.slice(0, Math.max(each - trailer.length, 0)).toWellFormed()
+    const note = `[${head.length - kept.length} more characters are left out here]`
+    return { ...message, result: [`${kept}\n${note}`, trailer].filter((text) => text !== "").join("\n\n") }
+  })
 }
 
 function resultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {

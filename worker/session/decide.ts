@@ -8,7 +8,7 @@
 import type { TurnEvent } from "../../shared/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_STEPS } from "../../shared/limits.ts"
-import { callsOf, isEnded, isSettled, type Message, type ToolCall } from "../../shared/message.ts"
+import { callsOf, isEnded, isSettled, type Message, type Part, type ToolCall } from "../../shared/message.ts"
 
 export type Act =
   /** Ask the model. */
@@ -36,15 +36,21 @@ export function nextAct(message: Message): Act {
   if (pending.length > 0) return { do: "dispatch", calls: pending }
   if (calls.some((call) => !isSettled(call.status))) return { do: "wait" }
   if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
-  const last = message.parts.at(-1)
+  const said = message.parts.filter((part) => part.step === message.step && !isBlank(part))
   // A step that asked for tools is followed by another; one that only spoke was the last.
-  if (last === undefined || last.type === "tool_call" || last.step < message.step) return { do: "step" }
+  if (said.length === 0 || said.some((part) => part.type === "tool_call")) return { do: "step" }
   return { do: "end", status: "completed", reason: null }
+}
+
+/** A part of which a reader saw nothing. */
+export function isBlank(part: Part): boolean {
+  return part.type !== "tool_call" && part.text.trim() === ""
 }
 
 /**
  * What has to be said of a turn that a process left behind, before `nextAct` goes on with it.
- * A step cut inside text or thinking ends the turn; a tool that was running is interrupted, unless it only reads.
+ * A step that was cut after it had shown something ends the turn; a tool that was running is interrupted, unless it
+ * only reads.
  *
  * Shapes  (Message, isRepeatable) → raw events to feed, maybe none.
  * Source  law 8; DESIGN §8.
@@ -56,8 +62,10 @@ export function recoveryOf(message: Message, isRepeatable: (tool: string) => boo
     const error = { code: "tool_interrupted", message: "The tool was interrupted by a restart." }
     events.push({ type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error })
   }
-  const last = message.parts.at(-1)
-  if (last !== undefined && last.type !== "tool_call") {
+  // Calls are dispatched in the very write that ends their step: one that still waits tells of a step that was cut.
+  const last = message.parts.findLast((part) => !isBlank(part))
+  const isCut = last !== undefined && (last.type !== "tool_call" || last.call.status === "queued")
+  if (isCut) {
     events.push({ type: "end", status: "interrupted", reason: "process_restart", metrics: null })
   }
   return events

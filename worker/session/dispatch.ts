@@ -6,11 +6,11 @@
  * whether its result cued a card (law 4). A tool that throws, hangs or returns too much is a failed call, not a failed turn.
  */
 
-import type { Channel, TurnEvent } from "../../shared/event.ts"
 import { cardOf } from "../../shared/cue.ts"
+import type { Channel, TurnEvent } from "../../shared/event.ts"
 import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
-import { MAX_RESULT_BYTES, TOOL_MS } from "../../shared/limits.ts"
+import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES, TOOL_MS } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Tool, ToolArgs, ToolContext, ToolReturn } from "../tool/tool.ts"
@@ -27,6 +27,7 @@ export interface Dispatch {
   readonly now: () => number
   /** What the tool says while it runs. */
   readonly onOutput: (delta: string) => void
+  readonly log: (event: string, detail: Record<string, unknown>) => void
 }
 
 /**
@@ -51,7 +52,9 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   } catch (error) {
     if (timeout.aborted) return failed(call, "tool_timeout", `No answer within ${TOOL_MS / 1000} s.`)
     if (dispatch.signal.aborted) return interrupted(call)
-    return failed(call, "tool_failed", error instanceof Error ? error.message : "unknown")
+    // What a tool throws is our own mistake: its words may hold addresses and keys, so they go to the log alone.
+    dispatch.log("tool_error", { tool: call.name, message: error instanceof Error ? error.message : "unknown" })
+    return failed(call, "tool_failed", "It failed unexpectedly.")
   }
 }
 
@@ -69,11 +72,26 @@ async function finish(
 ): Promise<string | { readonly [key: string]: Json }> {
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
+  // However the waiting ends, the tool learns that nobody listens any more.
+  context.signal.addEventListener("abort", () => void returned.return("").catch(() => {}), { once: true })
+  const say = createOutput(onOutput)
   for (;;) {
     const next = await returned.next()
     if (next.done === true) return next.value
-    if (context.signal.aborted) throw new Error("aborted")
-    onOutput(next.value.toWellFormed())
+    say(next.value)
+  }
+}
+
+/** Bounds what is kept of a tool's output, and joins surrogate pairs that it cut. */
+function createOutput(onOutput: (delta: string) => void): (text: string) => void {
+  let room = MAX_OUTPUT_CHARS
+  let carry = ""
+  return (text) => {
+    const whole = carry + text
+    carry = /[\ud800-\udbff]$/.test(whole) ? whole.slice(-1) : ""
+    const kept = whole.slice(0, Math.min(room, whole.length - carry.length)).toWellFormed()
+    room -= kept.length
+    if (kept !== "") onOutput(kept)
   }
 }
 
@@ -113,7 +131,7 @@ function errorIn(result: string): string | null {
   if (!result.startsWith("{")) return null
   const value = parseJson(result)
   const error: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "error") : null
-  return typeof error === "string" && error !== "" ? error : null
+  return typeof error === "string" && error !== "" ? error.slice(0, MAX_ERROR_CHARS).toWellFormed() : null
 }
 
 function failed(call: ToolCall, fault: TurnFault, details: string): ToolResult {

@@ -6,7 +6,7 @@
  * however long the session is (law 9).
  */
 
-import { MAX_PAGE_BYTES } from "../../shared/limits.ts"
+import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { isQuiet, type Store, type StoredMessage } from "./store.ts"
@@ -30,6 +30,7 @@ export function pageJson(store: Store, epoch: string, seq: number, query: PageQu
   let bytes = 0
   if (query.before === undefined) {
     for (const queued of store.queue()) texts.unshift(JSON.stringify(messageToWire(queued.message)))
+    bytes = texts.reduce((sum, text) => sum + utf8Bytes(text), 0)
   }
   let next = query.before === undefined ? store.tip() : (store.parentOf(query.before) ?? null)
   let oldest: number | null = query.before ?? null
@@ -50,11 +51,11 @@ export function pageJson(store: Store, epoch: string, seq: number, query: PageQu
 }
 
 /**
- * The messages that changed after `seq`, in the order of their last change.
+ * The messages that changed after `seq`, in the order of their last change; null where they are too many to send.
  *
  * Cost    their rows, and those of one message more: newer messages changed later, so the first that did not ends the walk.
  */
-export function changedSince(store: Store, seq: number): StoredMessage[] {
+export function changedSince(store: Store, seq: number): StoredMessage[] | null {
   const changed: StoredMessage[] = []
   for (const queued of store.queue()) {
     if (queued.seq > seq) changed.push({ pos: 0, parent: null, version: 1, seq: queued.seq, message: queued.message })
@@ -62,6 +63,7 @@ export function changedSince(store: Store, seq: number): StoredMessage[] {
   for (let next = store.tip(); next !== null; ) {
     const stored = store.at(next)
     if (stored === null) break
+    if (changed.length > MAX_RESUME_MESSAGES) return null
     if (stored.seq > seq) changed.push(stored)
     else if (isQuiet(stored)) break
     next = stored.parent

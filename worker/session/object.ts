@@ -7,50 +7,21 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
-import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { type ClientFrame, parseClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
-import {
-  ALARM_MS,
-  MAX_CLIENT_FRAME_BYTES,
-  MAX_MESSAGE_BYTES,
-  MAX_TITLE_CHARS,
-  PROTOCOL_VERSION,
-} from "../../shared/limits.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
+import { fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
+import { ALARM_MS, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import { systemPrompt } from "../model/prompt.ts"
-import { modelFor } from "../model/registry.ts"
-import { claimsFrom, type Claims } from "../tenant/keys.ts"
-import { toolsFor } from "../tool/registry.ts"
+import { type Claims, claimsFrom } from "../tenant/keys.ts"
+import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { changedSince, type PageQuery, pageJson } from "./history.ts"
+import { isOwner, log, openRoom, type Room } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
-import { createSockets, type Sockets } from "./sockets.ts"
-import { createStore, type SessionRow, type Store } from "./store.ts"
-import { createTurns, type Turns, userMessage } from "./turn.ts"
-
-export interface SendRequest {
-  readonly id: string
-  readonly content: string
-  readonly reply_to?: string | undefined
-}
-
-export interface Accepted {
-  readonly id: string
-  readonly seq: number
-  readonly duplicate: boolean
-}
+import { createSockets, readFrame, type Sockets } from "./sockets.ts"
+import { createStore } from "./store.ts"
 
 export interface PageText {
   readonly json: string
   readonly rowsRead: number
-}
-
-/** What exists only once the session does. */
-interface Room {
-  readonly session: SessionRow
-  readonly store: Store
-  readonly turns: Turns
-  readonly lastSeq: () => number
 }
 
 export class Session extends DurableObject<Env> {
@@ -171,56 +142,30 @@ export class Session extends DurableObject<Env> {
   }
 
   #accept(room: Room, request: SendRequest): Result<Accepted> {
-    const known = room.store.find(request.id)
-    if (known !== null) return succeed({ id: request.id, seq: known.seq, duplicate: true })
-    const fault = messageFault(request.content)
-    if (fault !== null) return fail(fault)
-    if (request.reply_to !== undefined && room.store.find(request.reply_to) === null) {
-      return fail({ reason: "frame_invalid", field: "reply_to" })
-    }
     const now = Date.now()
-    const message = userMessage(request.id, request.content, now, request.reply_to ?? null)
-    const seq = room.turns.accept(message)
-    this.#touch(room, message.words, now)
-    this.#advance()
-    return succeed({ id: request.id, seq, duplicate: false })
+    const accepted = acceptMessage(room.store, room.turns, request, now)
+    if (accepted.ok && !accepted.value.duplicate) {
+      this.#touch(room, request.content, now)
+      this.#advance()
+    }
+    return accepted
   }
 
   /** Lets the directory know that something was said here, and what the session is about. */
   #touch(room: Room, words: string, now: number): void {
     const { tenant, user, id } = room.session
-    let title = room.store.session()?.title ?? ""
-    if (title === "") {
-      title = titleFrom(words)
-      room.store.setTitle(title)
-    }
+    const title = titleSession(room.store, words)
     const directory = this.env.DIRECTORY.getByName(`${tenant}:${user}`)
     // A missed touch costs an old date in a list; the next message mends it.
     this.ctx.waitUntil(Promise.resolve(directory.touch(id, now, title)).catch(() => log("touch_failed", { id })))
   }
 
   #roomOf(claims: Claims): Room | null {
-    const room = this.#room
-    if (room === null) return null
-    const { tenant, user } = room.session
-    return tenant === claims.tenant && user === claims.user ? room : null
+    return this.#room !== null && isOwner(this.#room, claims) ? this.#room : null
   }
 
   #enter(): void {
-    const store = createStore(this.ctx.storage.sql)
-    const session = store.session()
-    if (session === null) return
-    let seq = store.lastSeq()
-    const turns = createTurns({
-      ...{ store, sockets: this.#sockets, model: modelFor(this.env), tools: toolsFor(this.env) },
-      ...{ system: systemPrompt(), now: Date.now, nextId: nanoid, log },
-      nextSeq: () => {
-        seq += 1
-        return seq
-      },
-      armAlarm: () => this.#armAlarm(),
-    })
-    this.#room = { session, store, turns, lastSeq: () => seq }
+    this.#room = openRoom(this.ctx.storage, this.env, this.#sockets, () => this.#armAlarm())
   }
 
   #advance(): void {
@@ -234,28 +179,4 @@ export class Session extends DurableObject<Env> {
     this.#alarmMs = now + ALARM_MS
     this.ctx.waitUntil(this.ctx.storage.setAlarm(this.#alarmMs))
   }
-}
-
-function readFrame(data: string | ArrayBuffer): Result<ClientFrame, Fault> {
-  if (typeof data !== "string") return fail({ reason: "frame_malformed" })
-  const isLong = data.length > MAX_CLIENT_FRAME_BYTES / 4
-  if (isLong && utf8Bytes(data) > MAX_CLIENT_FRAME_BYTES) {
-    return fail({ reason: "frame_too_large", max: MAX_CLIENT_FRAME_BYTES })
-  }
-  return parseClientFrame(data)
-}
-
-function messageFault(content: string): Fault | null {
-  if (content.trim() === "") return { reason: "message_empty" }
-  return utf8Bytes(content) > MAX_MESSAGE_BYTES ? { reason: "message_too_large", max: MAX_MESSAGE_BYTES } : null
-}
-
-/** The first words of a session, on one line. */
-function titleFrom(words: string): string {
-  const line = words.trim().replace(/\s+/g, " ")
-  return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1).toWellFormed()}…`
-}
-
-function log(event: string, detail: Record<string, unknown>): void {
-  console.log(JSON.stringify({ event, ...detail }))
 }

@@ -27,6 +27,7 @@ export function piecesOf(text: string, maxBytes: number): readonly string[] {
     JSON.stringify({ type: "ops", seq, prev, message, piece: i + 1, pieces: groups.length, ops: group }),
   )
   if (frame.type === "ops") return pieces
+  if (groups.length === 0) return [JSON.stringify({ ...frame, content: "" })]
   // `content` may itself be over the limit; who needs it reads history.
   return [JSON.stringify({ ...frame, content: "", segments: [], pieces: groups.length }), ...pieces]
 }

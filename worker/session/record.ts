@@ -38,17 +38,23 @@ export interface Recorder {
 /**
  * Goes on with a stored message.
  *
- * Shapes  (Store, StoredMessage, nextSeq) → Recorder.
- * Errors  none of its own; what SQLite throws goes up, and nothing of that window is kept.
+ * Shapes  (Store, StoredMessage, nextSeq) → Recorder; `forgetHeld`: what clean had not settled is given up.
+ * Errors  none of its own; what SQLite throws goes up, nothing of that window is stored, and the recorder is spent:
+ *         a new one goes on from the rows.
  * Cost    reads one leaf; each flush writes one row a changed part.
  * Source  SPEC ST3–ST5.
  */
-export function createRecorder(store: Store, stored: StoredMessage, nextSeq: () => number): Recorder {
+export function createRecorder(
+  store: Store,
+  stored: StoredMessage,
+  nextSeq: () => number,
+  forgetHeld = false,
+): Recorder {
   let shown = stored
   let message = stored.message
   let waiting = 0
   let hasHeld = false
-  const intake = restoreIntake(store, stored)
+  const intake = forgetHeld ? createIntake() : restoreIntake(store, stored)
   const transcriber = createTranscriber()
   transcriber.advance(message)
   const writePart = createPartWriter(store, stored.pos, () => JSON.stringify(intake.save()))
@@ -71,11 +77,14 @@ export function createRecorder(store: Store, stored: StoredMessage, nextSeq: () 
       if (message === before && !hasHeld) return null
       const ops = [...transcriber.advance(message), ...opsBeside(before, message)]
       const seq = ops.length > 0 ? nextSeq() : shown.seq
-      message.parts.forEach((part, at) => {
-        const isHolding = hasHeld && part.type !== "tool_call" && part.open
-        if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at])
+      store.atomically(() => {
+        message.parts.forEach((part, at) => {
+          const isHolding = hasHeld && part.type !== "tool_call" && part.open
+          if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at])
+        })
+        if (message.status !== before.status) store.updateMessage(stored.pos, message, seq)
+        if (isEnded(before.status)) store.setLateSeq(seq)
       })
-      if (message.status !== before.status) store.updateMessage(stored.pos, message, seq)
       hasHeld = false
       shown = { ...shown, seq, message }
       return ops.length > 0 ? { seq, ops } : null
@@ -87,8 +96,12 @@ function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
   const last = message.parts.at(-1)
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake()
   const held = store.openLeaf(pos)?.held ?? null
-  // Our own row: `save` wrote it.
-  return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState))
+  try {
+    // Our own row: `save` wrote it; but perhaps that of another version, whose state this one cannot read.
+    return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState))
+  } catch {
+    return createIntake(last.type)
+  }
 }
 
 type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined) => void

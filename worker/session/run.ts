@@ -8,7 +8,13 @@
 
 import type { TurnEvent } from "../../shared/event.ts"
 import type { Result, TurnFault } from "../../shared/fault.ts"
-import { MAX_CALLS_PER_STEP, WINDOW_CHARS, WINDOW_MS } from "../../shared/limits.ts"
+import {
+  MAX_ARGS_CHARS,
+  MAX_CALLS_PER_STEP,
+  MAX_TOOL_NAME_CHARS,
+  WINDOW_CHARS,
+  WINDOW_MS,
+} from "../../shared/limits.ts"
 import { isEnded, type ToolCall } from "../../shared/message.ts"
 import type { Model, ModelEvent } from "../model/adapter.ts"
 import type { Tool } from "../tool/tool.ts"
@@ -28,8 +34,12 @@ export interface TurnHost {
   readonly tools: readonly Tool[]
   readonly system: string
   readonly now: () => number
+  /** Longest run of one turn, in milliseconds. */
+  readonly turnMs: number
   readonly nextId: () => string
   readonly nextSeq: () => number
+  /** A write failed after its seq was given: the next one goes on from what is stored. */
+  readonly resetSeq: () => void
   /** Makes sure that the object wakes while a turn runs, even if this process is killed. */
   readonly armAlarm: () => void
   /** One structured line for the engineers who run it. */
@@ -49,6 +59,8 @@ export interface Run {
   /** Something of this turn was shown: from now on deltas wait for their window. */
   hasSpoken: boolean
   window: ReturnType<typeof setTimeout> | null
+  /** A window that could not be written, found by its timer: the turn fails with it. */
+  failure: unknown
   thinkingSince: number | null
   inputTokens: number
   outputTokens: number
@@ -62,9 +74,9 @@ export function isOver(run: Run): boolean {
 export function publish(host: TurnHost, run: Run): void {
   if (run.window !== null) clearTimeout(run.window)
   run.window = null
+  run.hasSpoken = true
   const flushed = run.recorder.flush()
   if (flushed === null) return
-  run.hasSpoken = true
   host.sockets.sendOps(flushed.seq, flushed.ops, run.recorder.shown())
 }
 
@@ -72,7 +84,17 @@ export function publish(host: TurnHost, run: Run): void {
 function say(host: TurnHost, run: Run, event: TurnEvent): void {
   run.recorder.feed(event)
   if (!run.hasSpoken || run.recorder.waiting() >= WINDOW_CHARS) return publish(host, run)
-  run.window ??= setTimeout(() => publish(host, run), WINDOW_MS)
+  run.window ??= setTimeout(() => publishLater(host, run), WINDOW_MS)
+}
+
+/** Nobody waits for a timer, so what it meets is kept for `move`, which is woken by the abort. */
+function publishLater(host: TurnHost, run: Run): void {
+  try {
+    publish(host, run)
+  } catch (error) {
+    run.failure = error
+    run.abort.abort()
+  }
 }
 
 /** Ends a turn, once. What was gathered and not yet written goes along; the model and the tools are told to stop. */
@@ -97,6 +119,7 @@ export function finish(
 /** Does what is next until the turn is over or waits for somebody. */
 export async function move(host: TurnHost, run: Run): Promise<void> {
   for (;;) {
+    if (run.failure !== null) throw run.failure
     const act = nextAct(run.recorder.message())
     switch (act.do) {
       case "rest":
@@ -132,8 +155,13 @@ async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFau
   const { signal } = run.abort
   const messages = contextFor(recorder.message(), run.parent, host.store.at)
   recorder.feed({ type: "step_start" })
-  for await (const event of model.stream({ system: host.system, messages, tools: host.tools, signal })) {
-    if (signal.aborted) return null
+  const stream = model.stream({ system: host.system, messages, tools: host.tools, signal })[Symbol.asyncIterator]()
+  const stopped = untilAborted(signal)
+  for (;;) {
+    const next = await Promise.race([stopped, stream.next()])
+    if (next === null || signal.aborted) return null
+    if (next.done === true) return "model_cut_off"
+    const event = next.value
     switch (event.type) {
       case "fault":
         host.log("model_fault", { fault: event.fault, detail: event.detail })
@@ -150,10 +178,19 @@ async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFau
         hear(host, run, event)
     }
   }
-  return "model_cut_off"
+}
+
+/** Resolves with the abort: a model that does not obey it is not waited for. */
+function untilAborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null)
+    signal.addEventListener("abort", () => resolve(null), { once: true })
+  })
 }
 
 function hear(host: TurnHost, run: Run, event: Exclude<ModelEvent, { type: "finish" | "fault" }>): void {
+  // An empty delta says nothing, and must not end what is being said.
+  if ("delta" in event && event.delta === "") return
   if (event.type === "thinking_delta") {
     run.thinkingSince ??= host.now()
     return say(host, run, event)
@@ -164,7 +201,9 @@ function hear(host: TurnHost, run: Run, event: Exclude<ModelEvent, { type: "fini
   const asked = parts.filter((part) => part.step === step && part.type === "tool_call").length
   if (asked >= MAX_CALLS_PER_STEP) return host.log("too_many_calls", { name: event.name })
   const call_id = `call_${run.recorder.pos}_${parts.length}`
-  say(host, run, { type: "tool_call", call_id, name: event.name, args: event.args.toWellFormed() })
+  // Arguments over the bound are cut, so they are no JSON any more, and the call fails as it should.
+  const args = event.args.slice(0, MAX_ARGS_CHARS).toWellFormed()
+  say(host, run, { type: "tool_call", call_id, name: event.name.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed(), args })
 }
 
 function endThinking(host: TurnHost, run: Run): void {
@@ -187,6 +226,7 @@ async function dispatch(host: TurnHost, run: Run, calls: readonly ToolCall[]): P
   const runCall = async (call: ToolCall, i: number): Promise<void> => {
     const result = await dispatchCall({
       ...{ call, tool: tools[i], ordinal: ordinals[i] ?? null, channel: "user", signal: abort.signal, now: host.now },
+      log: host.log,
       onOutput: (delta) => say(host, run, { type: "tool_output_delta", call_id: call.call_id, delta }),
     })
     recorder.feed(result)

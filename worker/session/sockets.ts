@@ -6,14 +6,15 @@
  * addressed per socket: only `prev` differs. A socket whose token ran out is closed before anything is sent.
  */
 
-import { type Fault, faultToWire } from "../../shared/fault.ts"
-import type { Op, ServerFrame } from "../../shared/frame.ts"
-import { MAX_SERVER_FRAME_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
+import { type Fault, fail, faultToWire, type Result } from "../../shared/fault.ts"
+import { type ClientFrame, type Op, parseClientFrame, type ServerFrame } from "../../shared/frame.ts"
+import { MAX_CLIENT_FRAME_BYTES, MAX_SERVER_FRAME_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
 import { isEnded } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../tenant/keys.ts"
-import { createRing, type Numbered, opsBody } from "./ring.ts"
 import { piecesOf } from "./pieces.ts"
+import { createRing, type Numbered, opsBody } from "./ring.ts"
 import type { StoredMessage } from "./store.ts"
 
 /** What a socket carries through hibernation. */
@@ -47,7 +48,8 @@ export interface Resume {
   readonly seq: number
   readonly after: number | null
   readonly live: boolean
-  readonly since: (after: number) => readonly StoredMessage[]
+  /** Null where it is too much: the client reads history instead. */
+  readonly since: (after: number) => readonly StoredMessage[] | null
 }
 
 /** The subprotocol that we speak; the token travels beside it, never in a URL. */
@@ -76,11 +78,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
   /** Sends one numbered frame to one socket and moves its place. */
   const address = (socket: WebSocket, place: Attachment, frame: Numbered): Attachment => {
     if (frame.seq <= (place.last ?? 0)) return place
-    if (place.unseen >= RING_FRAMES) {
-      fault(socket, { reason: "socket_behind" })
-      return place
-    }
-    for (const text of framesOf(frame, place.last ?? 0)) put(socket, text)
+    for (const text of framesOf(frame, place)) put(socket, text)
     const moved = { ...place, last: frame.seq, unseen: place.unseen + 1 }
     attach(socket, moved)
     return moved
@@ -90,6 +88,10 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     for (const socket of ctx.getWebSockets()) {
       const place = attend(socket)
       if (place === null || place.last === null) continue
+      if (place.unseen >= RING_FRAMES) {
+        fault(socket, { reason: "socket_behind" })
+        continue
+      }
       if (place.live || frame.type === "message") address(socket, place, frame)
       else if (frame.ends) address(socket, place, whole())
     }
@@ -116,18 +118,23 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     },
     resume(socket, { epoch, seq, after, live, since }) {
       const from = after ?? seq
+      const kept = live ? ring.after(from, seq) : null
+      const changed = kept === null ? since(from) : []
+      if (changed === null) return fault(socket, { reason: "frame_invalid", field: "after" })
       let place: Attachment = { ...attachmentOf(socket), last: from, unseen: 0, live }
       attach(socket, place)
       reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
-      const kept = live ? ring.after(from, seq) : null
-      const missed = kept ?? since(from).map(numberedMessage)
-      for (const frame of missed) place = address(socket, place, frame)
+      for (const frame of kept ?? changed.map(numberedMessage)) place = address(socket, place, frame)
+      // It asked for these, so it reads them: they do not count as unseen.
+      attach(socket, { ...place, unseen: 0 })
     },
     see(socket, seq) {
       const place = attachmentOf(socket)
       const last = place.last ?? 0
       // Seqs have no gaps, so what lies between is at most so many frames.
-      if (seq <= last) attach(socket, { ...place, unseen: Math.min(place.unseen, last - seq) })
+      // Without live frames most seqs never come, so any word from it is a sign of life.
+      const unseen = place.live ? Math.min(place.unseen, last - seq) : 0
+      if (seq <= last) attach(socket, { ...place, unseen })
     },
   }
 }
@@ -139,8 +146,10 @@ function numberedMessage(stored: StoredMessage): Numbered {
 }
 
 /** One frame, addressed; a message over the limit as its header and pieces. */
-function framesOf(frame: Numbered, prev: number): readonly string[] {
-  const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${prev},${frame.body}`
+function framesOf(frame: Numbered, { last, live }: Attachment): readonly string[] {
+  const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${last ?? 0},${frame.body}`
+  // A client that takes whole messages only gets each of them whole, however long.
+  if (!live) return [text]
   // Four bytes are the most a code unit can come to; only what may be too large is measured.
   if (text.length * 4 <= MAX_SERVER_FRAME_BYTES) return [text]
   return piecesOf(text, MAX_SERVER_FRAME_BYTES)
@@ -150,4 +159,18 @@ function framesOf(frame: Numbered, prev: number): readonly string[] {
 function put(socket: WebSocket, text: string): void {
   if (socket.readyState !== WebSocket.OPEN) return
   socket.send(text)
+}
+
+/**
+ * A frame as it came in.
+ *
+ * Errors  `frame_malformed` (a binary one too), `frame_too_large`, and those of `parseClientFrame`.
+ */
+export function readFrame(data: string | ArrayBuffer): Result<ClientFrame, Fault> {
+  if (typeof data !== "string") return fail({ reason: "frame_malformed" })
+  const isLong = data.length > MAX_CLIENT_FRAME_BYTES / 4
+  if (isLong && utf8Bytes(data) > MAX_CLIENT_FRAME_BYTES) {
+    return fail({ reason: "frame_too_large", max: MAX_CLIENT_FRAME_BYTES })
+  }
+  return parseClientFrame(data)
 }

@@ -69,7 +69,8 @@ type Row = Record<string, SqlStorageValue>
 
 export type Store = ReturnType<typeof createStore>
 
-export function createStore(sql: SqlStorage) {
+/** `atomically` runs writes all or none; without it (in tests) each statement stands alone. */
+export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => T = (write) => write()) {
   const rows = { read: 0, written: 0 }
   const all = (query: string, ...bindings: SqlStorageValue[]): Row[] => {
     const cursor = sql.exec<Row>(query, ...bindings)
@@ -95,6 +96,8 @@ export function createStore(sql: SqlStorage) {
   }
 
   return {
+    atomically,
+
     /** Rows read and written by this store so far, as the platform counts (and bills) them. */
     rows: (): { readonly read: number; readonly written: number } => ({ ...rows }),
 
@@ -198,6 +201,21 @@ export function createStore(sql: SqlStorage) {
         "INSERT INTO queue (id, words, meta, seq, created) VALUES (?, ?, ?, ?, ?)",
         ...[message.id, message.words, metaOf(message), seq, Date.parse(message.timestamp)],
       )
+    },
+
+    /** The message that waits longest. */
+    nextQueued(): QueuedMessage | null {
+      const row = first("SELECT * FROM queue ORDER BY n LIMIT 1")
+      return row === null ? null : queuedOf(row)
+    },
+
+    countQueued(): number {
+      return Number(first("SELECT count(*) AS n FROM queue")?.["n"] ?? 0)
+    },
+
+    /** A message that is not the newest changed: its seq must not be given again. */
+    setLateSeq(seq: number): void {
+      all("UPDATE session SET late_seq = ?", seq)
     },
 
     dropQueued(n: number): void {

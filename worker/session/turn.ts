@@ -5,9 +5,8 @@
  * The row is the state: `advance` looks at what is stored and goes on from there, on every send, wake and alarm.
  */
 
-import { TURN_MS } from "../../shared/limits.ts"
 import { type Message, openMessage } from "../../shared/message.ts"
-import { recoveryOf } from "./decide.ts"
+import { isBlank, recoveryOf } from "./decide.ts"
 import { createRecorder } from "./record.ts"
 import { finish, isOver, move, publish, type Run, type TurnHost } from "./run.ts"
 import { isQuiet } from "./store.ts"
@@ -26,7 +25,7 @@ export function createTurns(host: TurnHost): Turns {
   const running = (): Run | null => (run === null || isOver(run) ? null : run)
 
   const moveAll = async (): Promise<void> => {
-    run = running() ?? recover(host)
+    run = running() ?? recoverSafely(host)
     for (;;) {
       const { written } = host.store.rows()
       if (running() === null && beginNext(host)) run = takeUp(host, written)
@@ -40,7 +39,8 @@ export function createTurns(host: TurnHost): Turns {
   return {
     isRunning: () => running() !== null,
     accept(user) {
-      if (running() !== null) return enqueue(host, user)
+      // Also while a turn is being put away, and never past those who wait.
+      if (running() !== null || advancing !== null || host.store.countQueued() > 0) return enqueue(host, user)
       const { written } = host.store.rows()
       const seq = beginTurn(host, user)
       run = takeUp(host, written)
@@ -55,14 +55,42 @@ export function createTurns(host: TurnHost): Turns {
   }
 }
 
-/** A mistake of ours ends the turn, not the object. */
+/** A mistake of ours, or a write that failed, ends the turn and not the object. */
 async function moveSafely(host: TurnHost, run: Run): Promise<void> {
   try {
     await move(host, run)
   } catch (error) {
-    if (isOver(run)) return
     host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
-    finish(host, run, "failed", "internal")
+    letGo(run)
+    endStored(host)
+  }
+}
+
+/** Stops whatever still works for a run; what it has gathered is given up. */
+function letGo(run: Run): void {
+  run.abort.abort()
+  if (run.window !== null) clearTimeout(run.window)
+  if (run.limit !== null) clearTimeout(run.limit)
+}
+
+/** Ends the turn from its rows alone: what a failed write left in memory was never shown, and never will be. */
+function endStored(host: TurnHost): void {
+  host.resetSeq()
+  const stored = host.store.at(host.store.newestPos())
+  if (stored === null || isQuiet(stored)) return
+  const recorder = createRecorder(host.store, stored, host.nextSeq, true)
+  recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
+  const flushed = recorder.flush()
+  if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.shown())
+}
+
+function recoverSafely(host: TurnHost): Run | null {
+  try {
+    return recover(host)
+  } catch (error) {
+    host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
+    endStored(host)
+    return null
   }
 }
 
@@ -70,9 +98,12 @@ async function moveSafely(host: TurnHost, run: Run): Promise<void> {
 function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | null {
   const stored = host.store.at(host.store.newestPos())
   if (stored === null || isQuiet(stored)) return null
+  // Of a step that showed nothing, nothing is kept: it is run again.
+  const last = stored.message.parts.at(-1)
+  const forgetHeld = last !== undefined && isBlank(last)
   const startedMs = Date.parse(stored.message.timestamp)
   const run: Run = {
-    recorder: createRecorder(host.store, stored, host.nextSeq),
+    recorder: createRecorder(host.store, stored, host.nextSeq, forgetHeld),
     parent: stored.parent,
     abort: new AbortController(),
     startedMs,
@@ -80,15 +111,23 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | n
     limit: null,
     hasSpoken: false,
     window: null,
+    failure: null,
     thinkingSince: null,
     inputTokens: 0,
     outputTokens: 0,
   }
-  run.limit = setTimeout(
-    () => finish(host, run, "failed", "turn_timeout"),
-    Math.max(startedMs + TURN_MS - host.now(), 0),
-  )
+  const left = Math.max(startedMs + host.turnMs - host.now(), 0)
+  run.limit = setTimeout(() => finishLate(host, run), left)
   return run
+}
+
+function finishLate(host: TurnHost, run: Run): void {
+  try {
+    finish(host, run, "failed", "turn_timeout")
+  } catch (error) {
+    run.failure = error
+    run.abort.abort()
+  }
 }
 
 /** A turn that another process left behind: what was lost is said first. */
@@ -121,8 +160,8 @@ function beginTurn(host: TurnHost, user: Message): number {
 }
 
 function beginNext(host: TurnHost): boolean {
-  const next = host.store.queue()[0]
-  if (next === undefined) return false
+  const next = host.store.nextQueued()
+  if (next === null) return false
   host.store.dropQueued(next.n)
   beginTurn(host, { ...next.message, status: "completed" })
   return true

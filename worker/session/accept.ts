@@ -1,0 +1,57 @@
+/**
+ * accept.ts: may this message come in, and has it been here before?
+ *
+ * socket, route → ACCEPT → turn or queue
+ * The client's own id makes a send repeatable: the same id again has no second effect (law 6).
+ */
+
+import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
+import type { Store } from "./store.ts"
+import { type Turns, userMessage } from "./turn.ts"
+
+export interface SendRequest {
+  readonly id: string
+  readonly content: string
+  readonly reply_to?: string | undefined
+}
+
+export interface Accepted {
+  readonly id: string
+  /** The seq that the message was given when it first came. */
+  readonly seq: number
+  readonly duplicate: boolean
+}
+
+/**
+ * Shapes  SendRequest → Accepted.
+ * Errors  `message_empty`, `message_too_large`, `frame_invalid` (an answer to nothing), `queue_full`; nothing is stored then.
+ */
+export function acceptMessage(store: Store, turns: Turns, request: SendRequest, now: number): Result<Accepted> {
+  const { id, content, reply_to } = request
+  const known = store.find(id)
+  if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
+  const fault = faultOf(content)
+  if (fault !== null) return fail(fault)
+  if (reply_to !== undefined && store.find(reply_to) === null)
+    return fail({ reason: "frame_invalid", field: "reply_to" })
+  if (store.countQueued() >= MAX_QUEUED) return fail({ reason: "queue_full", max: MAX_QUEUED })
+  const seq = turns.accept(userMessage(id, content, now, reply_to ?? null))
+  return succeed({ id, seq, duplicate: false })
+}
+
+function faultOf(content: string): Fault | null {
+  if (content.trim() === "") return { reason: "message_empty" }
+  return utf8Bytes(content) > MAX_MESSAGE_BYTES ? { reason: "message_too_large", max: MAX_MESSAGE_BYTES } : null
+}
+
+/** The session's title; an untitled one takes the first words of its first message. */
+export function titleSession(store: Store, words: string): string {
+  const title = store.session()?.title ?? ""
+  if (title !== "") return title
+  const line = words.trim().replace(/\s+/g, " ")
+  const first = line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`
+  store.setTitle(first.toWellFormed())
+  return first.toWellFormed()
+}
