@@ -112,13 +112,18 @@ const WAKE_IN_TAG = /[\s<>`~"'=/]/
 const WAKE_IN_RUN = /[^`]/
 const WAKE_BEHIND_RUN = /[\s`]/
 
+function wakeOf(held: string): RegExp {
+  if (held[0] !== "`") return WAKE_IN_TAG
+  return runEnd(held, 0) === held.length ? WAKE_IN_RUN : WAKE_BEHIND_RUN
+}
+
 class Sweeper {
   /** Text that is not settled yet. */
   #text: string
   /** More of it, that cannot change anything before what `#wake` finds. */
   #aside: string[] = []
   #asideSize = 0
-  #wake = WAKE_IN_TAG
+  #wake: RegExp
   #out = ""
   readonly #line: LineState
   #spanCount: number
@@ -136,6 +141,7 @@ class Sweeper {
 
   constructor(saved: CleanState | undefined) {
     this.#text = saved?.held ?? ""
+    this.#wake = wakeOf(this.#text)
     this.#line = saved === undefined ? createLine() : { ...saved.line }
     this.#spanCount = saved?.spans ?? 0
     this.#openTo = saved?.openTo ?? -1
@@ -200,9 +206,7 @@ class Sweeper {
     this.#html.shift(to)
     this.#openTo = Math.max(-1, this.#openTo - to)
     this.#reach = { end: -1, from: -1 }
-    const first = this.#text[0]
-    if (first === "`") this.#wake = runEnd(this.#text, 0) === this.#text.length ? WAKE_IN_RUN : WAKE_BEHIND_RUN
-    else this.#wake = WAKE_IN_TAG
+    this.#wake = wakeOf(this.#text)
   }
 
   #fence(at: number): number {
