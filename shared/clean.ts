@@ -4,7 +4,7 @@
  * model → CLEAN → event → fold
  * The one chokepoint for every text and thinking delta, before anything is stored (DESIGN §5). Code is left alone; of
  * HTML only bare formatting and `<span id='tool_n'>` stay; what is no HTML stays readable.
- * Pure. Any cut gives the same text (SPEC CL1), and clean text is not changed by cleaning (SPEC CL2).
+ * Pure. Any cut gives the same text, and clean text is not changed by cleaning (SPEC CL9).
  */
 
 import { CodeSpans, LineFinder, splitCode } from "./code.ts"
@@ -65,7 +65,7 @@ export interface Cleaner {
  * Units   what is held is at most a few MAX_HELD UTF-16 code units.
  * Errors  none. What cannot be understood is text.
  * Cost    one pass over the text, hostile ones too.
- * Source  SPEC CL1–CL16.
+ * Source  SPEC CL1–CL10.
  */
 export function createCleaner(saved?: CleanState): Cleaner {
   const sweeper = new Sweeper(saved)

@@ -169,7 +169,7 @@ export type Block =
  * Shapes  text → blocks in order. Code comes without its fences, and its lines without the quote marks and the
  *         indentation that its opening run stands behind. A list marker in front of a fence stays in the text before it.
  * Cost    one pass.
- * Source  SPEC CO1–CO5.
+ * Source  SPEC CO1–CO3.
  */
 export function splitFences(text: string): Block[] {
   const blocks: Block[] = []

@@ -12,7 +12,7 @@ import { type Fault, fail, type Result, succeed } from "./fault.ts"
 import { MAX_ID_CHARS } from "./limits.ts"
 
 /** A public id: message, call, session, exchange. */
-export const idSchema = v.pipe(v.string(), v.regex(new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)))
+export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
 
 /** Who dispatched a tool. Only `user` may cue a card (law 4). */
 export const channelSchema = v.picklist(["user", "subagent", "agent", "external"])

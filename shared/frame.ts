@@ -166,9 +166,10 @@ const clientFrameSchema = v.variant("type", [
 
 export type ClientFrame = v.InferOutput<typeof clientFrameSchema>
 
-const CLIENT_FRAME_TYPES: ReadonlySet<string> = new Set(
-  clientFrameSchema.options.map((option) => option.entries.type.literal),
-)
+/** Made when it is first asked for: the page, which parses no client frames, ships none of this. */
+function isClientFrameType(type: string): boolean {
+  return clientFrameSchema.options.some((option) => option.entries.type.literal === type)
+}
 
 /** The ping and its answer, byte for byte: the platform answers it without waking the object. */
 export const PING_FRAME = '{"type":"ping"}'
@@ -187,7 +188,7 @@ export function parseClientFrame(text: string): Result<ClientFrame, Fault> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "frame_malformed" })
   const type: unknown = Reflect.get(value, "type")
   if (typeof type !== "string") return fail({ reason: "frame_invalid", field: "type" })
-  if (!CLIENT_FRAME_TYPES.has(type)) return fail({ reason: "frame_unknown", type: type.slice(0, 40) })
+  if (!isClientFrameType(type)) return fail({ reason: "frame_unknown", type: type.slice(0, 40) })
   const parsed = v.safeParse(clientFrameSchema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)
   return fail({ reason: "frame_invalid", field: v.getDotPath(parsed.issues[0]) ?? "type" })

@@ -2,7 +2,7 @@
  * line.ts: what one line of Markdown tells of code: where it opens a fence, ends one, or ends a paragraph.
  *
  * LINE → code → clean, mark, directive, page
- * By our own definition, which no other line can change, so that a cut text can be decided (SPEC CO1–CO4).
+ * By our own definition, which no other line can change, so that a cut text can be decided (SPEC CO1, CO2).
  * Line ends are LF here. Every decision looks at most a few MAX_HELD ahead, and says WAIT until it can be made.
  * Pure.
  */

@@ -3,7 +3,7 @@
  *
  * clean → event → fold → MARK → segment
  * Found as the regular expression of seed 000 §5.4 finds them, outside Markdown code and not after a backslash.
- * Pure. What has been reported after some text is a function of that text alone, however it was cut (SPEC MK3).
+ * Pure. What has been reported after some text is a function of that text alone, however it was cut (SPEC MK4).
  */
 
 import { CodeSpans } from "./code.ts"

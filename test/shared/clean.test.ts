@@ -1,0 +1,188 @@
+import { expect, test } from "vitest"
+import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/clean.ts"
+import { MAX_HELD } from "../../shared/limits.ts"
+
+/** Unseen, so tests spell it. */
+const WJ = "\u2060"
+
+type Row = readonly [raw: string, clean: string]
+
+function cleanIn(pieces: readonly string[]): string {
+  const cleaner = createCleaner()
+  return pieces.map((piece) => cleaner.push(piece)).join("") + cleaner.end()
+}
+
+/** Whole, in single code units, and put to sleep and woken at every index: one answer. */
+function expectClean(raw: string, expected: string): void {
+  expect(clean(raw)).toBe(expected)
+  expect(clean(expected), "cleaned twice").toBe(expected)
+  expect(cleanIn(raw.split("")), "in single code units").toBe(expected)
+  for (let at = 0; at <= raw.length; at++) {
+    const before = createCleaner()
+    const head = before.push(raw.slice(0, at))
+    const state = JSON.parse(JSON.stringify(before.save())) as CleanState
+    const after = createCleaner(state)
+    expect(head + after.push(raw.slice(at)) + after.end(), `woken at ${at}`).toBe(expected)
+  }
+}
+
+function table(rule: string, rows: readonly Row[]): void {
+  test.each(rows)(`[${rule}] %j`, (raw, expected) => expectClean(raw, expected))
+}
+
+const KEPT =
+  "b i u s em strong code pre kbd mark sub sup br hr p ul ol li blockquote h1 h2 h3 h4 table thead tbody tr th td".split(
+    " ",
+  )
+
+test.each(KEPT)("[CL1] <%s> keeps its tag alone", (name) => {
+  expectClean(`<${name.toUpperCase()} class="x" onclick=y>`, `<${name}>`)
+  expectClean(`</${name} x>`, name === "br" || name === "hr" ? "" : `</${name}>`)
+})
+
+table("CL1", [
+  ["<B onclick=x>b</B>", "<b>b</b>"],
+  ["a<br/>b<br />c", "a<br>b<br>c"],
+  ["<p\nclass='x'>y</p>", "<p>y</p>"],
+  ["<b a='>' c=\"<i>\">x", "<b>x"],
+  ["</b>", "</b>"],
+])
+
+table("CL2", [
+  ["<span id='weather_1'>Hi</span>", "<span id='weather_1'>Hi</span>"],
+  ['<span id="weather_1">Hi</span>', '<span id="weather_1">Hi</span>'],
+  ["<SPAN  ID='weather_1' class=x>Hi</SPAN >", "<span id='weather_1'>Hi</span>"],
+  ["<span class='evil' onclick='…'>x</span>", "<span>x</span>"],
+  ["<span id=weather_1>x</span>", "<span>x</span>"],
+  ["<span id='Weather_1'>x</span>", "<span>x</span>"],
+  ["<span id='weather'>x</span>", "<span>x</span>"],
+  ["<span id='a_1' id='b_2'>x</span>", "<span id='a_1'>x</span>"],
+  ["x</span>y", "xy"],
+  ["<span>a</span></span>", "<span>a</span>"],
+  ["<span id='a_1'>open", "<span id='a_1'>open"],
+])
+
+const SWALLOWED = "script style iframe object embed noscript template svg math textarea title".split(" ")
+
+test.each(SWALLOWED)("[CL3] <%s> goes with its content, or is text", (name) => {
+  expectClean(`a<${name} x=y>in <b>it</b></${name}>b`, "ab")
+  expectClean(`a<${name}>b`, `a&lt;${name}>b`)
+  expectClean(`</${name}>b`, "b")
+})
+
+test("[CL3] a close tag may end up to MAX_HELD after the `<`, and no further", () => {
+  const within = `<script>${"x".repeat(MAX_HELD - 17)}</script>`
+  expect(within.length).toBe(MAX_HELD)
+  expect(clean(within)).toBe("")
+  expect(cleanIn(within.split(""))).toBe("")
+  const beyond = `<script>${"x".repeat(MAX_HELD - 16)}</script>`
+  expect(clean(beyond)).toBe(`&lt;${beyond.slice(1, -9)}`)
+  expect(cleanIn(beyond.split(""))).toBe(clean(beyond))
+})
+
+table("CL3", [
+  ["raw <script>alert(1)</script> does not", "raw  does not"],
+  ["<SCRIPT>a</script\n>b", "b"],
+  ["<svg/>x</svg>", "x"],
+  ["<script/>x", "&lt;script/>x"],
+])
+
+table("CL4", [
+  ["<div class=x>in <a href=y>it</a></div>", "in it"],
+  ["<img src=x onerror=alert(1)>x", "x"],
+  ['<a title="<script>">x</a>', "x"],
+  ["<h5>x</h5>", "x"],
+  ["a<!-- b -->c<!-->d<!doctype html>e<?php f ?>g<![CDATA[h]]>i", "acdegi"],
+  ["<!-- a", "&lt;!-- a"],
+  ["<!foo>", "&lt;!foo>"],
+])
+
+table("CL5", [
+  ["Array<T> of Map<string, T[]>", "Array&lt;T> of Map&lt;string, T[]>"],
+  ["<your-name> </T> run <command>", "&lt;your-name> &lt;/T> run &lt;command>"],
+  ["a < b, 1 <2, a<, <", "a < b, 1 <2, a<, <"],
+  ["I </3 you", "I &lt;/3 you"],
+  ["<https://x.y/z?a=b> <mailto:a@b.c> <tel:1> <a@b.c>", "<https://x.y/z?a=b> <mailto:a@b.c> <tel:1> <a@b.c>"],
+  ["<javascript:x> <ftp://a> <http://`>", "&lt;javascript:x> &lt;ftp://a> &lt;http://`>"],
+  ["<i", "&lt;i"],
+  ["<b <i>", "&lt;b <i>"],
+  ["&lt;b&gt; &amp;", "&lt;b&gt; &amp;"],
+])
+
+test("[CL5] what goes back to the model is what it wrote, code apart", () => {
+  expect(cleanToModel(clean("Array<T> `Array<T>` a < b"))).toBe("Array<T> `Array<T>` a < b")
+  expect(cleanToModel("&lt;T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n&lt;/T>")).toBe(
+    "<T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n</T>",
+  )
+  expect(cleanToModel("plain")).toBe("plain")
+})
+
+table("CL6", [
+  ["`<div>` <div>", "`<div>` "],
+  ["``a ` <i x>`` <i x>", "``a ` <i x>`` <i>"],
+  ["```\n<script>\n\u0001\n```\n<div>x", "```\n<script>\n\u0001\n```\nx"],
+  ["~~~ <x>\n<b y>\n~~~\n<b y>", "~~~ <x>\n<b y>\n~~~\n<b>"],
+  ["> ```\n> <b x>\n<b x>", "> ```\n> <b x>\n<b>"],
+  ["    <b x>", "    <b>"],
+  ["`a\n\n<b x>`", "`a\n\n<b>`"],
+  ["\\<b> \\\\<b x> \\< b \\`<b x>`", "&lt;b> \\\\<b> \\< b \\`<b>`"],
+  ["```a`<b x>\n", `${WJ}\`\`\`a\`<b>\n`],
+])
+
+table("CL7", [
+  ["a\r\nb\rc\n", "a\nb\nc\n"],
+  ["a\u0000b\u0007c\u000bd\te\u007f", "abcd\te\u007f"],
+  ["a\u202eb\u202dc", "abc"],
+  ["a\ud800b \ud83d\ude00 \udc00", "a\ufffdb \ud83d\ude00 \ufffd"],
+  ["`\ud800\u0001`", "`\ufffd\u0001`"],
+  ["\r", "\n"],
+  ["\ud83d", "\ufffd"],
+])
+
+test.each([
+  ["a tag", "<b ", "x", ">"],
+  ["a quoted value", "<b x='", "y", "'>"],
+  ["a comment", "<!--", "x", "-->"],
+  ["inline code", "`", "<b x> ", "`"],
+  ["an autolink", "<https://", "x", ">"],
+])("[CL8] %s over MAX_HELD is text, in one piece and in many", (_, open, fill, close) => {
+  const room = MAX_HELD - open.length - close.length
+  const fits = open + fill.repeat(Math.floor(room / fill.length)) + close
+  const over = open + fill.repeat(Math.floor(room / fill.length) + 1) + close
+  expect(clean(fits)).not.toMatch(/^(&lt;|\\)/)
+  expect(clean(over)).toMatch(/^(&lt;|\\)/)
+  for (const raw of [fits, over]) {
+    expect(cleanIn(raw.split(""))).toBe(clean(raw))
+    expect(clean(clean(raw))).toBe(clean(raw))
+  }
+})
+
+test("[CL8] what is held stays small, whatever comes", () => {
+  for (const unit of ["<a b='", "<script>", "<!--", "`a\n", "```x", "> ", "\\", "~", "`", "<b\n> "]) {
+    const cleaner = createCleaner()
+    for (let i = 0; i < 4000; i++) cleaner.push(unit)
+    expect(cleaner.save().held.length, unit).toBeLessThanOrEqual(3 * MAX_HELD)
+  }
+})
+
+table("CL9", [
+  ["`<font>`", "`<font>`"],
+  ["a`` <font>`", "a`` `"],
+  ["a``<font>`", `a\`\`${WJ}\``],
+  ["~~<font>~\nx", `~~${WJ}~\nx`],
+  ["\\<font>", "&lt;font>"],
+  ["a\\\u0001`b", `a\\${WJ}\`b`],
+  ["<<font>b", `<${WJ}b`],
+  ["<\u0001b>", "&lt;b>"],
+  ["<font>```\n<b x>", `${WJ}\`\`\`\n<b>`],
+  ["it`s <font\n\n>`c <b x>`", "it`s \n\n`c <b x>`"],
+  ["> ```\n<font>> <b x>", `> \`\`\`\n${WJ}> <b>`],
+])
+
+table("CL10", [
+  ["<div\n```js\n<b x>\n```\n>", "&lt;div\n```js\n<b x>\n```\n>"],
+  ["<script>\n```\ncode\n```\n</script>", "&lt;script>\n```\ncode\n```\n"],
+  ["<font\n>```x\n<b y>\n```", "&lt;font\n>```x\n<b y>\n```"],
+  ["<!--\n- ~~~\n<b y>", "&lt;!--\n- ~~~\n<b y>"],
+  ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
+])
