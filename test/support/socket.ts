@@ -37,7 +37,11 @@ export interface TestClient {
   readonly texts: string[]
   readonly messages: Map<string, WireMessage>
   last: number
+  /** Pieces that have come of the frame that comes in pieces. */
+  pieces: number
   closed: { code: number; reason: string } | null
+  /** The first gap, double or op that did not fit. */
+  broken: Error | null
   say(frame: ClientFrame | string): void
   /** Resolves with the first frame, past or to come, that fits. */
   until<T extends ServerFrame>(fits: (frame: ServerFrame) => frame is T): Promise<T>
@@ -65,7 +69,7 @@ export async function connect(id: string, claims: Claims = CLAIMS, hello: object
 function follow(socket: WebSocket): TestClient {
   const waiting = new Set<() => void>()
   const client: TestClient = {
-    ...{ socket, frames: [], texts: [], messages: new Map(), last: 0, closed: null },
+    ...{ socket, frames: [], texts: [], messages: new Map(), last: 0, pieces: 0, closed: null, broken: null },
     say: (frame) => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
     until: (fits) => wait(() => client.frames.find(fits)),
     untilTrue: (fits) => wait(() => client.frames.find(fits)),
@@ -77,10 +81,11 @@ function follow(socket: WebSocket): TestClient {
       const late = setTimeout(() => reject(new Error(`nothing came; frames: ${client.texts.join("\n")}`)), 10_000)
       const check = (): void => {
         const found = look()
-        if (found === undefined) return
+        if (client.broken !== null) reject(client.broken)
+        else if (found === undefined) return
         clearTimeout(late)
         waiting.delete(check)
-        resolve(found)
+        if (found !== undefined) resolve(found)
       }
       waiting.add(check)
       check()
@@ -93,7 +98,12 @@ function follow(socket: WebSocket): TestClient {
     const text = String(event.data)
     client.texts.push(text)
     const frame = parseServerFrame(text)
-    if (frame !== null) take(client, frame)
+    try {
+      if (frame !== null) take(client, frame)
+    } catch (error) {
+      // Kept, so that whatever the test waits for fails with it.
+      client.broken ??= error instanceof Error ? error : new Error(String(error))
+    }
     wake()
   })
   socket.addEventListener("close", ({ code, reason }) => {
@@ -110,18 +120,24 @@ function take(client: TestClient, frame: ServerFrame): void {
   if ("piece" in frame && frame.piece !== undefined) return takePiece(client, frame)
   if (frame.prev !== client.last) throw new Error(`gap: prev ${frame.prev}, last ${client.last}`)
   if (frame.seq <= frame.prev) throw new Error(`double: seq ${frame.seq}, prev ${frame.prev}`)
-  client.last = frame.seq
   if (frame.type === "message") {
-    const { type: _, seq: __, prev: ___, pieces: ____, ...message } = frame
+    const { type: _, seq: __, prev: ___, pieces, ...message } = frame
     client.messages.set(frame.id, message)
+    if (pieces === undefined) client.last = frame.seq
     return
   }
+  client.last = frame.seq
   changeWith(client, frame)
 }
 
+/** Pieces of one frame come in order, all with its seq; it counts as reached with the last one. */
 function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
-  if (frame.piece === 1 && frame.seq > client.last) client.last = frame.seq
+  const { piece = 1, pieces = 1 } = frame
+  client.pieces = piece === 1 ? 1 : client.pieces + 1
+  if (piece !== client.pieces) throw new Error(`piece ${piece} where ${client.pieces} was due`)
+  if (frame.prev !== client.last) throw new Error(`gap: prev ${frame.prev}, last ${client.last}`)
   changeWith(client, frame)
+  if (piece === pieces) client.last = frame.seq
 }
 
 function changeWith(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {

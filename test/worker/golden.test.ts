@@ -69,6 +69,8 @@ async function play(golden: Golden, name: string, events: readonly TurnEvent[]):
   let live: Segment[] = []
   for (const event of events) {
     live = apply(live, await feed(name, event))
+    // Durable before visible: what was told is what the rows say, after every single event.
+    expect(canonicalJson(live)).toBe(canonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
   }
   const stored = await segmentsStored(name)

@@ -421,6 +421,8 @@ describe("history", () => {
       )
       seen.unshift(...page.messages.map((message: WireMessage) => message.id))
       cursor = page.cursor
+      // New messages come at the other end and move nothing.
+      await sessionOf(id).send(CLAIMS, { id: `new${seen.length}`, content: "/say new" })
       expect(page.has_more).toBe(cursor !== undefined)
     } while (cursor !== undefined)
     expect(seen).toEqual(Array.from({ length: 40 }, (_, i) => `m${i}`))
