@@ -182,7 +182,7 @@ table("CL9", [
 table("CL10", [
   ["<div\n```js\n<b x>\n```\n>", "&lt;div\n```js\n<b x>\n```\n>"],
   ["<script>\n```\ncode\n```\n</script>", "&lt;script>\n```\ncode\n```\n"],
-  ["<font\n>```x\n<b y>\n```", "&lt;font\n>```x\n<b y>\n```"],
+  ["<font\n>```x\n> <b y>\n<b y>", "&lt;font\n>```x\n> <b y>\n<b>"],
   ["<!--\n- ~~~\n<b y>", "&lt;!--\n- ~~~\n<b y>"],
   ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
 ])

@@ -1,0 +1,192 @@
+import fc from "fast-check"
+import { Parser } from "htmlparser2"
+import { Marked, type Token } from "marked"
+import { expect, test } from "vitest"
+import { type CleanState, clean, createCleaner } from "../../shared/clean.ts"
+import { splitFences } from "../../shared/code.ts"
+import { longText, normalized, shortText } from "../support/model-text.ts"
+import { hold, RUNS } from "../support/seeded.ts"
+
+/** Texts around MAX_HELD cost a hundred times as much; there are fewer of them, beside RUNS short ones. */
+const LONG_RUNS = RUNS / 10
+
+const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
+
+function piecesOf(text: string, at: readonly number[]): string[] {
+  const ends = [...new Set([...at.map((n) => n % (text.length + 1)), text.length])].sort((a, b) => a - b)
+  return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
+}
+
+function cleanIn(pieces: readonly string[]): string {
+  const cleaner = createCleaner()
+  return pieces.map((piece) => cleaner.push(piece)).join("") + cleaner.end()
+}
+
+function cleanAsleepBetween(pieces: readonly string[]): string {
+  let cleaner = createCleaner()
+  let text = ""
+  for (const piece of pieces) {
+    text += cleaner.push(piece)
+    cleaner = createCleaner(JSON.parse(JSON.stringify(cleaner.save())) as CleanState)
+  }
+  return text + cleaner.end()
+}
+
+function codesOf(text: string) {
+  return splitFences(text).filter((block) => block.type === "code")
+}
+
+test("[CL9] any cut gives the same clean text, also asleep between the pieces", () => {
+  const property = (text: fc.Arbitrary<string>) =>
+    fc.property(text, cuts, (raw, at) => {
+      const whole = clean(raw)
+      expect(cleanIn(piecesOf(raw, at))).toBe(whole)
+      expect(cleanAsleepBetween(piecesOf(raw, at))).toBe(whole)
+    })
+  hold(property(shortText))
+  hold(property(longText), LONG_RUNS)
+})
+
+test("[CL9] single code units give the same clean text", () => {
+  hold(
+    fc.property(shortText, (raw) => {
+      expect(cleanIn(raw.split(""))).toBe(clean(raw))
+    }),
+  )
+})
+
+test("[CL9] cleaning twice is cleaning once", () => {
+  const property = (text: fc.Arbitrary<string>) =>
+    fc.property(text, (raw) => {
+      const once = clean(raw)
+      expect(clean(once)).toBe(once)
+    })
+  hold(property(shortText))
+  hold(property(longText), LONG_RUNS)
+})
+
+test("[CL10] the code blocks of clean text are those of the raw text", () => {
+  const property = (text: fc.Arbitrary<string>) =>
+    fc.property(text, (raw) => {
+      expect(codesOf(clean(raw))).toEqual(codesOf(normalized(raw)))
+    })
+  hold(property(shortText))
+  hold(property(longText), LONG_RUNS)
+})
+
+/** What must never be left outside code: a tag that is not bare and kept. */
+const LEFT =
+  /<(?!\/?(?:b|i|u|s|em|strong|code|pre|kbd|mark|sub|sup|br|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|t[rhd]|span)>|span id=(?<q>['"])[a-z][a-z0-9_]*_\d+\k<q>>|https?:|mailto:|tel:|[^\s<>`]+@)[a-z/!?]/i
+
+test("[CL4] outside code no tag is left but bare and kept ones", () => {
+  // Without backticks and tildes, there is no code.
+  const words = shortText.map((text) => text.replace(/[`~]/g, ""))
+  hold(
+    fc.property(words, (raw) => {
+      expect(clean(raw)).not.toMatch(LEFT)
+    }),
+  )
+})
+
+test("[CL1] a tag ends where htmlparser2 says", () => {
+  const parts = ["a", "b=", "=", "'", '"', ">", "/", " ", "\n", "x", "é", "\t", "id='c_1'", "-"]
+  const attributes = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((all) => all.join(""))
+  hold(
+    fc.property(attributes, (written) => {
+      const raw = `<b ${written}>tail`
+      const ends: number[] = []
+      const parser = new Parser({ onopentag: () => void ends.push(parser.endIndex + 1) }, { decodeEntities: false })
+      parser.write(raw)
+      const end = ends[0] ?? -1
+      expect(clean(raw)).toBe(end < 0 ? `&lt;${raw.slice(1)}` : `<b>${raw.slice(end)}`)
+    }),
+  )
+})
+
+/** The page's Markdown parser as it comes, but for indented code, which is not code here. */
+const markdown = new Marked({ tokenizer: { code: () => undefined } })
+
+function codesMarkedFinds(text: string): string[] {
+  const found: string[] = []
+  const visit = (token: Token): void => {
+    if (token.type === "code") found.push(token["text"] as string)
+    if (token.type === "list") for (const item of token["items"] as Token[]) visit(item)
+    else for (const child of token["tokens"] ?? []) visit(child)
+  }
+  for (const token of markdown.lexer(text)) visit(token)
+  return found
+}
+
+/**
+ * Documents of noise and closed fences, a blank line between them. Left out, since there our fences are line-local on
+ * purpose: fences that nothing closes, that a dedent ends, or whose close stands deeper than their opening run; and
+ * noise that begins a list or a quote, into which marked takes the lines that follow.
+ */
+const fenced = fc
+  .tuple(
+    fc.constantFrom("", "> ", "> > ", "  ", "- ", "1. ", "> - "),
+    fc.constantFrom("```", "````", "~~~"),
+    fc.array(
+      fc.constantFrom(
+        "<b x>",
+        "</div>",
+        "<script>",
+        "code",
+        "\\<",
+        "`",
+        "``",
+        "  deep",
+        "",
+        "&lt;",
+        "<!--",
+        "\u0001",
+        "# x",
+      ),
+      { maxLength: 5 },
+    ),
+  )
+  .map(([head, fence, lines]) => {
+    const rest = head.replace(/[-\d.]/g, " ")
+    return [`${head}${fence}js`, ...lines.map((line) => rest + line), `${rest}${fence}`].join("\n")
+  })
+const noise = fc
+  .array(
+    fc.constantFrom(
+      "<b x>",
+      "</b>",
+      "<div",
+      "<div>",
+      "</div>",
+      "<script>",
+      "<!--",
+      "-->",
+      "<T>",
+      "`",
+      "``",
+      "word",
+      " ",
+      "\n",
+      ">",
+      "'",
+      '"',
+      "<a b='",
+      "\\",
+    ),
+    { maxLength: 8 },
+  )
+  .map((all) => `x${all.join("")}`.replace(/\n[\s>]*/g, "\ny"))
+const documents = fc.array(fc.oneof(fenced, noise), { maxLength: 6 }).map((all) => all.join("\n\n"))
+
+test("[CL10] code that the page's Markdown parser finds in raw text survives", () => {
+  hold(
+    fc.property(documents, (raw) => {
+      const kept = codesMarkedFinds(clean(raw))
+      let from = 0
+      for (const code of codesMarkedFinds(raw)) {
+        const at = kept.indexOf(code, from)
+        expect(at, code).toBeGreaterThanOrEqual(0)
+        from = at + 1
+      }
+    }),
+  )
+})
