@@ -4,11 +4,26 @@
  * `vite dev` serves both with hot reload; `vite build` writes dist/client (page) and dist/cuecard (Worker).
  * `--mode testing` builds the `cuecard/testing` entry for plain Node instead.
  */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
-import { defineConfig } from "vite"
+import { defineConfig, type Plugin } from "vite"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
+
+/** The built configuration names the folder it was built in; what is packed and handed on should not. */
+function withoutPaths(): Plugin {
+  const file = "dist/cuecard/wrangler.json"
+  return {
+    name: "cuecard:without-paths",
+    apply: "build",
+    closeBundle() {
+      if (!existsSync(file)) return
+      const { configPath: _config, userConfigPath: _userConfig, ...config } = JSON.parse(readFileSync(file, "utf8"))
+      writeFileSync(file, JSON.stringify(config))
+    },
+  }
+}
 
 export default defineConfig(({ mode }) =>
   mode === "testing"
@@ -23,7 +38,7 @@ export default defineConfig(({ mode }) =>
         },
       }
     : {
-        plugins: [preact(), cloudflare({ persistState: { path: STATE_DIR }, inspectorPort: false })],
+        plugins: [preact(), cloudflare({ persistState: { path: STATE_DIR }, inspectorPort: false }), withoutPaths()],
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },
         environments: {
