@@ -42,13 +42,19 @@ function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">)
   })
   return (
     <header class="topbar">
-      <button type="button" aria-label="Conversations" aria-expanded={isDrawerOpen.value} onClick={() => (isDrawerOpen.value = true)}>
+      <button
+        type="button"
+        aria-label="Conversations"
+        aria-expanded={isDrawerOpen.value}
+        onClick={() => (isDrawerOpen.value = true)}
+      >
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M3.5 6.5h13M3.5 13.5h9" />
         </svg>
       </button>
       <h1>{title.value || "Cuecard"}</h1>
-      <a href="#/" aria-label="New chat">
+      <a href="#/">
+        <span class="unseen">New chat</span>
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M10 4.5v11M4.5 10h11" />
         </svg>
@@ -157,12 +163,8 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
           {entry === null ? (
             <Welcome onPick={(words) => chat.send(words)} />
           ) : (
-            <div class="transcript" data-transcript role="log" aria-live="off" aria-label="Conversation">
-              <UnsentMessage
-                entry={entry}
-                onRetry={() => chat.retryStart()}
-                onDiscard={() => chat.discardStart()}
-              />
+            <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label="Conversation">
+              <UnsentMessage entry={entry} onRetry={() => chat.retryStart()} onDiscard={() => chat.discardStart()} />
               {entry.error === null && <Typing />}
             </div>
           )}

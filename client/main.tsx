@@ -69,6 +69,10 @@ addEventListener("hashchange", () => {
   chat.follow()
   focusAsked.value++
 })
+// A way chosen closes the drawer it was chosen in, also where it leads to what is open already.
+addEventListener("click", (event) => {
+  if (event.target instanceof Element && event.target.closest("a[href^='#']") !== null) isDrawerOpen.value = false
+})
 addEventListener("online", () => chat.wake())
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) chat.wake()

@@ -24,7 +24,7 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
         <p class="brand">
           <Mark /> Cuecard
         </p>
-        <a class="new" href="#/" onClick={close}>
+        <a class="new" href="#/">
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M10 4.5v11M4.5 10h11" />
           </svg>
@@ -34,7 +34,7 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
           <ul>
             {chat.sessions.value.map(({ id, title }) => (
               <li key={id}>
-                <a href={`#/s/${id}`} aria-current={id === current ? "page" : undefined} onClick={close}>
+                <a href={`#/s/${id}`} aria-current={id === current ? "page" : undefined}>
                   {title || "Untitled"}
                 </a>
               </li>

@@ -4,11 +4,17 @@
  * page, frames → STORE → view
  * Frames change a plain model at once; the view learns of them in one batch per animation frame.
  * One signal per message, and `apply` keeps the identity of segments that did not change, so a delta
- * draws one segment again. Source: SPEC PG1–PG4.
+ * draws one segment again. Source: SPEC PG6–PG8.
  */
 
 import { batch, type Signal, signal } from "@preact/signals"
-import { applyToMessage, type HistoryPage, type MessageFrame, type OpsFrame, type WireMessage } from "../shared/frame.ts"
+import {
+  applyToMessage,
+  type HistoryPage,
+  type MessageFrame,
+  type OpsFrame,
+  type WireMessage,
+} from "../shared/frame.ts"
 import { isEnded } from "../shared/message.ts"
 
 export interface StoreDeps {
@@ -160,7 +166,8 @@ const BUSY_WINDOW = 64
 function placeOf(message: WireMessage, ids: readonly string[], model: ReadonlyMap<string, WireMessage>): number {
   const at = (index: number): WireMessage | undefined => model.get(ids[index] ?? "")
   const last = ids.findLastIndex((_, index) => at(index)?.exchange_id === message.exchange_id)
-  if (last >= 0) return message.role === "user" ? ids.findIndex((_, i) => at(i)?.exchange_id === message.exchange_id) : last + 1
+  if (last >= 0)
+    return message.role === "user" ? ids.findIndex((_, i) => at(i)?.exchange_id === message.exchange_id) : last + 1
   let place = ids.length
   while (place > 0) {
     const before = at(place - 1)

@@ -5,7 +5,7 @@
  * Nothing moves for a reader who asked for less motion, or in a tab that nobody sees. Source: SPEC CA4, CA5.
  */
 
-import { type RefObject } from "preact"
+import type { RefObject } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 
 const ENTER_MS = 200

@@ -43,7 +43,8 @@ function WeatherCard({ weather, synthesis, fresh }: WeatherCardProps): VNode {
         <div class="facts">
           <p class="condition">{weather.condition}</p>
           <p>
-            Feels {degrees(weather.feels_like_c)} · <Fact name="Humidity" value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}
+            Feels {degrees(weather.feels_like_c)} ·{" "}
+            <Fact name="Humidity" value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}
             <Fact name="Wind" value={`${Math.round(weather.wind_kmh)} km/h ${weather.wind_direction}`.trim()} />
           </p>
         </div>

@@ -2,7 +2,7 @@
  * composer.tsx: where a message is written.
  *
  * Enter sends, Shift+Enter is a new line, an input method keeps its Enter. It stays open while an answer runs:
- * the server queues what comes. Source: SPEC PG13.
+ * the server queues what comes. Source: SPEC PG5.
  */
 
 import { signal } from "@preact/signals"

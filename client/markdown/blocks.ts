@@ -48,7 +48,9 @@ export function createBlockReader(): BlockReader {
 }
 
 function definitionsOf(pieces: readonly Piece[]): Definitions {
-  const tokens = pieces.flatMap((piece) => piece.blocks.flatMap((block) => (block.type === "prose" ? [block.token] : [])))
+  const tokens = pieces.flatMap((piece) =>
+    piece.blocks.flatMap((block) => (block.type === "prose" ? [block.token] : [])),
+  )
   return definitionsIn(tokens)
 }
 
@@ -66,10 +68,15 @@ function prosePiece(text: string, before: Piece | undefined, elsewhere: Definiti
   return { type: "prose", lang: "", text, blocks: [...kept, ...fresh] }
 }
 
-/** All but the last block that is not white space: only that one can still change when text is added. */
+/**
+ * All but the last two blocks that are not white space. The last line may still turn into something else
+ * (`---` is a rule, `---a` is not), and then belong to the block before it.
+ */
 function finished(blocks: readonly Block[]): readonly Block[] {
-  const last = blocks.findLastIndex((block) => block.type === "prose" && block.token.type !== "space")
-  return blocks.slice(0, Math.max(last, 0))
+  const isWords = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"
+  const last = blocks.findLastIndex(isWords)
+  const before = blocks.slice(0, Math.max(last, 0)).findLastIndex(isWords)
+  return blocks.slice(0, Math.max(before, 0))
 }
 
 function rawOf(block: Block): string {

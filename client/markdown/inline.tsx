@@ -62,7 +62,9 @@ export function inlineNodes(tokens: readonly ProseToken[] = []): ComponentChildr
 
 /** Does this paragraph hold raw block elements? Then it is no `p`. */
 export function holdsBlocks(tokens: readonly ProseToken[] = []): boolean {
-  return tokens.some((token) => token.type === "html" && BLOCKS.test(BARE_TAG.exec(token.raw)?.[2]?.toLowerCase() ?? ""))
+  return tokens.some(
+    (token) => token.type === "html" && BLOCKS.test(BARE_TAG.exec(token.raw)?.[2]?.toLowerCase() ?? ""),
+  )
 }
 
 function inlineNode(token: ProseToken): ComponentChildren {

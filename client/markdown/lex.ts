@@ -77,9 +77,8 @@ class ProseTokenizer extends Tokenizer {
   override table(src: string): Tokens.Table | undefined {
     const end = src.indexOf("\n")
     const next = src.indexOf("\n", end + 1)
-    if (end < 0 || cellsIn(src.slice(0, end)) !== cellsIn(src.slice(end + 1, next < 0 ? src.length : next))) {
-      return undefined
-    }
+    const rule = src.slice(end + 1, next < 0 ? src.length : next)
+    if (end < 0 || !/[:|]/.test(rule) || cellsIn(src.slice(0, end)) !== cellsIn(rule)) return undefined
     return super.table(src)
   }
 }
@@ -88,12 +87,36 @@ const DEFINITION =
   /^ {0,3}\[([^[\]\n\\]{1,200})\]:[ \t]*(<[^<>\n]*>|[^\s<][^\s]*)(?:[ \t]+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n+|$)/
 
 function cellsIn(line: string): number {
-  const row = line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "")
+  const row = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "")
   return row.split(/(?<!\\)\|/).length
 }
 
+/**
+ * A paragraph goes on until a line that begins something else. Ours differs from marked's in what it looks at: the next
+ * line, or two for the head of a table. Theirs reads the whole table, once for every line. HTML and fences end nothing.
+ */
+const PARAGRAPH = new RegExp(
+  `^([^\\n]+(?:\\n(?!${[
+    "[ \\t]+\\n",
+    " {0,3}(?:(?:-[ \\t]*){3,}|(?:_[ \\t]*){3,}|(?:\\*[ \\t]*){3,})(?:\\n|$)",
+    " {0,3}#{1,6}(?:\\s|$)",
+    " {0,3}>",
+    " {0,3}(?:[*+-]|1[.)])[ \\t]+[^ \\t\\n]",
+    " *[^\\n ].*\\n(?=.*\\|) {0,3}(?:\\| *)?:?-+:? *(?:\\| *:?-+:? *)*(?:\\| *)?(?:\\n|$)",
+  ].join("|")})[^\\n]+)*)`,
+)
+
 class ProseLexer extends Lexer {
   depth = 0
+
+  constructor() {
+    const tokenizer = new ProseTokenizer()
+    super({ gfm: true, tokenizer })
+    tokenizer.rules = { ...tokenizer.rules, block: { ...tokenizer.rules.block, paragraph: PARAGRAPH } }
+  }
 
   override blockTokens(src: string, tokens?: Token[], clipped?: boolean): Token[]
   override blockTokens(src: string, tokens?: TokensList, clipped?: boolean): TokensList
@@ -139,7 +162,7 @@ function verbatim(text: string): Token {
  * Cost    linear, with a large constant: about 10 MB/s.
  */
 export function lexProse(text: string, elsewhere: Definitions = {}): readonly ProseToken[] {
-  const lexer = new ProseLexer({ gfm: true, tokenizer: new ProseTokenizer() })
+  const lexer = new ProseLexer()
   Object.assign(lexer.tokens.links, elsewhere)
   // A list of their tokens fits ours by its fields; only their union of types does not say so.
   return lexer.lex(text) as readonly ProseToken[]

@@ -103,7 +103,7 @@ function TableView({ table }: { readonly table: ProseToken }): VNode {
     h(name, { key: at, class: one.align === null ? undefined : `to-${one.align}` }, ...inlineNodes(one.tokens))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard too.
-    <div class="table" tabIndex={0} role="group" aria-label="Table">
+    <div class="table" tabIndex={0}>
       <table>
         <thead>
           <tr>{table.header?.map(cell("th"))}</tr>

@@ -50,7 +50,13 @@ function wordsOf(message: WireMessage): string {
 }
 
 /** How an answer that did not just end stands, quietly, and why. */
-function StatusNote({ status, reason }: { readonly status: MessageStatus; readonly reason: string | null }): VNode | null {
+function StatusNote({
+  status,
+  reason,
+}: {
+  readonly status: MessageStatus
+  readonly reason: string | null
+}): VNode | null {
   const words = statusWords(status)
   if (words === null) return null
   return (

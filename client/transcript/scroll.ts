@@ -2,7 +2,7 @@
  * scroll.ts: where the reader is, and staying there.
  *
  * The view follows the end only while the reader is at it. Going up lets go; coming back to the end, or sending,
- * takes hold again. Older pages come when the top is near. Source: SPEC PG10–PG12.
+ * takes hold again. Older pages come when the top is near. Source: SPEC PG15, PG16.
  */
 
 import { type Signal, signal } from "@preact/signals"

@@ -3,7 +3,7 @@
  *
  * segment → VIEW
  * Segments keep their identity while they do not change, so a delta draws one of them again.
- * Live, reload and share draw the same, because nothing but the segment decides. Source: SPEC PG5–PG9.
+ * Live, reload and share draw the same, because nothing but the segment decides. Source: SPEC PG9–PG13, CA3.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"

@@ -39,7 +39,8 @@ export function ToolView({ tool }: { readonly tool: ToolSegment }): VNode {
         {result !== undefined && <JsonText title="Result" text={result} coloured={opened} />}
         {truncated !== undefined && (
           <p class="note">
-            Shown in part: {truncated.lines.toLocaleString("en")} lines, {truncated.bytes.toLocaleString("en")} bytes in all.
+            Shown in part: {truncated.lines.toLocaleString("en")} lines, {truncated.bytes.toLocaleString("en")} bytes in
+            all.
           </p>
         )}
         {error !== undefined && <p class="fault">{error.message}</p>}

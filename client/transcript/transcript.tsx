@@ -30,7 +30,14 @@ export function Transcript({ store, unsent, keeper, onRetry, onDiscard }: Transc
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isComing = store.busy.value || entries.some(({ error }) => error === null)
   return (
-    <div class="transcript" data-transcript role="log" aria-live="off" aria-label="Conversation" aria-busy={isComing}>
+    <div
+      class="transcript"
+      data-transcript=""
+      role="log"
+      aria-live="off"
+      aria-label="Conversation"
+      aria-busy={isComing}
+    >
       <Rows ids={ids} store={store} keeper={keeper} />
       {entries.map((entry) => (
         <UnsentMessage key={entry.id} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />

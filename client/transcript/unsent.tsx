@@ -50,7 +50,7 @@ export function UnsentMessage({ entry, onRetry, onDiscard }: UnsentProps): VNode
 
 export function Typing(): VNode {
   return (
-    <div class="typing" data-typing role="img" aria-label="An answer is coming">
+    <div class="typing" data-typing="" role="img" aria-label="An answer is coming">
       <i />
       <i />
       <i />

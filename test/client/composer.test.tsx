@@ -1,0 +1,71 @@
+/** composer.test.tsx: writing and sending. */
+
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { Composer } from "../../client/composer/composer.tsx"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import { draw, soon } from "./dom.ts"
+
+function composer(canSend = true) {
+  const onSend = vi.fn()
+  const root = draw(<Composer canSend={canSend} onSend={onSend} />)
+  const field = root.querySelector("textarea") as HTMLTextAreaElement
+  const button = root.querySelector("button") as HTMLButtonElement
+  const type = async (text: string): Promise<void> => {
+    field.value = text
+    field.dispatchEvent(new Event("input", { bubbles: true }))
+    await soon()
+  }
+  const press = async (key: string, more: KeyboardEventInit = {}): Promise<boolean> => {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
+    field.dispatchEvent(event)
+    await soon()
+    return event.defaultPrevented
+  }
+  return { onSend, field, button, root, type, press }
+}
+
+beforeEach(() => document.body.replaceChildren())
+
+describe("the composer", () => {
+  test("[PG5] Enter sends the words as they are and empties the field", async () => {
+    const { onSend, field, type, press } = composer()
+    await type("  hello\nthere ")
+    expect(await press("Enter")).toBe(true)
+    expect(onSend.mock.calls).toEqual([["  hello\nthere "]])
+    expect(field.value).toBe("")
+  })
+
+  test("[PG5] Shift+Enter, and Enter within an input method, do not send", async () => {
+    const { onSend, type, press } = composer()
+    await type("hello")
+    expect(await press("Enter", { shiftKey: true })).toBe(false)
+    expect(await press("Enter", { isComposing: true })).toBe(false)
+    expect(await press("Enter", { keyCode: 229 } as KeyboardEventInit)).toBe(false)
+    expect(onSend).not.toHaveBeenCalled()
+  })
+
+  test("[PG5] nothing, white space alone, or too much cannot be sent", async () => {
+    const { onSend, button, root, type, press } = composer()
+    expect(button.disabled).toBe(true)
+    await type(" \n ")
+    expect(button.disabled).toBe(true)
+    await type("é".repeat(MAX_MESSAGE_BYTES / 2))
+    expect(button.disabled).toBe(false)
+    expect(root.querySelector(".size")?.textContent).toBe("64 of 64 KB")
+    await type(`${"é".repeat(MAX_MESSAGE_BYTES / 2)}!`)
+    expect(button.disabled).toBe(true)
+    await press("Enter")
+    expect(onSend).not.toHaveBeenCalled()
+    await type("short")
+    expect(root.querySelector(".size")?.textContent).toBe("")
+  })
+
+  test("[PG5] it can be written in while nothing can be sent", async () => {
+    const { onSend, field, type, press } = composer(false)
+    await type("draft")
+    await press("Enter")
+    expect(onSend).not.toHaveBeenCalled()
+    expect(field.value).toBe("draft")
+    expect(field.disabled).toBe(false)
+  })
+})

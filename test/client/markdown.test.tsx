@@ -1,0 +1,228 @@
+/** markdown.test.tsx: what a text becomes, what it must never become, and how long that may take. */
+
+import fc from "fast-check"
+import { render } from "preact"
+import { describe, expect, test } from "vitest"
+import { createBlockReader } from "../../client/markdown/blocks.ts"
+import { decodeEntities } from "../../client/markdown/entities.ts"
+import { MAX_BLOCK_DEPTH, MAX_INLINE_MARKS } from "../../client/markdown/lex.ts"
+import { safeHref } from "../../client/markdown/links.ts"
+import { Markdown } from "../../client/markdown/markdown.tsx"
+import { spokenWords } from "../../client/markdown/words.ts"
+import { hold } from "../support/seeded.ts"
+import { draw, markdown } from "./dom.ts"
+
+describe("marks", () => {
+  test.each([
+    ["a **b** *c* ~~d~~ `e < f`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e &lt; f</code></p>"],
+    ["# one\n\n### three", "<h1>one</h1><h3>three</h3>"],
+    ["one\ntwo  \nthree", "<p>one\ntwo<br>three</p>"],
+    ["> a\n> b", "<blockquote><p>a\nb</p></blockquote>"],
+    ["- a\n- b\n  - c", "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>"],
+    ["3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ["- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"],
+    ["a\n\n---\n\nb", "<p>a</p><hr><p>b</p>"],
+    ["\\*a\\* &lt;b&gt; &amp;amp; &#8364; &nope;", "<p>*a* &lt;b&gt; &amp;amp; € &amp;nope;</p>"],
+    ["Array&lt;T>", "<p>Array&lt;T&gt;</p>"],
+    ["`&lt;`", "<p><code>&amp;lt;</code></p>"],
+    ["    indented", "<p>    indented</p>"],
+  ])("[MD1] %j", (text, html) => {
+    expect(markdown(text).replaceAll("\n<", "<")).toBe(html.replaceAll("\n<", "<"))
+  })
+
+  test("[MD1] tables keep their alignment in a class, and task lists their boxes", () => {
+    expect(markdown("| a | b |\n|:-:|--:|\n| 1 | **2** |")).toContain(
+      '<thead><tr><th class="to-center">a</th><th class="to-right">b</th></tr></thead><tbody><tr><td class="to-center">1</td><td class="to-right"><strong>2</strong></td></tr></tbody>',
+    )
+    const tasks = markdown("- [x] done\n- [ ] open")
+    expect(tasks.match(/<input type="checkbox"/g)).toHaveLength(2)
+    expect(tasks).toContain('class="task"')
+  })
+
+  test("[MD2] fenced code stands by itself, with its language and its text as it is", () => {
+    const html = markdown("before\n\n```ts title\nconst a = '<b>' // **no**\n```\nafter")
+    expect(html).toContain("<span>ts</span>")
+    expect(html).toContain("<code>const a = '&lt;b&gt;' // **no**</code>")
+    expect(html).toContain("Copy")
+    expect(html.endsWith("<p>after</p>")).toBe(true)
+    expect(markdown("~~~\nopen to the end")).toContain("<code>open to the end</code>")
+  })
+
+  test("[MD1] reference links find their target wherever it stands, before and behind code", () => {
+    const html = markdown("[a][x] and [x]\n\n```\ncode\n```\n\n[x]: https://example.com/x")
+    expect(html.match(/href="https:\/\/example.com\/x"/g)).toHaveLength(2)
+    expect(html).not.toContain("[x]:")
+  })
+})
+
+describe("raw HTML", () => {
+  test.each([
+    ["<b>a</b> <i>b</i> x<sub>2</sub> <kbd>K</kbd>", "<p><b>a</b> <i>b</i> x<sub>2</sub> <kbd>K</kbd></p>"],
+    ["a<br>b<BR/>c", "<p>a<br>b<br>c</p>"],
+    ["<b>open **bold**", "<p><b>open <strong>bold</strong></b></p>"],
+    ["stray</b> close", "<p>stray close</p>"],
+    ["<b><i>x</b>y</i>", "<p><b><i>x</i></b>y</p>"],
+    ["a <span id='weather_1'>b</span> c", "<p>a b c</p>"],
+    ["<ul><li>one</li></ul>", "<div><ul><li>one</li></ul></div>"],
+  ])("[MD4] kept tags become elements, span is invisible: %j", (text, html) => {
+    expect(markdown(text)).toBe(html)
+  })
+
+  test.each([
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<b onclick=alert(1)>x",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<iframe src=//evil></iframe>",
+    "<svg onload=alert(1)>",
+    "<div>x</div>",
+    "<!-- comment -->",
+    "<style>*{}</style>",
+    "<math><mi>x",
+  ])("[MD4] any other raw HTML is the text it is: %j", (text) => {
+    const root = draw(<Markdown text={text} />)
+    expect(root.textContent).toBe(text)
+    expect(
+      root.querySelectorAll("script, img, a, iframe, svg, div div div, style, math, [onclick], [onload]"),
+    ).toHaveLength(0)
+    render(null, root)
+  })
+})
+
+describe("links and pictures", () => {
+  test.each([
+    ["[a](https://example.com/x?y=1&amp;z=2)", "https://example.com/x?y=1&z=2"],
+    ["<https://example.com/a>", "https://example.com/a"],
+    ["https://example.com/b", "https://example.com/b"],
+    ["[m](mailto:a@example.com)", "mailto:a@example.com"],
+    ["[t](tel:+4412)", "tel:+4412"],
+  ])("[MD5] %j opens %s in a page of its own", (text, href) => {
+    const link = draw(<Markdown text={text} />).querySelector("a")
+    expect(link?.getAttribute("href")).toBe(href)
+    expect(link?.getAttribute("target")).toBe("_blank")
+    expect(link?.getAttribute("rel")).toBe("noopener noreferrer")
+  })
+
+  test.each([
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "javascript&colon;alert(1)",
+    "javascript&#58;alert(1)",
+    "java&#10;script:alert(1)",
+    "&#106;avascript:alert(1)",
+    "\u0001javascript:alert(1)",
+    "data:text/html,x",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:https://example.com/x",
+    "//example.com",
+    "/relative",
+    "#hash",
+    "https://",
+  ])("[MD5] %j is no link", (href) => {
+    const root = draw(<Markdown text={`[words](<${href}>) and [words](${href})`} />)
+    expect([...root.querySelectorAll("a")].map((a) => a.getAttribute("href"))).toEqual([])
+    expect(root.textContent).toContain("words")
+    expect(safeHref(decodeEntities(href))).toBe(null)
+  })
+
+  test("[MD6] a picture is words and a host, and nothing is fetched before a click", () => {
+    const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
+    expect(root.querySelector("img")).toBe(null)
+    expect(root.querySelector("a.picture")?.textContent).toBe("a cat example.com")
+    expect(root.querySelectorAll("a")).toHaveLength(1)
+  })
+})
+
+describe("growing text", () => {
+  const pieces = fc.constantFrom(
+    ..."a|b |\n|\n\n|# h|- l|  - n|1. o|> q|```|```\n|~~~|**|*|_|`|[x]|[x]: https://e.x|(https://e.x)|<b>|</b>|<!--|-->|| c | d |\n|-|-|\n|===|---|\\|&lt;|    i|\t|![|](|\r\n|<div>|- [ ] t|https://a.b".split(
+      "|",
+    ),
+  )
+
+  test("[MD3] what comes out is a function of the text alone, however it grew", () => {
+    const grown = fc.array(pieces, { maxLength: 40 })
+    hold(
+      fc.property(grown, (parts) => {
+        const read = createBlockReader()
+        let text = ""
+        for (const part of parts) {
+          text += part
+          expect(JSON.stringify(read(text))).toBe(JSON.stringify(createBlockReader()(text)))
+        }
+      }),
+    )
+  }, 120_000)
+
+  test("[MD3] blocks that are finished are not read again", () => {
+    const read = createBlockReader()
+    const before = read("# one\n\ntwo\n\n```\ncode\n```\n\nthree\n\nfo")
+    const after = read("# one\n\ntwo\n\n```\ncode\n```\n\nthree\n\nfour")
+    expect(after.map((block, at) => block === before[at])).toEqual(before.map((_, at) => at < before.length - 3))
+  })
+
+  test("[MD3] a text that was cut and written anew is read anew", () => {
+    const read = createBlockReader()
+    read("# one\n\ntwo")
+    expect(JSON.stringify(read("other"))).toBe(JSON.stringify(createBlockReader()("other")))
+  })
+})
+
+/** What hostile texts repeat: JSON without its quotes, `·` for a space. */
+const PARTS =
+  "* _ ~ [ ] [] ` > >· < <a· & ![ [a]( \\\\ *a· a* **a ·* *_~[`< -· 1.· - #· | \\t \\n http://a www.a. a@a. `a`· *a·**b· >·a\\n " +
+  '-·a\\n a··\\n ![a](b)· [a](b)· *a*· <b> <b>x</b> <!-- <? <![CDATA[ <http: [a](\\" a\\n-\\n a|b\\n:-\\n a|b\\n-|-\\n a\\n:-\\n\\n ' +
+  "-·[·]·a\\n |a|b\\n|:-\\n ~~~\\n a\\n===\\n <span·id='weather_1'> a\\n\\n"
+
+describe("hostile text", () => {
+  const kb100 = (part: string): string => part.repeat(Math.ceil(100_000 / part.length))
+  const cases: readonly (readonly [string, string])[] = [
+    ...PARTS.split(" ").map((part) => [part, kb100(JSON.parse(`"${part}"`).replaceAll("·", " "))] as const),
+    ["strong around strong", `${"**".repeat(25_000)}a${"**".repeat(25_000)}`],
+    ["links in links", `${"[".repeat(50_000)}a${"](b)".repeat(12_500)}`],
+    ["a wide table", `|${"a|".repeat(25_000)}\n|${"-|".repeat(25_000)}\n|${"b|".repeat(25_000)}`],
+    ["a long table", `|a|b|\n|-|-|\n${"|**x**|`y`|\n".repeat(8_000)}`],
+    ["lists 400 deep", Array.from({ length: 400 }, (_, at) => `${"  ".repeat(at)}- a`).join("\n")],
+    ["quotes 5,000 deep", `${">".repeat(5_000)} a`],
+    ["quotes ever deeper", Array.from({ length: 400 }, (_, at) => `${">".repeat(at)}a`).join("\n")],
+    ["numbers 5,000 deep", `${"1. ".repeat(5_000)}a`],
+    ["ticks ever longer", Array.from({ length: 440 }, (_, at) => "`".repeat(at + 1)).join(" ")],
+    ["definitions", Array.from({ length: 4_000 }, (_, at) => `[d${at}]: https://example.com/${at}`).join("\n")],
+    ["entities", kb100("&amp;&#60;")],
+  ]
+
+  test.each(cases)("[MD8] 100 KB of %j neither hangs nor overflows, and loses no letter", (_name, text) => {
+    const started = performance.now()
+    const read = createBlockReader()
+    const blocks = read(text)
+    const words = spokenWords([{ type: "text", content: text }])
+    // A bound for a hang, not a measure: ordinary text of this size takes a few milliseconds.
+    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(blocks.length).toBeGreaterThan(0)
+    expect(words.length).toBeLessThanOrEqual(1_201)
+  })
+
+  test("[MD8] beyond the bounds it is drawn as the text it is", () => {
+    const stars = "a*".repeat(MAX_INLINE_MARKS + 1)
+    expect(markdown(stars)).toBe(`<p>${stars}</p>`)
+    const deep = draw(<Markdown text={`${"> ".repeat(5_000)}deep`} />)
+    expect(deep.querySelectorAll("blockquote").length).toBeLessThanOrEqual(MAX_BLOCK_DEPTH)
+    expect(deep.textContent).toContain("deep")
+  })
+})
+
+describe("spoken words", () => {
+  test("[PG17] are the words of text and cards, without marks, code, tools and thinking", () => {
+    const words = spokenWords([
+      { type: "thinking", content: "secret" },
+      {
+        type: "text",
+        content: "# Now\n\n**Bold** &amp; [link](https://e.x) <b>raw</b>\n\n- one\n- two\n\n```\ncode\n```",
+      },
+      { type: "tool", call_id: "c", name: "weather", args: "{}", status: "ok", result: "data" },
+      { type: "rich", tag: "weather_1", payload: null, synthesis: "*Mild.*" },
+    ])
+    expect(words).toBe("Now Bold & link raw one two Code. Mild.")
+  })
+})

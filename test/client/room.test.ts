@@ -1,0 +1,293 @@
+/** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
+
+import { describe, expect, test } from "vitest"
+import type { Api } from "../../client/api.ts"
+import { Chat, sessionOf, titleOf } from "../../client/chat.ts"
+import type { Shelf } from "../../client/outbox.ts"
+import { Room, type RoomDeps } from "../../client/room.ts"
+import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
+import { createClock, createServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+
+export function createShelf(): Shelf & { readonly all: Map<string, string> } {
+  const all = new Map<string, string>()
+  return {
+    all,
+    get length() {
+      return all.size
+    },
+    key: (at) => [...all.keys()][at] ?? null,
+    getItem: (key) => all.get(key) ?? null,
+    setItem: (key, value) => void all.set(key, value),
+    removeItem: (key) => void all.delete(key),
+  }
+}
+
+function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPage> = {}): HistoryPage {
+  return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
+}
+
+function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()) {
+  const clock = createClock()
+  const server = createServer()
+  const asked: (string | undefined)[] = []
+  let ids = 0
+  const api: Api = {
+    token: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
+    forgetToken() {},
+    sessions: () => Promise.resolve([]),
+    createSession: () => Promise.resolve("s1"),
+    page(_session, _limit, before) {
+      asked.push(before)
+      const page = pages.length > 1 ? pages.shift() : pages[0]
+      return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
+    },
+  }
+  const ended: string[] = []
+  const deps: RoomDeps = {
+    api,
+    shelf,
+    connect: (_session, protocols, events) => server.connect(protocols, events),
+    now: clock.now,
+    random: () => 1,
+    nextId: () => `n${++ids}`,
+    after: clock.after,
+    schedule: (call) => call(),
+    ended: (message) => void ended.push(message.id),
+  }
+  return { clock, server, shelf, asked, deps, ended, api }
+}
+
+async function opened(pages?: HistoryPage[], shelf?: ReturnType<typeof createShelf>) {
+  const base = setUp(pages, shelf)
+  const room = new Room("s1", base.deps)
+  await room.load()
+  await settle()
+  base.server.last().events.open()
+  base.server.last().say(hello())
+  return { ...base, room }
+}
+
+const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
+const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, { role: "user", status: "completed", segments: [{ type: "text", content: words }], ...more })
+
+describe("sending", () => {
+  test("[SO6] words stand there at once, and give way to the message of the same id", async () => {
+    const { room, server } = await opened()
+    room.send("hi")
+    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
+    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
+    server.last().say(messageFrame(11, 10, user("n1", "hi")))
+    expect(room.outbox.entries.value).toEqual([])
+    expect(room.store.order.value).toEqual(["n1"])
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    expect(room.outbox.entries.value).toEqual([])
+  })
+
+  test("[SO6] an ack before the message keeps the words until it comes", async () => {
+    const { room, server, shelf } = await opened()
+    room.send("hi")
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    expect(shelf.all.size).toBe(0)
+    expect(room.outbox.entries.value).toHaveLength(1)
+    server.last().say(messageFrame(11, 10, user("n1", "hi")))
+    expect(room.outbox.entries.value).toEqual([])
+  })
+
+  test("[SO7] what is not acknowledged goes out again after a reconnect, under the same id", async () => {
+    const { room, server, clock } = await opened()
+    room.send("one")
+    room.send("two")
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    server.last().events.close(1006)
+    clock.pass(300)
+    await settle()
+    server.last().events.open()
+    expect(sends(server.last().sent)).toEqual([])
+    server.last().say(hello(11))
+    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
+  })
+
+  test("[SO7] it survives a reload, and is not sent where the page has it already", async () => {
+    const first = await opened()
+    first.room.send("kept")
+    first.room.send("known")
+    first.room.close()
+    const { room, server } = await opened([pageOf([user("n2", "known")])], first.shelf)
+    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
+    expect(room.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
+  })
+
+  test("[SO7] an ack for what lies before the page ends it", async () => {
+    const first = await opened()
+    first.room.send("long ago")
+    first.room.close()
+    const { room, server } = await opened([pageOf([], { seq: 900 })], first.shelf)
+    server.last().say(hello(900))
+    server.last().say({ type: "ack", id: "n1", seq: 12 })
+    expect(room.outbox.entries.value).toEqual([])
+  })
+
+  test("[SO6] a refusal marks its words, keeps them, and can be sent again or discarded", async () => {
+    const { room, server, shelf } = await opened()
+    room.send("too long")
+    server
+      .last()
+      .say({ type: "error", code: "message_too_large", text: "A message may have 1 bytes at most.", id: "n1" })
+    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "A message may have 1 bytes at most." }])
+    expect(room.outbox.waiting()).toEqual([])
+    room.retry("n1")
+    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
+    expect(sends(server.last().sent)).toHaveLength(2)
+    room.discard("n1")
+    expect(room.outbox.entries.value).toEqual([])
+    expect(shelf.all.size).toBe(0)
+  })
+})
+
+describe("the transcript", () => {
+  test("[SO4] another epoch drops what stood there and loads the page", async () => {
+    const old = user("old", "before")
+    const { room, server } = await opened([pageOf([old]), pageOf([user("new", "after")], { epoch: "e2", seq: 20 })])
+    server.last().say(hello(10, "e2"))
+    await settle()
+    expect(room.store.order.value).toEqual(["new"])
+    expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
+  })
+
+  test("[SO4] ops that do not fit are mended by the page, and the view keeps its message", async () => {
+    const broken = wireMessage("a", { segments: [{ type: "text", content: "abc" }] })
+    const whole = wireMessage("a", { segments: [{ type: "text", content: "abcdef" }] })
+    const { room, server } = await opened([pageOf([broken]), pageOf([whole], { seq: 12 })])
+    const shown = room.store.message("a")
+    server.last().say(ops(11, 10, "a", [{ op: "text", at: 0, offset: 5, text: "f" }]))
+    await settle()
+    expect(room.store.message("a")).toBe(shown)
+    expect(shown?.value.segments).toEqual([{ type: "text", content: "abcdef" }])
+    server.last().say(hello(12))
+    server.last().say(ops(13, 12, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
+    expect(shown?.value.status).toBe("completed")
+  })
+
+  test("[PG6] one delta changes one message, and keeps the identity of segments that did not change", async () => {
+    const first = wireMessage("a", { status: "completed" })
+    const running = wireMessage("b", {
+      segments: [
+        { type: "thinking", content: "x", ms: 1 },
+        { type: "text", content: "y" },
+      ],
+    })
+    const { room, server } = await opened([pageOf([first, running])])
+    const [a, b] = [room.store.message("a")?.value, room.store.message("b")?.value]
+    server.last().say(ops(11, 10, "b", [{ op: "text", at: 1, offset: 1, text: "z" }]))
+    expect(room.store.message("a")?.value).toBe(a)
+    expect(room.store.message("b")?.value.segments[0]).toBe(b?.segments[0])
+    expect(room.store.message("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
+  })
+
+  test("[PG7] the sign that an answer is coming follows the statuses alone", async () => {
+    const { room, server, ended } = await opened([pageOf([wireMessage("a")])])
+    expect(room.store.busy.value).toBe(true)
+    server.last().say(ops(11, 10, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
+    expect(room.store.busy.value).toBe(false)
+    expect(ended).toEqual(["a"])
+    server.last().say(messageFrame(12, 11, user("q", "later", { status: "queued" })))
+    expect(room.store.busy.value).toBe(true)
+  })
+
+  test("[PG8] messages that come in the order of their last change stand in the order of their beginning", async () => {
+    const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
+    const { room, server } = await opened()
+    const frames = [
+      user("q1", "one", { timestamp: at(1) }),
+      user("q2", "two", { timestamp: at(2) }),
+      user("q3", "three", { timestamp: at(3), status: "queued" }),
+      wireMessage("a2", { exchange_id: "q2", timestamp: at(5), status: "completed" }),
+      wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" }),
+    ]
+    for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
+    expect(room.store.order.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
+    server.last().say(messageFrame(16, 15, user("q0", "first", { timestamp: at(0) })))
+    expect(room.store.order.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
+  })
+
+  test("[PG16] older pages go before what there is, once each", async () => {
+    const newest = pageOf([user("m3", "3")], { has_more: true, cursor: "3" })
+    const older = pageOf([user("m1", "1"), user("m2", "2")])
+    const { room, asked } = await opened([newest, older])
+    const shown = room.store.message("m3")
+    await Promise.all([room.loadOlder(), room.loadOlder()])
+    expect(asked).toEqual([undefined, "3"])
+    expect(room.store.order.value).toEqual(["m1", "m2", "m3"])
+    expect(room.store.message("m3")).toBe(shown)
+    expect(room.store.hasOlder.value).toBe(false)
+    await room.loadOlder()
+    expect(asked).toHaveLength(2)
+  })
+
+  test("[SO5] a page that cannot be read is asked for again", async () => {
+    const { clock, deps, asked } = setUp([])
+    const room = new Room("s1", deps)
+    await room.load()
+    expect(room.link.value).toBe("waiting")
+    clock.pass(300)
+    await settle()
+    clock.pass(600)
+    await settle()
+    expect(asked).toHaveLength(3)
+    room.close()
+    clock.pass(60_000)
+    await settle()
+    expect(asked).toHaveLength(3)
+  })
+
+  test("[CA4] only a card that came while the reader watched may enter", async () => {
+    const { room, server } = await opened([pageOf([wireMessage("a", { segments: [{ type: "text", content: "x" }] })])])
+    expect(room.store.isFresh("a", 0)).toBe(false)
+    server.last().say(ops(11, 10, "a", [{ op: "open", at: 1, segment: { type: "text", content: "y" } }]))
+    expect(room.store.isFresh("a", 1)).toBe(true)
+    expect(room.store.isFresh("a", 0)).toBe(false)
+  })
+})
+
+describe("sessions", () => {
+  test("[PG14] the first words make a session, are sent to it, and its address is kept", async () => {
+    const { deps, server } = setUp()
+    const hashes: string[] = []
+    const chat = new Chat({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
+    chat.send("first words")
+    expect(chat.starting.value).toMatchObject({ content: "first words", error: null })
+    await settle()
+    expect(chat.room.value?.id).toBe("s1")
+    expect(chat.starting.value).toBe(null)
+    expect(hashes).toEqual(["#/s/s1"])
+    expect(chat.room.value?.outbox.entries.value).toMatchObject([{ id: "n1", content: "first words" }])
+    await settle()
+    server.last().events.open()
+    server.last().say(hello())
+    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
+  })
+
+  test("[PG14] a session that cannot be made keeps the words for another try", async () => {
+    const { deps, api } = setUp()
+    let tries = 0
+    const createSession = () => (++tries === 1 ? Promise.reject(new TypeError("no network")) : Promise.resolve("s9"))
+    const chat = new Chat({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
+    chat.send("words")
+    await settle()
+    expect(chat.starting.value).toMatchObject({ content: "words", error: "The server could not be reached." })
+    chat.retryStart()
+    await settle()
+    expect(chat.room.value?.id).toBe("s9")
+  })
+
+  test("[PG14] an address names a session, and a title is the first line", () => {
+    expect(sessionOf("#/s/abc_-9")).toBe("abc_-9")
+    for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/b", `#/s/${"a".repeat(65)}`])
+      expect(sessionOf(other)).toBe(null)
+    expect(titleOf("  What is\tit?\nAnd more")).toBe("What is it?")
+    const long = titleOf("word ".repeat(60))
+    expect(long.length).toBeLessThanOrEqual(120)
+    expect(long.endsWith("word…")).toBe(true)
+  })
+})

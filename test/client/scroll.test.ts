@@ -1,0 +1,99 @@
+/** scroll.test.ts: following the end, letting go, and keeping the place, on a window whose sizes the test holds. */
+
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { ScrollKeeper } from "../../client/transcript/scroll.ts"
+
+/** A scrolling element of 500 px over content of so many. */
+function createView(height: number) {
+  const view = document.createElement("div")
+  const size = { height, top: 0 }
+  Object.defineProperties(view, {
+    clientHeight: { get: () => 500 },
+    scrollHeight: { get: () => size.height },
+    scrollTop: {
+      get: () => size.top,
+      set: (top: number) => {
+        size.top = Math.max(0, Math.min(top, size.height - 500))
+      },
+    },
+  })
+  const scrollTo = (top: number): void => {
+    view.scrollTop = top
+    view.dispatchEvent(new Event("scroll"))
+  }
+  return { view, size, scrollTo }
+}
+
+function setUp(height = 3000) {
+  const nearTop = vi.fn()
+  const keeper = new ScrollKeeper(nearTop)
+  const all = createView(height)
+  keeper.attach(all.view, document.createElement("div"))
+  keeper.settle()
+  const grow = (by: number): void => {
+    all.size.height += by
+    keeper.settle()
+  }
+  return { ...all, keeper, nearTop, grow }
+}
+
+beforeEach(() => {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  )
+})
+
+describe("scrolling", () => {
+  test("[PG15] follows the end while the reader is at it", () => {
+    const { view, grow } = setUp()
+    expect(view.scrollTop).toBe(2500)
+    grow(300)
+    expect(view.scrollTop).toBe(2800)
+  })
+
+  test("[PG15] lets go when the reader goes up, and tells of news", () => {
+    const { view, keeper, grow, scrollTo } = setUp()
+    scrollTo(2460)
+    expect(keeper.following.value).toBe(false)
+    keeper.noteNews()
+    grow(300)
+    expect(view.scrollTop).toBe(2460)
+    expect(keeper.unread.value).toBe(true)
+    scrollTo(2800)
+    expect(keeper.following.value).toBe(true)
+    expect(keeper.unread.value).toBe(false)
+  })
+
+  test("[PG15] content that shrinks does not count as going up", () => {
+    const { keeper, size, scrollTo } = setUp()
+    size.height -= 40
+    scrollTo(2460)
+    expect(keeper.following.value).toBe(true)
+  })
+
+  test("[PG15] the button, and sending, go back to the end", () => {
+    const { view, keeper, scrollTo } = setUp()
+    scrollTo(1000)
+    keeper.toEnd()
+    expect(view.scrollTop).toBe(2500)
+    expect(keeper.following.value).toBe(true)
+  })
+
+  test("[PG16] asks for older messages near the top, and keeps the place when they come", () => {
+    const { view, keeper, size, nearTop, scrollTo } = setUp()
+    expect(nearTop).not.toHaveBeenCalled()
+    scrollTo(800)
+    expect(nearTop).toHaveBeenCalledTimes(1)
+    size.height += 1200
+    keeper.keepPlace(-800, 400)
+    expect(view.scrollTop).toBe(2000)
+  })
+
+  test("[PG16] asks at once where the first page does not fill the window", () => {
+    expect(setUp(400).nearTop).toHaveBeenCalled()
+  })
+})

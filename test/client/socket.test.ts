@@ -1,0 +1,230 @@
+/** socket.test.ts: the page's side of the wire, against a server played by hand. */
+
+import { describe, expect, test } from "vitest"
+import { retryDelayMs, SessionSocket } from "../../client/socket.ts"
+import { DEAD_SOCKET_MS, PING_MS, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
+import {
+  createClock,
+  createServer,
+  depsOf,
+  hello,
+  listen,
+  messageFrame,
+  ops,
+  START,
+  settle,
+  wireMessage,
+} from "./wire.ts"
+
+async function connected(onFrame?: () => void) {
+  const clock = createClock()
+  const server = createServer()
+  const handlers = listen(onFrame)
+  const deps = depsOf(server, clock)
+  const socket = new SessionSocket(deps, handlers)
+  socket.start(START)
+  await settle()
+  server.last().events.open()
+  return { clock, server, handlers, heard: handlers.heard, deps, socket }
+}
+
+async function live(onFrame?: () => void) {
+  const all = await connected(onFrame)
+  all.server.last().say(hello())
+  return all
+}
+
+describe("hello", () => {
+  test("[SO1] the token travels as a subprotocol, and hello names epoch and place", async () => {
+    const { server, heard } = await connected()
+    expect(server.last().protocols).toEqual(["cuecard.v1", "token.jwt"])
+    expect(server.last().sent).toEqual([{ type: "hello", protocol: 1, epoch: "e1", after: 10, live: true }])
+    expect(heard.lives).toBe(0)
+    server.last().say(hello())
+    expect(heard.lives).toBe(1)
+    expect(heard.links).toEqual(["connecting", "live"])
+  })
+
+  test("[SO4] another epoch, or a server that is behind us, loads the page again", async () => {
+    const other = await connected()
+    other.server.last().say(hello(10, "e2"))
+    expect(other.heard.resets).toEqual(["epoch"])
+    const behind = await connected()
+    behind.server.last().say(hello(3))
+    expect(behind.heard.resets).toEqual(["epoch"])
+    const refused = await connected()
+    refused.server.last().say({ type: "error", code: "frame_invalid", text: "after" })
+    expect(refused.heard.resets).toEqual(["epoch"])
+    refused.socket.start({ epoch: "e2", seq: 4 })
+    expect(refused.server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 4 })
+    expect(refused.server.sockets).toHaveLength(1)
+  })
+})
+
+describe("numbered frames", () => {
+  test("[SO2] seq at or below the last is dropped", async () => {
+    const { server, heard } = await live()
+    server.last().say(ops(11, 10, "m", []))
+    server.last().say(ops(11, 10, "m", []))
+    server.last().say(ops(9, 8, "m", []))
+    expect(heard.frames.map(({ seq }) => seq)).toEqual([11])
+  })
+
+  test("[SO3] a gap says hello again from the last place; frames before its answer are not counted", async () => {
+    const { server, heard } = await live()
+    server.last().say(ops(11, 10, "m", []))
+    server.last().say(ops(14, 13, "m", []))
+    expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", after: 11 })
+    server.last().say(ops(15, 14, "m", []))
+    server.last().say(hello(15))
+    for (const seq of [12, 13, 14, 15]) server.last().say(ops(seq, seq - 1, "m", []))
+    expect(heard.frames.map(({ seq }) => seq)).toEqual([11, 12, 13, 14, 15])
+    expect(heard.resets).toEqual([])
+  })
+
+  test("[SO3] gaps without any progress end in a fresh page", async () => {
+    const { server, heard } = await live()
+    for (let i = 0; i < 4; i++) {
+      server.last().say(ops(20, 19, "m", []))
+      server.last().say(hello(20))
+    }
+    expect(heard.resets).toEqual(["step"])
+  })
+
+  test("[SO4] ops that do not fit load the page again", async () => {
+    const { server, heard } = await live(() => {
+      throw new RangeError("text at 5 of 4")
+    })
+    server.last().say(ops(11, 10, "m", []))
+    expect(heard.resets).toEqual(["step"])
+  })
+
+  test("[SO2] a message in pieces is one frame, and counts when the last piece has come", async () => {
+    const { server, heard, socket } = await live()
+    const header = { ...messageFrame(11, 10, wireMessage("m")), pieces: 2 }
+    server.last().say(header)
+    server.last().say({
+      ...ops(11, 10, "m", [{ op: "open", at: 0, segment: { type: "text", content: "a" } }]),
+      piece: 1,
+      pieces: 2,
+    })
+    expect(heard.frames).toEqual([])
+    expect(socket.seq).toBe(10)
+    server.last().say({ ...ops(11, 10, "m", [{ op: "text", at: 0, offset: 1, text: "b" }]), piece: 2, pieces: 2 })
+    expect(heard.frames).toMatchObject([{ type: "message", id: "m", segments: [{ type: "text", content: "ab" }] }])
+    expect(socket.seq).toBe(11)
+  })
+
+  test("[SO2] wide ops in pieces are one frame", async () => {
+    const { server, heard } = await live()
+    const piece = (at: number) => ({ ...ops(11, 10, "m", [{ op: "cut", to: at }]), piece: at, pieces: 3 })
+    for (const at of [1, 2, 3]) server.last().say(piece(at))
+    expect(heard.frames).toMatchObject([{ type: "ops", ops: [{ to: 1 }, { to: 2 }, { to: 3 }] }])
+    server.last().say(ops(12, 11, "m", []))
+    expect(heard.frames).toHaveLength(2)
+  })
+
+  test("[SO8] seen is said every so many frames", async () => {
+    const { server } = await live()
+    for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES * 2; seq++) server.last().say(ops(seq, seq - 1, "m", []))
+    expect(server.last().sent.filter(({ type }) => type === "seen")).toEqual([
+      { type: "seen", seq: 10 + SEEN_EVERY_FRAMES },
+      { type: "seen", seq: 10 + SEEN_EVERY_FRAMES * 2 },
+    ])
+  })
+})
+
+describe("losing and finding the server", () => {
+  test("[SO5] waits longer each time, up to ten seconds, and starts anew after a hello", async () => {
+    expect([1, 2, 3, 6, 20].map((failures) => retryDelayMs(failures, 1))).toEqual([300, 600, 1200, 9600, 10_000])
+    expect(retryDelayMs(1, 0)).toBe(150)
+    const { clock, server, heard } = await live()
+    server.last().events.close(1006)
+    expect(heard.links.at(-1)).toBe("waiting")
+    clock.pass(299)
+    await settle()
+    expect(server.sockets).toHaveLength(1)
+    clock.pass(1)
+    await settle()
+    expect(server.sockets).toHaveLength(2)
+    server.last().events.close(1006)
+    clock.pass(600)
+    await settle()
+    expect(server.sockets).toHaveLength(3)
+    server.last().events.open()
+    server.last().say(hello())
+    server.last().events.close(1006)
+    clock.pass(300)
+    await settle()
+    expect(server.sockets).toHaveLength(4)
+  })
+
+  test("[SO5] online or visible again tries at once", async () => {
+    const { server, socket } = await live()
+    server.last().events.close(1006)
+    socket.wake()
+    await settle()
+    expect(server.sockets).toHaveLength(2)
+  })
+
+  test("[SO9] pings, and gives up a socket that answers nothing", async () => {
+    const { clock, server, heard } = await live()
+    clock.pass(PING_MS)
+    expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
+    server.last().say({ type: "pong" })
+    clock.pass(DEAD_SOCKET_MS - PING_MS)
+    expect(heard.links.at(-1)).toBe("live")
+    clock.pass(PING_MS * 2)
+    await settle()
+    expect(heard.links).toContain("waiting")
+    expect(server.sockets.length).toBeGreaterThan(1)
+    expect(heard.frames).toEqual([])
+  })
+
+  test("[SO1] a refused token is thrown away; a live socket is renewed before its token runs out", async () => {
+    const { clock, server, deps } = await live()
+    server.last().events.close(4401)
+    await settle()
+    expect(deps.forgotten).toBe(1)
+    expect(server.sockets).toHaveLength(2)
+    server.last().events.open()
+    server.last().say(hello())
+    for (let i = 0; i < 3_540_000 / PING_MS; i++) {
+      clock.pass(PING_MS)
+      await settle()
+      if (server.last().closedWith === null && server.sockets.length === 2) server.last().say({ type: "pong" })
+    }
+    expect(server.sockets.length).toBeGreaterThan(2)
+    expect(server.sockets[1]?.closedWith).toBe(1000)
+  })
+
+  test("[SO5] a server that speaks another protocol, or knows no such session, is not asked again", async () => {
+    for (const [code, link] of [
+      [4406, "outdated"],
+      [4404, "gone"],
+    ] as const) {
+      const { clock, server, heard } = await live()
+      server.last().events.close(code)
+      clock.pass(60_000)
+      await settle()
+      expect(heard.links.at(-1)).toBe(link)
+      expect(server.sockets).toHaveLength(1)
+    }
+  })
+
+  test("[SO3] a socket that fell behind resumes at once", async () => {
+    const { server } = await live()
+    server.last().say(ops(11, 10, "m", []))
+    server.last().events.close(4408)
+    await settle()
+    server.last().events.open()
+    expect(server.last().sent[0]).toMatchObject({ type: "hello", after: 11 })
+  })
+
+  test("[SO7] nothing is sent before the server's hello", async () => {
+    const { server, socket } = await connected()
+    expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(false)
+    server.last().say(hello())
+    expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(true)
+  })
+})

@@ -1,0 +1,385 @@
+/** transcript.test.tsx: segments, cards and messages as they are drawn, from live frames and from a page alike. */
+
+import { signal } from "@preact/signals"
+import { render } from "preact"
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { toolOf } from "../../client/cards/registry.ts"
+import { degrees, timeOf } from "../../client/cards/weather.tsx"
+import { CONDITIONS, card, everything, message, weather } from "../../client/fixtures/messages.ts"
+import type { Unsent } from "../../client/outbox.ts"
+import { TranscriptStore } from "../../client/store.ts"
+import { ScrollKeeper } from "../../client/transcript/scroll.ts"
+import { duration } from "../../client/transcript/segment.tsx"
+import { hintOf } from "../../client/transcript/tool.tsx"
+import { Transcript } from "../../client/transcript/transcript.tsx"
+import type { HistoryPage, Op, Segment, WireMessage } from "../../shared/frame.ts"
+import type { CallStatus, MessageStatus } from "../../shared/message.ts"
+import { draw, soon } from "./dom.ts"
+import { messageFrame, ops, wireMessage } from "./wire.ts"
+
+const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({ messages, has_more: false, epoch: "e", seq: 1 })
+
+function transcript(messages: readonly WireMessage[], unsent: readonly Unsent[] = []) {
+  const store = new TranscriptStore({ schedule: (call) => call(), ended() {} })
+  store.load(pageOf(messages))
+  const entries = signal(unsent)
+  const root = draw(
+    <Transcript
+      store={store}
+      unsent={entries}
+      keeper={new ScrollKeeper(() => {})}
+      onRetry={() => {}}
+      onDiscard={() => {}}
+    />,
+  )
+  return { store, entries, root, log: root.querySelector("[data-transcript]") as HTMLElement }
+}
+
+const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =>
+  transcript([wireMessage("a", { status: "completed", segments, ...more })])
+
+const kindsIn = (root: HTMLElement) =>
+  [...root.querySelectorAll("[data-segment]")].map((one) => one.getAttribute("data-segment"))
+
+beforeEach(() => {
+  document.body.replaceChildren()
+  vi.restoreAllMocks()
+})
+
+describe("a message", () => {
+  test("[PG9] its segments stand in order, each an element of its own", () => {
+    const { root } = answer([
+      { type: "thinking", content: "hm", ms: 400 },
+      { type: "text", content: "a" },
+      { type: "tool", call_id: "c", name: "weather", args: "{}", status: "ok" },
+      card(weather("Rain"), "wet"),
+      { type: "text", content: "b" },
+    ])
+    expect(kindsIn(root)).toEqual(["thinking", "text", "tool", "rich", "text"])
+    const article = root.querySelector("article")
+    expect([...(article?.children ?? [])].every((child) => child.hasAttribute("data-segment"))).toBe(true)
+    expect(article?.dataset).toMatchObject({ id: "a", role: "assistant", status: "completed" })
+  })
+
+  test("[PG13] a user's words are plain text, with their lines", () => {
+    const words = "<b>no</b>\n**none** [l](https://e.x)"
+    const { root } = transcript([message("user", [{ type: "text", content: words }])])
+    expect(root.querySelector("article[data-role=user]")?.textContent).toBe(words)
+    expect(root.querySelectorAll("b, strong, a")).toHaveLength(0)
+  })
+
+  test.each<[MessageStatus, string | null, string]>([
+    ["cancelled", null, "Stopped."],
+    ["interrupted", "process_restart", "The answer was interrupted by a restart."],
+    ["failed", "model_unreachable", "The model could not be reached."],
+    ["failed", "a_newer_reason", "a_newer_reason"],
+    ["waiting", null, "Waiting for an answer."],
+  ])("[PG12] status %s (%s) is told at its end", (status, reason, words) => {
+    const { root } = answer([{ type: "text", content: "a" }], { status, reason })
+    expect(root.querySelector("article")?.lastElementChild?.textContent).toBe(words)
+    expect(root.querySelector("[data-typing]")).toBe(null)
+  })
+
+  test("[PG12] a message that ended well says nothing about it", () => {
+    expect(answer([{ type: "text", content: "a" }]).root.querySelector(".note")).toBe(null)
+  })
+})
+
+describe("thinking", () => {
+  test("[PG9] is folded, and says how long it took", () => {
+    const label = (segments: Segment[], status: MessageStatus) =>
+      answer(segments, { status }).root.querySelector("details[data-segment=thinking]:not([open]) > summary")
+        ?.textContent
+    expect(label([{ type: "thinking", content: "x", ms: 1240 }], "completed")).toBe("Thought for 1.2 s")
+    expect(label([{ type: "thinking", content: "x" }], "running")).toBe("Thinking…")
+    expect(label([{ type: "thinking", content: "x" }], "interrupted")).toBe("Thought")
+    expect(
+      label(
+        [
+          { type: "thinking", content: "x" },
+          { type: "text", content: "y" },
+        ],
+        "running",
+      ),
+    ).toBe("Thought")
+    expect([0, 940, 14_000, 59_800, 75_000].map(duration)).toEqual([
+      "0.1 s",
+      "0.9 s",
+      "14 s",
+      "1 min 0 s",
+      "1 min 15 s",
+    ])
+  })
+
+  test("[PG9] stays open while it grows if the reader opened it", async () => {
+    const { root, store } = answer([{ type: "thinking", content: "one" }], { status: "running" })
+    const details = root.querySelector("details") as HTMLDetailsElement
+    details.open = true
+    store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 3, text: " two" }]))
+    await soon()
+    expect(details.open).toBe(true)
+    expect(details.textContent).toContain("one two")
+  })
+})
+
+describe("tools", () => {
+  test.each<[CallStatus, string]>([
+    ["queued", "[QUEUED]"],
+    ["running", "[RUNNING]"],
+    ["waiting", "[WAITING]"],
+    ["ok", "[OK]"],
+    ["failed", "[FAILED]"],
+    ["interrupted", "[INTERRUPTED]"],
+  ])("[PG10] %s is %s", (status, badge) => {
+    const { root } = answer([{ type: "tool", call_id: "c", name: "weather", args: '{"city":"London"}', status }])
+    expect(root.querySelector("summary")?.textContent).toBe(`weatherLondon${badge}`)
+    expect(root.querySelector("details")?.dataset["state"]).toBe(status)
+  })
+
+  test("[PG10] arguments and result are indented JSON, coloured once opened, and the text does not change by that", async () => {
+    const tool: Segment = {
+      type: "tool",
+      call_id: "c",
+      name: "weather",
+      args: '{"city":"Lon\\"don","days":-2.5e3,"ok":[true,null]}',
+      status: "ok",
+      result: "plain, not JSON {",
+      output: "asking…",
+      truncated: { lines: 3000, bytes: 99_999 },
+    }
+    const { root } = answer([tool])
+    const before = root.textContent
+    expect(before).toContain('{\n  "city": "Lon\\"don",\n  "days": -2500,\n')
+    expect(before).toContain("plain, not JSON {")
+    expect(before).toContain("asking…")
+    expect(before).toContain("3,000 lines, 99,999 bytes")
+    expect(root.querySelector(".key")).toBe(null)
+    const details = root.querySelector("details") as HTMLDetailsElement
+    details.open = true
+    details.dispatchEvent(new Event("toggle"))
+    await soon()
+    expect([...root.querySelectorAll(".key")].map((key) => key.textContent)).toEqual(['"city"', '"days"', '"ok"'])
+    expect(root.querySelector(".string")?.textContent).toBe('"Lon\\"don"')
+    expect([...root.querySelectorAll(".word")].map((word) => word.textContent)).toEqual(["true", "null"])
+    expect(root.textContent).toBe(before)
+  })
+
+  test("[PG10] an error is told in its words", () => {
+    const error = { code: "tool_timeout", message: "The tool took too long." }
+    const { root } = answer([{ type: "tool", call_id: "c", name: "t", args: "{}", status: "failed", error }])
+    expect(root.querySelector(".fault")?.textContent).toBe("The tool took too long.")
+  })
+
+  test("[PG10] the hint is the plain values of the arguments", () => {
+    expect(hintOf('{"city":"London","days":2,"deep":{"a":1}}')).toBe("London, 2")
+    expect(hintOf("[1")).toBe("")
+    expect(hintOf("null")).toBe("")
+    expect(hintOf(JSON.stringify({ q: "x".repeat(99) }))).toHaveLength(61)
+  })
+})
+
+describe("cards", () => {
+  test("[CA3] the whole tool name chooses the card", () => {
+    expect(toolOf("weather_1")).toBe("weather")
+    expect(toolOf("web_search_12")).toBe("web_search")
+    expect(toolOf("weather_map_1")).toBe("weather_map")
+  })
+
+  test("[CA3] an unknown card, and a payload that does not fit, fall to their words", () => {
+    const rich = (tag: string, payload: object, synthesis: string): Segment => ({
+      type: "rich",
+      tag,
+      payload: { ...payload },
+      synthesis,
+    })
+    const { root } = answer([
+      rich("web_search_1", weather("Rain"), "**found**"),
+      rich("weather_1", { temperature_c: 1 }, "so *it* is"),
+      rich("weather_2", {}, ""),
+    ])
+    expect(kindsIn(root)).toEqual(["text", "text"])
+    expect(root.textContent).toBe("foundso it is")
+    expect(root.querySelector(".card")).toBe(null)
+  })
+
+  test("[PG11] a segment of an unknown kind shows the words it has", () => {
+    const unknown = [
+      { type: "hologram", content: "seen" },
+      { type: "canvas", preview: {}, title: "A chart" },
+      { type: "void" },
+    ] as unknown as Segment[]
+    const { root } = answer(unknown)
+    expect(root.textContent).toBe("seenA chart")
+  })
+
+  test("[CA6] the weather card says what the payload says", () => {
+    const { root } = answer([card(weather("Partly cloudy", { source: "sample" }), "Take *care*.")])
+    const words = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
+    expect(words).toBe(
+      "London, GBSample data14:0012°CPartly cloudyFeels 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
+    )
+    const live = answer([
+      card(
+        weather("Rain", {
+          source: "open-meteo",
+          forecast_tomorrow_condition: null,
+          forecast_tomorrow_max_c: null,
+          forecast_tomorrow_min_c: null,
+        }),
+        "",
+      ),
+    ])
+    expect(live.root.textContent).not.toContain("Sample")
+    expect(live.root.textContent).not.toContain("Tomorrow")
+    expect(live.root.querySelector(".synthesis")).toBe(null)
+  })
+
+  test("[CA2] every sky has its drawing, by day and by night", () => {
+    const { root } = answer(CONDITIONS.map(([condition, is_daylight]) => card(weather(condition, { is_daylight }), "")))
+    const icons = [...root.querySelectorAll(".now .sky")].map((sky) => [
+      sky.getAttribute("data-icon"),
+      sky.children.length,
+    ])
+    expect(new Set(icons.map(([icon]) => icon)).size).toBe(10)
+    expect(icons.every(([, shapes]) => Number(shapes) >= 1)).toBe(true)
+  })
+
+  test("[CA6] degrees are whole, with a true minus and no minus zero", () => {
+    expect([12.4, -0.4, 0, -12.5, 21.5].map(degrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
+    expect(timeOf("2026-05-02T14:00")).toBe("14:00")
+    expect(timeOf("soon")).toBe(null)
+  })
+})
+
+describe("live and after a reload", () => {
+  const weatherTurn: readonly (readonly Op[])[] = [
+    [{ op: "open", at: 0, segment: { type: "thinking", content: "Two" } }],
+    [
+      { op: "text", at: 0, offset: 3, text: " cities" },
+      { op: "set", at: 0, fields: { ms: 300 } },
+    ],
+    [{ op: "open", at: 1, segment: { type: "text", content: "Let me **lo" } }],
+    [{ op: "text", at: 1, offset: 11, text: "ok**.\n\n- a" }],
+    [
+      {
+        op: "open",
+        at: 2,
+        segment: { type: "tool", call_id: "c", name: "weather", args: '{"city":"London"}', status: "running" },
+      },
+    ],
+    [{ op: "set", at: 2, fields: { status: "ok", result: "{}" } }],
+    [{ op: "open", at: 3, segment: card(weather("Snow", { temperature_c: -12.4 }), "") }],
+    [{ op: "text", at: 3, offset: 0, text: "Cold *and" }],
+    [{ op: "text", at: 3, offset: 9, text: "* white." }],
+    [{ op: "open", at: 4, segment: { type: "text", content: "lost" } }],
+    [
+      { op: "cut", to: 4 },
+      { op: "open", at: 4, segment: { type: "text", content: "Bye." } },
+    ],
+    [{ op: "end", status: "completed", reason: null, metrics: null }],
+  ]
+
+  test("[PG1] after every frame the page is the page that a reload would show, entrances and all", async () => {
+    const { store, root } = transcript([])
+    store.applyFrame(messageFrame(2, 1, wireMessage("a")))
+    for (const [at, list] of weatherTurn.entries()) {
+      store.applyFrame(ops(3 + at, 2 + at, "a", list))
+      await soon(at >= 6 ? 600 : 20)
+      const now = store.message("a")?.value as WireMessage
+      expect(root.innerHTML).toBe(transcript([now]).root.innerHTML)
+    }
+  }, 20_000)
+
+  test("[CA4] a card enters when it arrives, once; on a page that is loaded it stands still", async () => {
+    const played: unknown[] = []
+    HTMLElement.prototype.animate = (frames) => {
+      played.push(frames)
+      return {} as Animation
+    }
+    const shown = card(weather("Snow", { temperature_c: 30 }), "")
+    answer([shown])
+    expect(played).toHaveLength(0)
+    const { store, root } = transcript([])
+    store.applyFrame(messageFrame(2, 1, wireMessage("a")))
+    store.applyFrame(ops(3, 2, "a", [{ op: "open", at: 0, segment: shown }]))
+    await soon(5)
+    expect(played).toEqual([
+      [
+        { opacity: 0, transform: "translateY(8px)" },
+        { opacity: 1, transform: "none" },
+      ],
+    ])
+    expect(root.querySelector(".degrees")?.textContent).not.toBe("30°C")
+    store.applyFrame(ops(4, 3, "a", [{ op: "text", at: 0, offset: 0, text: "more" }]))
+    await soon(600)
+    expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
+    expect(played).toHaveLength(1)
+    expect(root.querySelector("[style]")).toBe(null)
+  })
+
+  test("[CA5] who asked for less motion sees none", async () => {
+    vi.spyOn(globalThis, "matchMedia").mockImplementation(
+      (query) => ({ matches: query.includes("reduce") }) as MediaQueryList,
+    )
+    const animate = vi.fn()
+    HTMLElement.prototype.animate = animate
+    const { store, root } = transcript([])
+    store.applyFrame(messageFrame(2, 1, wireMessage("a")))
+    store.applyFrame(ops(3, 2, "a", [{ op: "open", at: 0, segment: card(weather("Snow", { temperature_c: 30 }), "") }]))
+    await soon()
+    expect(animate).not.toHaveBeenCalled()
+    expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
+  })
+
+  test("[PG6] a delta touches its own segment's elements and no others", async () => {
+    const { root, store } = transcript([
+      ...everything(),
+      wireMessage("live", {
+        segments: [
+          { type: "text", content: "x" },
+          { type: "text", content: "y" },
+        ],
+      }),
+    ])
+    const touched: Node[] = []
+    const watch = new MutationObserver((records) => touched.push(...records.map(({ target }) => target)))
+    watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
+    store.applyFrame(ops(2, 1, "live", [{ op: "text", at: 1, offset: 1, text: "z" }]))
+    await soon()
+    touched.push(...watch.takeRecords().map(({ target }) => target))
+    const own = root.querySelectorAll("[data-id=live] [data-segment]")[1]
+    expect(touched.length).toBeGreaterThan(0)
+    expect(touched.every((node) => own?.contains(node))).toBe(true)
+    expect(own?.textContent).toBe("yz")
+  })
+
+  test("[PG7] the sign that an answer is coming stands last, for words on their way and for a running answer, and goes", async () => {
+    const { log, entries, store } = transcript([], [{ id: "u", content: "hi", at: 1, error: null }])
+    expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
+    entries.value = [{ id: "u", content: "hi", at: 1, error: "no" }]
+    await soon()
+    expect(log.querySelector("[data-typing]")).toBe(null)
+    expect(log.querySelector("[role=alert]")?.textContent).toBe("no Retry Discard")
+    entries.value = []
+    store.applyFrame(messageFrame(2, 1, wireMessage("a")))
+    store.applyFrame(messageFrame(3, 2, message("user", [{ type: "text", content: "next" }], { status: "queued" })))
+    await soon()
+    expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
+    expect(log.textContent).toContain("Queued")
+  })
+
+  test("[PG17] the transcript is a log that is not announced as it grows", () => {
+    const { log } = transcript([])
+    expect(log.getAttribute("role")).toBe("log")
+    expect(log.getAttribute("aria-live")).toBe("off")
+  })
+
+  test("[PG3] no element of a transcript has a style or a handler of its own", () => {
+    const { root } = transcript(everything())
+    for (const one of root.querySelectorAll("*")) {
+      expect([...one.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])
+    }
+    expect(root.querySelectorAll("script, img, iframe, style, object, embed")).toHaveLength(0)
+    render(null, root)
+  })
+})

@@ -1,0 +1,151 @@
+/** wire.ts: a server for the page's socket, played by hand, with a clock, timers and chance that the test holds. */
+
+import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/frame.ts"
+import type { LinkState, Place, SocketDeps, SocketHandlers, Wire, WireEvents } from "../../client/socket.ts"
+
+export interface FakeSocket {
+  readonly protocols: readonly string[]
+  readonly sent: ClientFrame[]
+  readonly events: WireEvents
+  closedWith: number | undefined | null
+  say(frame: ServerFrame | { readonly type: string }): void
+}
+
+export interface FakeServer {
+  readonly sockets: FakeSocket[]
+  /** The newest socket. */
+  last(): FakeSocket
+  connect(protocols: string[], events: WireEvents): Wire
+}
+
+export function createServer(): FakeServer {
+  const sockets: FakeSocket[] = []
+  return {
+    sockets,
+    last() {
+      const socket = sockets.at(-1)
+      if (socket === undefined) throw new Error("nobody connected")
+      return socket
+    },
+    connect(protocols, events) {
+      const socket: FakeSocket = {
+        protocols,
+        sent: [],
+        events,
+        closedWith: null,
+        say: (frame) => events.message(JSON.stringify(frame)),
+      }
+      sockets.push(socket)
+      return {
+        send: (text) => void socket.sent.push(parseJson(text) as unknown as ClientFrame),
+        close: (code) => {
+          socket.closedWith = code
+        },
+      }
+    },
+  }
+}
+
+/** Time that moves when the test says so. */
+export function createClock() {
+  let now = 1_000_000
+  let timers: { readonly at: number; readonly call: () => void }[] = []
+  return {
+    now: () => now,
+    after(ms: number, call: () => void) {
+      const timer = { at: now + ms, call }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((one) => one !== timer)
+      }
+    },
+    /** Lets time pass, calling what falls due in order. */
+    pass(ms: number) {
+      const end = now + ms
+      for (;;) {
+        const due = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
+        if (due === undefined) break
+        timers = timers.filter((one) => one !== due)
+        now = Math.max(now, due.at)
+        due.call()
+      }
+      now = end
+    },
+  }
+}
+
+/** Promises settle. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 8; i++) await Promise.resolve()
+}
+
+export interface Heard {
+  readonly frames: (MessageFrame | OpsFrame)[]
+  readonly acks: string[]
+  readonly errors: (readonly [string, string | undefined])[]
+  readonly resets: string[]
+  readonly links: LinkState[]
+  lives: number
+}
+
+export function listen(frame: (frame: MessageFrame | OpsFrame) => void = () => {}): SocketHandlers & { heard: Heard } {
+  const heard: Heard = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0 }
+  return {
+    heard,
+    frame(one) {
+      frame(one)
+      heard.frames.push(one)
+    },
+    ack: (id) => void heard.acks.push(id),
+    error: (text, id) => void heard.errors.push([text, id]),
+    live: () => void heard.lives++,
+    reset: (why) => void heard.resets.push(why),
+    link: (state) => void heard.links.push(state),
+  }
+}
+
+export function depsOf(server: FakeServer, clock: ReturnType<typeof createClock>): SocketDeps & { forgotten: number } {
+  return {
+    forgotten: 0,
+    connect: server.connect,
+    token: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
+    forgetToken() {
+      this.forgotten++
+    },
+    now: clock.now,
+    random: () => 1,
+    after: clock.after,
+  }
+}
+
+export const START: Place = { epoch: "e1", seq: 10 }
+
+export function hello(seq = 10, epoch = "e1"): ServerFrame {
+  return { type: "hello", protocol: 1, epoch, seq }
+}
+
+export function ops(seq: number, prev: number, message: string, list: readonly Op[]): OpsFrame {
+  return { type: "ops", seq, prev, message, ops: list }
+}
+
+export function wireMessage(id: string, more: Partial<WireMessage> = {}): WireMessage {
+  return {
+    id,
+    role: "assistant",
+    exchange_id: id,
+    content: "",
+    segments: [],
+    status: "running",
+    reason: null,
+    topic: null,
+    mode: "chat",
+    metrics: null,
+    timestamp: "2026-05-02T14:00:00.000Z",
+    ...more,
+  }
+}
+
+export function messageFrame(seq: number, prev: number, message: WireMessage): MessageFrame {
+  return { type: "message", seq, prev, ...message }
+}
