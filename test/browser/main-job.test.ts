@@ -8,7 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
 import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
-const PICTURES = fileURLToPath(new URL("../../docs/pictures/", import.meta.url))
+/** `npm run pictures` refreshes those of the papers; any other run leaves the tree as it was. */
+const PICTURES = fileURLToPath(
+  new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
+)
 const WEATHER = "What's the weather in London and in Tokyo?"
 
 let cuecard: Cuecard

@@ -2,10 +2,10 @@
  * page.ts: what the browser tests do with the page: open it, ask, wait, and read its transcript in a normal form.
  */
 
-import type { Browser, Page } from "playwright-core"
 import type { Cuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
 
-export const DESK = { width: 1280, height: 860 }
+export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
 
 export interface Opened {
