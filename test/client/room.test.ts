@@ -57,14 +57,14 @@ function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()) {
   return { clock, server, shelf, asked, deps, ended, api }
 }
 
-async function opened(pages?: HistoryPage[], shelf?: ReturnType<typeof createShelf>) {
-  const base = setUp(pages, shelf)
-  const room = new Room("s1", base.deps)
+async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createShelf>) {
+  const { clock, server, shelf, asked, deps, ended } = setUp(pages, kept)
+  const room = new Room("s1", deps)
   await room.load()
   await settle()
-  base.server.last().events.open()
-  base.server.last().say(hello())
-  return { ...base, room }
+  server.last().events.open()
+  server.last().say(hello())
+  return { clock, server, shelf, asked, ended, room }
 }
 
 const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
