@@ -60,7 +60,6 @@ const LINKISH = /[:@]/
 const BANG = 33
 const SLASH = 47
 const QUESTION = 63
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const CONTROL = /[\0-\x1f\u202d\u202e]/
 
 /**

@@ -6,7 +6,6 @@
  */
 
 /** Where plain text may end. A `<` before anything that starts no construct is plain. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1f\u202d\u202e]|$)|~~~/g
 export const PUNCTUATION = /[!-/:-@[-`{-~]/
 const TILDE = 126

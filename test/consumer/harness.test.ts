@@ -151,7 +151,7 @@ test("[TE7] nothing goes out but to the loopback", async () => {
   })
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
   const { port } = upstream.address() as AddressInfo
-  const MODEL = { MODEL: "openai-compatible", MODEL_NAME: "m", MODEL_API_KEY: "k" }
+  const MODEL = { MODEL: "openai", MODEL_NAME: "m", MODEL_API_KEY: "k" }
   const near = await start({ vars: { ...MODEL, MODEL_BASE_URL: `http://127.0.0.1:${port}/v1` } })
   expect((await answerTo(near, "hi")).status).toBe("failed")
   expect(asked).not.toEqual([])

@@ -59,8 +59,13 @@ describe("fold", () => {
   })
 
   test("[EV3] a result after later text cues no card", () => {
-    const [call] = callsOf(folded(CALL, START, { type: "text_delta", delta: "x" }, RESULT))
+    const [call] = callsOf(folded(CALL, START, { type: "text_delta", delta: "<span id='weather_1'>" }, RESULT))
     expect(call).toMatchObject({ status: "ok", card: null })
+  })
+
+  test("[EV3] words alone after a call take nothing from it: no tag of theirs can have been meant", () => {
+    const [call] = callsOf(folded(CALL, START, { type: "text_delta", delta: "Just a moment." }, RESULT))
+    expect(call).toMatchObject({ status: "ok", card: "weather_1" })
   })
 
   test.each(["cancelled", "interrupted", "failed"] as const)("[EV4] %s takes open calls with it", (status) => {

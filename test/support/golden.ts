@@ -108,7 +108,7 @@ function printSegment(segment: Segment): string {
       return `card ${segment.tag} ${quoted(segment.payload as never)} ${quoted(segment.synthesis)}`
     case "tool": {
       const { call_id, status, output, result, error, truncated } = segment
-      const shown = [output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error && error.code]
+      const shown = [output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]
       const cut = truncated && `cut ${truncated.lines} lines ${truncated.bytes} bytes`
       return ["tool", call_id, status, ...[...shown, cut].filter((part) => part)].join(" ")
     }
