@@ -10,8 +10,9 @@ import { benchHistory } from "./history.ts"
 import { tableOf } from "./table.ts"
 import { benchTurn } from "./turn.ts"
 import { benchWeight } from "./weight.ts"
+import { benchText } from "./words.ts"
 
-const rows = [...(await benchTurn()), ...(await benchHistory()), ...(await benchWeight())]
+const rows = [...benchText(), ...(await benchTurn()), ...(await benchHistory()), ...(await benchWeight())]
 const table = tableOf(rows)
 console.log(table)
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`

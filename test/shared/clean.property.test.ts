@@ -110,8 +110,8 @@ function codesMarkedFinds(text: string): string[] {
   const found: string[] = []
   const visit = (token: Token): void => {
     if (token.type === "code") found.push(token["text"] as string)
-    if (token.type === "list") for (const item of token["items"] as Token[]) visit(item)
-    else for (const child of token["tokens"] ?? []) visit(child)
+    const children: Token[] = (token.type === "list" ? token["items"] : "tokens" in token && token.tokens) || []
+    for (const child of children) visit(child)
   }
   for (const token of markdown.lexer(text)) visit(token)
   return found
