@@ -19,15 +19,16 @@ interface AppProps {
   /** Words of the reply that ended last, for the announcer. */
   readonly spoken: ReadonlySignal<string>
   readonly isDrawerOpen: Signal<boolean>
+  readonly isOnline: ReadonlySignal<boolean>
 }
 
-export function App({ chat, spoken, isDrawerOpen }: AppProps): VNode {
+export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
   const room = chat.room.value
   return (
     <div class="page">
       <Sidebar chat={chat} isOpen={isDrawerOpen} />
       <TopBar chat={chat} isDrawerOpen={isDrawerOpen} />
-      {room === null ? <NoRoom chat={chat} /> : <OpenRoom key={room.id} room={room} chat={chat} />}
+      {room === null ? <NoRoom chat={chat} /> : <OpenRoom key={room.id} room={room} chat={chat} isOnline={isOnline} />}
       <p class="unseen" role="status" aria-live="polite">
         {spoken.value}
       </p>
@@ -63,7 +64,11 @@ function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">)
   )
 }
 
-function OpenRoom({ room, chat }: { readonly room: Room; readonly chat: Chat }): VNode {
+interface OpenRoomProps extends Pick<AppProps, "chat" | "isOnline"> {
+  readonly room: Room
+}
+
+function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
   const keeper = useMemo(() => new ScrollKeeper(() => void room.loadOlder()), [room])
   const view = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
@@ -104,7 +109,7 @@ function OpenRoom({ room, chat }: { readonly room: Room; readonly chat: Chat }):
       </main>
       <footer class="foot">
         <JumpButton keeper={keeper} />
-        <LinkLine link={code === "lost" ? "outdated" : room.link.value} />
+        <LinkLine link={code === "lost" ? "outdated" : room.link.value} isOnline={isOnline.value} />
         <Composer canSend={room.link.value !== "gone" && room.link.value !== "outdated"} onSend={send} />
       </footer>
     </>
@@ -124,7 +129,14 @@ function JumpButton({ keeper }: { readonly keeper: ScrollKeeper }): VNode | null
 }
 
 /** Nothing to say while all is well. */
-function LinkLine({ link }: { readonly link: LinkState }): VNode | null {
+function LinkLine({ link, isOnline }: { readonly link: LinkState; readonly isOnline: boolean }): VNode | null {
+  if (!isOnline && link !== "outdated" && link !== "gone") {
+    return (
+      <p class="link" role="status">
+        You are offline. What you send goes out when you are back.
+      </p>
+    )
+  }
   switch (link) {
     case "live":
       return null
@@ -132,7 +144,7 @@ function LinkLine({ link }: { readonly link: LinkState }): VNode | null {
     case "waiting":
       return (
         <p class={`link ${link}`} role="status">
-          {navigator.onLine ? "Reconnecting…" : "You are offline. What you send goes out when you are back."}
+          Reconnecting…
         </p>
       )
     case "outdated":

@@ -22,6 +22,7 @@ import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 const HIDDEN_FLUSH_MS = 250
 
 const spoken = signal("")
+const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const api = createApi({ fetch: (url, init) => fetch(url, init), now: Date.now })
 
@@ -73,7 +74,13 @@ addEventListener("hashchange", () => {
 addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("a[href^='#']") !== null) isDrawerOpen.value = false
 })
-addEventListener("online", () => chat.wake())
+addEventListener("online", () => {
+  isOnline.value = true
+  chat.wake()
+})
+addEventListener("offline", () => {
+  isOnline.value = false
+})
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) chat.wake()
 })
@@ -91,4 +98,4 @@ void chat.refreshSessions()
 const root = document.getElementById("app")
 // After the first view is painted.
 setTimeout(loadTranscript)
-if (root !== null) render(<App chat={chat} spoken={spoken} isDrawerOpen={isDrawerOpen} />, root)
+if (root !== null) render(<App chat={chat} spoken={spoken} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

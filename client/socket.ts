@@ -64,6 +64,8 @@ export interface SocketHandlers {
 
 const FIRST_RETRY_MS = 300
 const MAX_RETRY_MS = 10_000
+/** So long an answer to something asked may take before the socket is given up, in milliseconds. */
+const PROBE_MS = 8_000
 /** After so many failures in a row the token is suspected. */
 const SUSPECT_FAILURES = 2
 /** Resumes without any progress, before the page is loaded again. */
@@ -98,6 +100,7 @@ export class SessionSocket {
   #cancelRetry: (() => void) | null = null
   #cancelPing: (() => void) | null = null
   #cancelRenew: (() => void) | null = null
+  #cancelProbe: (() => void) | null = null
 
   constructor(deps: SocketDeps, handlers: SocketHandlers) {
     this.#deps = deps
@@ -120,14 +123,17 @@ export class SessionSocket {
   send(frame: ClientFrame): boolean {
     if (!this.#ready || this.#wire === null) return false
     this.#wire.send(JSON.stringify(frame))
+    this.#probeLater()
     return true
   }
 
   /** The machine is back (online, visible): try at once, and ask an open socket if it still lives. */
   wake(): void {
     if (this.#stopped || this.#place === null) return
-    if (this.#open) this.#wire?.send(PING_FRAME)
-    else if (this.#wire === null) this.#connect()
+    if (this.#open) {
+      this.#wire?.send(PING_FRAME)
+      this.#probeLater()
+    } else if (this.#wire === null) this.#connect()
   }
 
   stop(): void {
@@ -299,6 +305,18 @@ export class SessionSocket {
     this.#connect()
   }
 
+  /** Something was asked: a socket that says nothing at all for a while is given up, long before it counts as dead. */
+  #probeLater(): void {
+    if (this.#cancelProbe !== null) return
+    const asked = this.#deps.now()
+    this.#cancelProbe = this.#deps.after(PROBE_MS, () => {
+      this.#cancelProbe = null
+      if (this.#heardAt >= asked) return
+      this.#drop()
+      this.#retry()
+    })
+  }
+
   #pingLater(): void {
     this.#cancelPing?.()
     this.#cancelPing = this.#deps.after(PING_MS, () => {
@@ -313,8 +331,9 @@ export class SessionSocket {
 
   /** Lets go of the socket and of every timer; nothing it still says is heard. */
   #drop(code?: number): void {
-    for (const cancel of [this.#cancelRetry, this.#cancelPing, this.#cancelRenew]) cancel?.()
+    for (const cancel of [this.#cancelRetry, this.#cancelPing, this.#cancelRenew, this.#cancelProbe]) cancel?.()
     this.#cancelRetry = null
+    this.#cancelProbe = null
     this.#cancelPing = null
     this.#cancelRenew = null
     const wire = this.#wire

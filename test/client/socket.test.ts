@@ -181,6 +181,25 @@ describe("losing and finding the server", () => {
     expect(heard.frames).toEqual([])
   })
 
+  test("[SO9] a send that nothing answers gives the socket up early", async () => {
+    const { clock, server, heard, socket } = await live()
+    clock.pass(1_000)
+    socket.send({ type: "send", id: "a", content: "x" })
+    clock.pass(7_999)
+    expect(heard.links.at(-1)).toBe("live")
+    clock.pass(1)
+    expect(heard.links.at(-1)).toBe("waiting")
+    socket.wake()
+    await settle()
+    server.last().events.open()
+    server.last().say(hello())
+    clock.pass(1_000)
+    socket.send({ type: "send", id: "a", content: "x" })
+    server.last().say({ type: "ack", id: "a", seq: 11 })
+    clock.pass(10_000)
+    expect(heard.links.at(-1)).toBe("live")
+  })
+
   test("[SO1] a refused token is thrown away; a live socket is renewed before its token runs out", async () => {
     const { clock, server, deps } = await live()
     server.last().events.close(4401)
