@@ -186,3 +186,26 @@ table("CL10", [
   ["<!--\n- ~~~\n<b y>", "&lt;!--\n- ~~~\n<b y>"],
   ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
 ])
+
+/** Where only a whole page of text shows what could go wrong: cut in two at every 97th index. */
+function expectLong(raw: string, expected: string): void {
+  expect(clean(raw)).toBe(expected)
+  expect(clean(expected), "cleaned twice").toBe(expected)
+  for (let at = 0; at < raw.length; at += 97) expect(cleanIn([raw.slice(0, at), raw.slice(at)])).toBe(expected)
+}
+
+test("[CL9] an open run is escaped where `&lt;` would carry its paragraph's end over MAX_HELD", () => {
+  expectLong(`\`${"<T>".repeat(600)}\n\nx`, `\`${"&lt;T>".repeat(600)}\n\nx`)
+  expectLong(`\`${"<T>".repeat(700)}\n\nx`, `\\\`${"&lt;T>".repeat(700)}\n\nx`)
+})
+
+test("[CL9] a long run is no fence once the backtick in its line is dropped", () => {
+  const run = "`".repeat(MAX_HELD / 2 + 1)
+  expectLong(`${run}<font a=\`>\nx`, `${WJ}${run}\nx`)
+})
+
+test("[CL9] a tag that starts inside a failed one is found", () => {
+  const words = "w".repeat(MAX_HELD - 40)
+  const gap = " ".repeat(40)
+  expectLong(`<b a="${words}<i b="x" c="y"${gap}>z`, `&lt;b a="${words}<i>z`)
+})
