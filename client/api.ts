@@ -43,7 +43,9 @@ export function createApi({ fetch, now }: ApiDeps): Api {
 
   const renew = async (): Promise<Token> => {
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }
-    const answer = (await read(await fetch("/v1/dev/token", init))) as { token: string; expires: number }
+    const response = await fetch("/v1/dev/token", init)
+    if (response.status === 404) throw new RequestError(401, "This server hands out no tokens to its page.")
+    const answer = (await read(response)) as { token: string; expires: number }
     held = { token: answer.token, renewAt: answer.expires * 1000 - RENEW_EARLY_MS }
     return held
   }

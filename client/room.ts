@@ -24,6 +24,8 @@ export interface RoomDeps {
   ended(message: WireMessage): void
 }
 
+/** A reset so long after the one before it stands alone, in milliseconds. */
+const CALM_MS = 20_000
 /** Messages of the first page, and of every older one. */
 const PAGE_MESSAGES = 24
 
@@ -38,6 +40,8 @@ export class Room {
   readonly #deps: RoomDeps
   readonly #socket: SessionSocket
   #failures = 0
+  #resets = 0
+  #resetAt = Number.NEGATIVE_INFINITY
   #closed = false
   #cancelRetry: (() => void) | null = null
 
@@ -66,7 +70,7 @@ export class Room {
           if (message !== undefined) this.outbox.fail(message, text)
         },
         live: () => this.#sendWaiting(),
-        reset: () => void this.load(),
+        reset: () => this.#reload(),
         link: (state) => {
           this.link.value = state
         },
@@ -92,6 +96,20 @@ export class Room {
     }
   }
 
+  /** At once the first time; a server with which it goes on failing is asked less and less often. */
+  #reload(): void {
+    const now = this.#deps.now()
+    this.#resets = now - this.#resetAt > CALM_MS ? 0 : this.#resets + 1
+    this.#resetAt = now
+    if (this.#resets === 0) void this.load()
+    else this.#loadLater(this.#resets)
+  }
+
+  #loadLater(failures: number): void {
+    const delay = retryDelayMs(failures, this.#deps.random())
+    this.#cancelRetry = this.#deps.after(delay, () => void this.load())
+  }
+
   #loadFailed(error: unknown): void {
     if (this.#closed) return
     if (error instanceof RequestError && error.status === 404) {
@@ -100,8 +118,7 @@ export class Room {
     }
     this.link.value = "waiting"
     this.#failures++
-    const delay = retryDelayMs(this.#failures, this.#deps.random())
-    this.#cancelRetry = this.#deps.after(delay, () => void this.load())
+    this.#loadLater(this.#failures)
   }
 
   /** One older page, if there is one. A failure is tried again when the reader scrolls. */

@@ -2,8 +2,9 @@
  * sidebar.tsx: the sessions there are, and a new one. A column at a desk, a drawer on a phone.
  */
 
-import { type Signal, useComputed } from "@preact/signals"
+import { type Signal, useComputed, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
+import { useRef } from "preact/hooks"
 import type { Chat } from "./chat.ts"
 import { theme, turnTheme } from "./theme.ts"
 
@@ -14,13 +15,17 @@ interface SidebarProps {
 
 export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
   const current = useComputed(() => chat.room.value?.id ?? null).value
+  const drawer = useRef<HTMLElement>(null)
   const close = (): void => {
     isOpen.value = false
   }
+  useSignalEffect(() => {
+    if (isOpen.value) drawer.current?.focus()
+  })
   return (
     <>
       {isOpen.value && <button type="button" class="veil" aria-label="Close the list" onClick={close} />}
-      <aside class="sidebar" data-open={isOpen.value ? "" : undefined}>
+      <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
         <p class="brand">
           <Mark /> Cuecard
         </p>

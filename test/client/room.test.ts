@@ -169,6 +169,20 @@ describe("the transcript", () => {
     expect(shown?.value.status).toBe("completed")
   })
 
+  test("[SO4] a server with which it goes on failing is asked less and less often", async () => {
+    const broken = wireMessage("a")
+    const { server, clock, asked } = await opened([pageOf([broken])])
+    for (let i = 0; i < 3; i++) {
+      server.last().say(hello())
+      server.last().say(ops(11, 10, "a", [{ op: "cut", to: 5 }]))
+      await settle()
+    }
+    expect(asked).toHaveLength(2)
+    clock.pass(300)
+    await settle()
+    expect(asked).toHaveLength(3)
+  })
+
   test("[PG6] one delta changes one message, and keeps the identity of segments that did not change", async () => {
     const first = wireMessage("a", { status: "completed" })
     const running = wireMessage("b", {

@@ -1,0 +1,82 @@
+/** api.test.ts: tokens and requests, against a fetch played by hand. */
+
+import { describe, expect, test } from "vitest"
+import { createApi, RequestError } from "../../client/api.ts"
+
+function setUp(answer: (path: string, init: RequestInit) => Response) {
+  let now = 1_000_000
+  const asked: string[] = []
+  const tokens: (string | null)[] = []
+  let count = 0
+  const api = createApi({
+    now: () => now,
+    async fetch(path, init) {
+      asked.push(path)
+      tokens.push(new Headers(init.headers).get("authorization"))
+      await Promise.resolve()
+      if (path !== "/v1/dev/token") return answer(path, init)
+      return Response.json({ token: `t${++count}`, expires: now / 1000 + 3600 })
+    },
+  })
+  const pass = (ms: number): void => {
+    now += ms
+  }
+  return { api, asked, tokens, pass }
+}
+
+describe("tokens", () => {
+  test("[SO1] one is asked for by all at once, used until shortly before it runs out, then renewed", async () => {
+    const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }))
+    const [a, b] = await Promise.all([api.token(), api.token()])
+    expect([a?.token, b?.token]).toEqual(["t1", "t1"])
+    pass(3_539_999)
+    expect((await api.token()).token).toBe("t1")
+    pass(1)
+    expect((await api.token()).token).toBe("t2")
+    expect(asked).toHaveLength(2)
+  })
+
+  test("[SO1] a refused token is renewed once, and the request made again", async () => {
+    let refused = 0
+    const { api, tokens } = setUp(() =>
+      ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
+    )
+    await expect(api.sessions()).resolves.toEqual([])
+    expect(tokens).toEqual([null, "Bearer t1", null, "Bearer t2"])
+    const never = setUp(() =>
+      Response.json({ code: "token_invalid", text: "The token is not valid." }, { status: 401 }),
+    )
+    await expect(never.api.sessions()).rejects.toThrow("The token is not valid.")
+    expect(never.asked).toHaveLength(4)
+  })
+})
+
+describe("requests", () => {
+  test("[PG14] a refusal is told in the server's words", async () => {
+    const { api } = setUp(() =>
+      Response.json({ code: "session_unknown", text: "There is no such session." }, { status: 404 }),
+    )
+    const error = await api.page("s", 5).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(RequestError)
+    expect(error).toMatchObject({ status: 404, message: "There is no such session." })
+    const other = setUp(() => new Response("<html>", { status: 502 }))
+    await expect(other.api.sessions()).rejects.toThrow("The server answered 502.")
+  })
+
+  test("[PG16] pages are asked for with their cursor, sessions made with their title", async () => {
+    const bodies: unknown[] = []
+    const { api, asked } = setUp((path, init) => {
+      bodies.push(init.body)
+      return path === "/v1/sessions" ? Response.json({ id: "s1" }, { status: 201 }) : Response.json({ messages: [] })
+    })
+    await api.page("a_b", 24)
+    await api.page("a_b", 24, "9 0")
+    expect(await api.createSession("Title")).toBe("s1")
+    expect(asked.slice(1)).toEqual([
+      "/v1/sessions/a_b/conversation/recent?limit=24",
+      "/v1/sessions/a_b/conversation/recent?limit=24&before=9%200",
+      "/v1/sessions",
+    ])
+    expect(bodies.at(-1)).toBe('{"title":"Title"}')
+  })
+})
