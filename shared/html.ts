@@ -90,6 +90,8 @@ export class HtmlReader {
   }
 
   #read(text: string, at: number): Answer {
+    const plain = plainTag(text, at)
+    if (plain !== null) return plain
     // Everything that is read here ends with `>`.
     if (!this.#mayEnd(text, at)) return TEXT
     const second = text.charCodeAt(at + 1)
@@ -99,8 +101,6 @@ export class HtmlReader {
     const start = at + (closes ? 2 : 1)
     if (start === text.length) return WAIT
     if (!isLetter(text.charCodeAt(start))) return TEXT
-    const plain = plainTag(text, at)
-    if (plain !== null) return plain
     NAME.lastIndex = start
     NAME.test(text)
     const end = NAME.lastIndex
@@ -172,18 +172,19 @@ export class HtmlReader {
   }
 }
 
-/** A tag as we write it ourselves, which is how nearly all come: there is nothing about it to find out. */
-const PLAIN_TAG = /<(\/?)([a-z]+[1-4]?)(?: id=(['"])[a-z][a-z0-9_]*_\d+\3)?>/y
+/** Tags as we write them ourselves, which is how nearly all come: there is nothing about them to find out. */
+const PLAIN_SPAN = /<(?:\/span|span(?: id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))?)>/y
+const PLAIN_TAG = new RegExp(`</?(?:${[...KEPT].filter((name) => !VOID.has(name)).join("|")})>`, "y")
 
-function plainTag(text: string, at: number): Exclude<Answer, number> | null {
+function plainTag(text: string, at: number): Construct | null {
+  PLAIN_SPAN.lastIndex = at
+  if (PLAIN_SPAN.test(text)) {
+    const end = PLAIN_SPAN.lastIndex
+    return { end, text: text.slice(at, end), span: text.charCodeAt(at + 1) === SLASH ? -1 : 1 }
+  }
   PLAIN_TAG.lastIndex = at
-  const match = PLAIN_TAG.exec(text)
-  if (match === null) return null
-  const [whole, slash, name = "", quote] = match
-  const isSpan = name === "span"
-  if (!(isSpan || KEPT.has(name)) || (quote !== undefined && (!isSpan || slash === "/"))) return null
-  if (slash === "/" && VOID.has(name)) return null
-  return { end: at + whole.length, text: whole, span: isSpan ? (slash === "/" ? -1 : 1) : 0 }
+  if (!PLAIN_TAG.test(text)) return null
+  return { end: PLAIN_TAG.lastIndex, text: text.slice(at, PLAIN_TAG.lastIndex), span: 0 }
 }
 
 const CLOSERS = new Map([

@@ -87,9 +87,12 @@ function headAfter(line: LineState, code: number): LineState["place"] {
 export function followFence(line: LineState, text: string, from: number): number {
   let at = from
   while (at < text.length) {
-    if (line.place === "body") {
-      const newline = text.indexOf("\n", at)
-      if (newline < 0) return text.length
+    const isWhole = line.place === "body" || (line.place === "head" && line.width === 0)
+    const newline = isWhole ? text.indexOf("\n", at) : -1
+    if (newline < 0 && line.place === "body") return text.length
+    if (newline >= 0) {
+      const end = line.place === "body" ? -1 : fenceEndIn(line, text, at, newline)
+      if (end >= 0) return end
       startLine(line)
       at = newline + 1
     } else if (fenceAfter(line, text.charCodeAt(at))) {
@@ -101,11 +104,41 @@ export function followFence(line: LineState, text: string, from: number): number
   return at
 }
 
+/** Looks at a whole line in a fence, as `fenceAfter` does step by step; → the index before which the fence is over, or -1. */
+function fenceEndIn(line: LineState, text: string, start: number, newline: number): number {
+  const fence = line.fence
+  if (fence === null) return start
+  let at = start
+  let quotes = 0
+  let code = text.charCodeAt(at)
+  while (code === SPACE || code === TAB || code === QUOTE) {
+    if (code === QUOTE) quotes++
+    code = text.charCodeAt(++at)
+  }
+  if (quotes < fence.quotes) {
+    line.quotes = quotes
+    line.width = at - start + 1
+    endFence(line, line.width > MAX_HELD ? "body" : "head")
+    return at
+  }
+  if (quotes !== fence.quotes || code !== fence.char.charCodeAt(0)) return -1
+  let end = runEnd(text, at)
+  if (end - at < fence.size) return -1
+  while (end < newline && isBlank(text.charCodeAt(end))) end++
+  if (end < newline) return -1
+  endFence(line, "body")
+  return newline
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB
+}
+
 /** Steps over one code unit of a line's head in a fence; true if the fence is over before it. */
 function fenceAfter(line: LineState, code: number): boolean {
   const fence = line.fence
   if (fence === null) return true
-  const blank = code === SPACE || code === TAB
+  const blank = isBlank(code)
   if (line.place === "head") {
     line.width++
     if (blank) return false

@@ -89,7 +89,7 @@ class Scanner {
 
   scan(more: string, final: boolean): Mark[] {
     this.#marks = []
-    if (this.#told === this.#text.length && !this.#mayMark(more)) {
+    if (this.#told === this.#text.length && candidateIn(more, 0, this.#inMark) === more.length) {
       this.#tellPlain(more)
       if (this.#plainSize < MAX_PLAIN) return this.#marks
     } else {
@@ -99,13 +99,6 @@ class Scanner {
     this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
     this.#forget()
     return this.#marks
-  }
-
-  /** Whether a mark may begin or end in a text that all that was told stands before. */
-  #mayMark(more: string): boolean {
-    const start = this.#inMark ? CLOSE_START : OPEN_START
-    start.lastIndex = 0
-    return start.test(more)
   }
 
   /** No mark can stand here, so what is code need not be known until one may. */
@@ -135,12 +128,6 @@ class Scanner {
       at = next
       this.#settled = at
     }
-  }
-
-  #candidateAfter(at: number): number {
-    const start = this.#inMark ? CLOSE_START : OPEN_START
-    start.lastIndex = at
-    return start.exec(this.#text)?.index ?? this.#text.length
   }
 
   #fence(at: number): number {
@@ -173,7 +160,7 @@ class Scanner {
    */
   #jump(at: number, final: boolean): number {
     const text = this.#text
-    if (this.#less < at) this.#less = this.#candidateAfter(at)
+    if (this.#less < at) this.#less = candidateIn(text, at, this.#inMark)
     if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
     if (this.#ticks3 < at) this.#ticks3 = indexOr(text, "```", at, text.length)
     if (this.#blank < at) this.#blank = indexOr(text, "\n\n", at, text.length)
@@ -243,7 +230,7 @@ class Scanner {
     const text = this.#text
     let at = Math.max(this.#told, this.#settled)
     for (;;) {
-      at = this.#candidateAfter(at)
+      at = candidateIn(text, at, this.#inMark)
       if (at === text.length || (!this.#isEscaped(at) && markAt(text, at, final, this.#inMark) !== null)) return at
       at++
     }
@@ -278,24 +265,35 @@ class Scanner {
 }
 
 const BACKSLASH = 92
+const SLASH = 47
+const LESS = 60
+const LETTER_S = 115
 
 /** Told text that is kept for want of a candidate, in UTF-16 code units, before its code is settled all the same. */
 const MAX_PLAIN = 16 * MAX_HELD
 
-/** What an opening tag, or the end of a mark, begins with; or the end of the text, where either may yet come. */
-const OPEN_START = /<(?:[sS]|$)/g
-const CLOSE_START = /<(?:\/|$)/g
+/**
+ * The next `<` that what is looked for may begin with: an opening tag, or in a mark its end. At the end of the text it
+ * may yet be either.
+ */
+function candidateIn(text: string, from: number, inMark: boolean): number {
+  let at = text.indexOf("<", from)
+  while (at >= 0 && at + 1 < text.length) {
+    const second = text.charCodeAt(at + 1)
+    if (inMark ? second === SLASH : (second | 32) === LETTER_S) return at
+    // A row of `<` is stepped over here: a search for each would cost more than all the rest.
+    at = second === LESS ? at + 1 : text.indexOf("<", at + 1)
+  }
+  return at < 0 ? text.length : at
+}
 
-/** The tag that stands at a `<`: an opening one, or in a mark its end. WAIT if it may become one, null if there is none. */
+/** The tag that stands at a candidate: an opening one, or in a mark its end. WAIT if it may become one, null if there is none. */
 function markAt(
   text: string,
   at: number,
   final: boolean,
   inMark: boolean,
 ): Exclude<Mark, { type: "text" }> | typeof WAIT | null {
-  const second = text.charCodeAt(at + 1)
-  const isStart = inMark ? second === 47 : (second | 32) === 115
-  if (!isStart && at + 1 < text.length) return null
   const start = text.slice(at, at + MAX_HELD)
   const found = (inMark ? CLOSE : OPEN).exec(start)
   if (found !== null) {
