@@ -10,19 +10,9 @@
 import { CodeSpans, LineFinder, splitCode } from "./code.ts"
 import { type Construct, HtmlReader } from "./html.ts"
 import { MAX_HELD } from "./limits.ts"
-import {
-  createLine,
-  enterFence,
-  fenceAt,
-  followFence,
-  followText,
-  type LineState,
-  opensFence,
-  runEnd,
-  TEXT,
-  WAIT,
-} from "./line.ts"
-import { isControl, isGlue, isStarter, normalize, PUNCTUATION, specialAfter } from "./plain.ts"
+import { fenceAt, opensFence, runEnd, TEXT, WAIT } from "./line.ts"
+import { JOINER, Outlet, type OutletState } from "./outlet.ts"
+import { isControl, isStarter, normalize, PUNCTUATION, specialAfter } from "./plain.ts"
 
 /** Plain JSON, a few KB at most; a fresh cleaner goes on from it, in the middle of a tag too. */
 export interface CleanState {
@@ -30,25 +20,12 @@ export interface CleanState {
   readonly carry: string
   /** Text that cannot be settled yet. */
   readonly held: string
-  readonly line: LineState
   readonly spans: number
   /** Where in `held` the paragraph ends in which a run of backticks stayed open, or -1. */
   readonly openTo: number
   /** The held text goes on with a run over every bound. */
   readonly inRun: boolean
-  readonly seam: Seam
-}
-
-/** What dropping might glue together. */
-interface Seam {
-  /** Last code unit that was emitted, unless a backslash before it, or it itself, is spent. */
-  readonly last: string
-  /** Something was dropped after it. */
-  readonly dropped: boolean
-  /** Something was dropped in the head of this line. */
-  readonly head: boolean
-  /** A fence is over because this line has too few `>`, and nothing of it but those was emitted. */
-  readonly bare: boolean
+  readonly outlet: OutletState
 }
 
 export interface Cleaner {
@@ -104,9 +81,6 @@ export function cleanToModel(text: string): string {
 
 const CARRY = /[\r\ud800-\udbff]$/
 
-/** Unseen, and no part of any syntax. */
-const JOINER = "\u2060"
-
 /** What may settle something that is held: a construct, a run at the end of the text, inline code. */
 const WAKE_IN_TAG = /[\s<>`~"'=/]/
 const WAKE_IN_RUN = /[^`]/
@@ -124,15 +98,10 @@ class Sweeper {
   #aside: string[] = []
   #asideSize = 0
   #wake: RegExp
-  #out = ""
-  readonly #line: LineState
+  readonly #outlet: Outlet
   #spanCount: number
   #openTo: number
   #inRun: boolean
-  #last: string
-  #dropped: boolean
-  #dirtyHead: boolean
-  #bareLine: boolean
   readonly #code = new CodeSpans()
   readonly #fences = new LineFinder(opensFence)
   readonly #html = new HtmlReader()
@@ -142,14 +111,10 @@ class Sweeper {
   constructor(saved: CleanState | undefined) {
     this.#text = saved?.held ?? ""
     this.#wake = wakeOf(this.#text)
-    this.#line = saved === undefined ? createLine() : { ...saved.line }
+    this.#outlet = new Outlet(saved?.outlet)
     this.#spanCount = saved?.spans ?? 0
     this.#openTo = saved?.openTo ?? -1
     this.#inRun = saved?.inRun ?? false
-    this.#last = saved?.seam.last ?? ""
-    this.#dropped = saved?.seam.dropped ?? false
-    this.#dirtyHead = saved?.seam.head ?? false
-    this.#bareLine = saved?.seam.bare ?? false
   }
 
   save(carry: string): CleanState {
@@ -157,21 +122,20 @@ class Sweeper {
     return {
       carry,
       held: this.#text,
-      line: { ...this.#line },
       spans: this.#spanCount,
       openTo: this.#openTo,
       inRun: this.#inRun,
-      seam: { last: this.#last, dropped: this.#dropped, head: this.#dirtyHead, bare: this.#bareLine },
+      outlet: this.#outlet.save(),
     }
   }
 
   sweep(more: string, final: boolean): string {
     if (!final && this.#sleeps(more)) return ""
     this.#gather(more)
-    this.#out = ""
+    this.#outlet.read(this.#text)
     let at = 0
     while (at < this.#text.length) {
-      const next = this.#line.fence === null ? this.#step(at, final) : this.#fence(at)
+      const next = this.#outlet.isInFence() ? this.#outlet.keepCode(at) : this.#step(at, final)
       if (next < 0) {
         at = -1 - next
         break
@@ -179,7 +143,7 @@ class Sweeper {
       at = next
     }
     this.#forget(at)
-    return this.#out
+    return this.#outlet.take()
   }
 
   /** While what is held waits, text that cannot end the wait is laid aside, so that single characters cost little. */
@@ -209,24 +173,16 @@ class Sweeper {
     this.#wake = wakeOf(this.#text)
   }
 
-  #fence(at: number): number {
-    const stop = followFence(this.#line, this.#text, at)
-    this.#out += this.#text.slice(at, stop)
-    this.#last = ""
-    this.#bareLine = this.#line.fence === null && this.#line.place === "head"
-    return stop
-  }
-
   /** Settles plain text up to the next special thing, and that thing; -1 - index to wait there. */
   #step(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
       const end = text[at] === "`" ? runEnd(text, at) : at
       this.#inRun = end === text.length
-      if (end > at) return this.#emit(text.slice(at, end), end)
+      if (end > at) return this.#outlet.keep(at, end)
     }
     const next = specialAfter(text, at, final)
-    if (next > at) this.#emit(text.slice(at, next), next)
+    if (next > at) this.#outlet.keep(at, next)
     if (next === text.length) return next
     const after = this.#special(next, final)
     return after === WAIT ? -1 - next : after
@@ -243,7 +199,7 @@ class Sweeper {
       case "\\":
         return this.#backslash(at, final)
       default:
-        return this.#drop(at + 1)
+        return this.#outlet.drop(at + 1)
     }
   }
 
@@ -251,40 +207,35 @@ class Sweeper {
     const text = this.#text
     const next = text[at + 1]
     if (next === undefined && !final) return WAIT
-    if (next === undefined || !PUNCTUATION.test(next)) return this.#emit("\\", at + 1)
+    if (next === undefined || !PUNCTUATION.test(next)) return this.#outlet.keep(at, at + 1)
     if (next !== "<") {
-      this.#emit(text.slice(at, at + 2), at + 2)
-      if (next === "\\") this.#last = ""
+      this.#outlet.keep(at, at + 2)
+      if (next === "\\") this.#outlet.spend()
       return at + 2
     }
     if (at + 2 === text.length && !final) return WAIT
     const second = text.charCodeAt(at + 2)
     const starts = isStarter(second) || isControl(second)
-    return this.#emit(starts ? "&lt;" : "\\<", at + 2)
+    return starts ? this.#outlet.put("&lt;", at + 2) : this.#outlet.keep(at, at + 2)
   }
 
   #tildes(at: number, final: boolean): number {
     const end = runEnd(this.#text, at)
-    const fence = this.#line.place === "head" ? this.#fenceAt(at, final) : TEXT
-    return fence === TEXT ? this.#emit(this.#text.slice(at, end), end) : fence
+    const fence = this.#outlet.isHead() ? this.#fenceAt(at, final) : TEXT
+    return fence === TEXT ? this.#outlet.keep(at, end) : fence
   }
 
   /** Enters the fence that opens at `at`, a line's head. */
   #fenceAt(at: number, final: boolean): number {
-    if (this.#dirtyHead) {
+    if (this.#outlet.isDirtyHead()) {
       const end = runEnd(this.#text, at)
       if (end - at < 3) return end === this.#text.length && !final ? WAIT : TEXT
       // Only what was dropped before it makes this a head.
-      this.#emit(JOINER, at)
+      this.#outlet.put(JOINER, at)
       return TEXT
     }
     const end = fenceAt(this.#text, at, final)
-    if (end < 0) return end
-    enterFence(this.#line, this.#text.charAt(at), end - at)
-    this.#out += this.#text.slice(at, end)
-    this.#last = ""
-    this.#dropped = false
-    return end
+    return end < 0 ? end : this.#outlet.enterFence(at, end)
   }
 
   #ticks(at: number, final: boolean): number {
@@ -293,28 +244,26 @@ class Sweeper {
     const size = end - at
     if (size > MAX_HELD) {
       this.#inRun = end === text.length
-      return this.#emit(text.slice(at, end), end)
+      return this.#outlet.keep(at, end)
     }
     if (end === text.length && !final) return WAIT
-    const head = size >= 3 && this.#line.place === "head"
-    const fence = head ? this.#fenceAt(at, final) : TEXT
+    const fence = size >= 3 && this.#outlet.isHead() ? this.#fenceAt(at, final) : TEXT
     if (fence !== TEXT) return fence
     const closed = this.#code.closerOf(text, at, size, final)
     if (closed === WAIT) return WAIT
-    return closed === TEXT ? this.#openTicks(at, end, final) : this.#emit(text.slice(at, closed), closed)
+    return closed === TEXT ? this.#openTicks(at, end, final) : this.#outlet.keep(at, closed)
   }
 
   /** A run of backticks that opens nothing. Where clean text might see that otherwise, it is escaped. */
   #openTicks(at: number, end: number, final: boolean): number {
-    const run = this.#text.slice(at, end)
-    // It would be a fence, were not a backtick in the rest of its line, which might be dropped.
-    const head = run.length >= 3 && this.#line.place === "head"
-    if (run.length * 2 > MAX_HELD) return this.#emit(head ? JOINER + run : run, end)
-    const paragraph = this.#paragraphOf(at, end, final)
+    const size = end - at
+    const paragraph = size * 2 > MAX_HELD ? end : this.#paragraphOf(at, end, final)
     if (paragraph === WAIT) return WAIT
-    if (paragraph === TEXT) return this.#emit(run.replaceAll("`", "\\`"), end)
-    this.#openTo = paragraph
-    return this.#emit(head ? JOINER + run : run, end)
+    if (paragraph === TEXT) return this.#outlet.put("\\`".repeat(size), end)
+    // It would be a fence, were not a backtick in the rest of its line, which might be dropped.
+    if (size >= 3 && this.#outlet.isHead()) this.#outlet.put(JOINER, at)
+    if (paragraph > end) this.#openTo = paragraph
+    return this.#outlet.keep(at, end)
   }
 
   /** Where the paragraph of a run ends, if clean text will surely see that end within MAX_HELD too. */
@@ -333,14 +282,14 @@ class Sweeper {
     const text = this.#text
     if (at + 1 === text.length && !final) return WAIT
     const next = text.charCodeAt(at + 1)
-    if (isControl(next)) return this.#emit("&lt;", at + 1)
-    if (!isStarter(next)) return this.#emit("<", at + 1)
+    if (isControl(next)) return this.#outlet.put("&lt;", at + 1)
+    if (!isStarter(next)) return this.#outlet.keep(at, at + 1)
     const construct = this.#html.read(text, at, final)
-    if (construct === TEXT) return this.#emit("&lt;", at + 1)
+    if (construct === TEXT) return this.#outlet.put("&lt;", at + 1)
     // A line that opens a fence is never swallowed.
     const end = construct === WAIT ? text.length : construct.end
     const fence = this.#fences.find(text, at, end, final)
-    if (fence >= 0) return this.#emit("&lt;", at + 1)
+    if (fence >= 0) return this.#outlet.put("&lt;", at + 1)
     if (fence === WAIT || construct === WAIT) return WAIT
     return this.#apply(construct, at)
   }
@@ -349,33 +298,11 @@ class Sweeper {
     const { end, span } = construct
     const text = span < 0 && this.#spanCount === 0 ? null : construct.text
     this.#spanCount = Math.max(0, this.#spanCount + span)
-    const verbatim = text === this.#text.slice(at, end)
-    if (verbatim && text !== null) return this.#emit(text, end)
+    if (text !== null && text.length === end - at && this.#text.startsWith(text, at)) return this.#outlet.keep(at, end)
     // An open run of backticks before it must not get a longer paragraph.
-    if (this.#openTo > at && this.#openTo < end) this.#emit("\n\n", at)
-    if (text === null) return this.#drop(end)
-    this.#dropped = true
-    return this.#emit(text, end)
-  }
-
-  #drop(to: number): number {
-    // Clean text must see the fence end here too.
-    if (this.#bareLine) this.#emit(JOINER, to)
-    this.#dropped = true
-    if (this.#line.place !== "body") this.#dirtyHead = true
-    return to
-  }
-
-  #emit(piece: string, to: number): number {
-    const glues = this.#dropped && isGlue(this.#last, piece.charAt(0))
-    const text = glues ? JOINER + piece : piece
-    this.#out += text
-    followText(this.#line, text)
-    if (this.#dirtyHead && text.includes("\n")) this.#dirtyHead = false
-    this.#dropped = false
-    this.#bareLine = false
-    this.#last = piece.slice(-1)
-    return to
+    if (this.#openTo > at && this.#openTo < end) this.#outlet.put("\n\n", at)
+    this.#outlet.drop(end, text === null)
+    return text === null ? end : this.#outlet.put(text, end)
   }
 }
 
