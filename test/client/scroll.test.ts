@@ -73,6 +73,9 @@ describe("scrolling", () => {
     size.height -= 40
     scrollTo(2460)
     expect(keeper.following.value).toBe(true)
+    size.height -= 10
+    scrollTo(2420)
+    expect(keeper.following.value).toBe(true)
   })
 
   test("[PG15] the button, and sending, go back to the end", () => {

@@ -68,6 +68,7 @@ describe("numbered frames", () => {
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(9, 8, "m", []))
     expect(heard.frames.map(({ seq }) => seq)).toEqual([11])
+    expect(server.last().sent).toHaveLength(1)
   })
 
   test("[SO3] a gap says hello again from the last place; frames before its answer are not counted", async () => {

@@ -9,7 +9,7 @@ import { CONDITIONS, card, everything, message, weather } from "../../client/fix
 import type { Unsent } from "../../client/outbox.ts"
 import { TranscriptStore } from "../../client/store.ts"
 import { ScrollKeeper } from "../../client/transcript/scroll.ts"
-import { duration } from "../../client/transcript/segment.tsx"
+import { duration, SegmentView } from "../../client/transcript/segment.tsx"
 import { hintOf } from "../../client/transcript/tool.tsx"
 import { Transcript } from "../../client/transcript/transcript.tsx"
 import type { HistoryPage, Op, Segment, WireMessage } from "../../shared/frame.ts"
@@ -351,6 +351,20 @@ describe("live and after a reload", () => {
     expect(touched.length).toBeGreaterThan(0)
     expect(touched.every((node) => own?.contains(node))).toBe(true)
     expect(own?.textContent).toBe("yz")
+  })
+
+  test("[PG6] a delta draws one segment again, and no other", async () => {
+    const live = wireMessage("live", {
+      segments: [
+        { type: "text", content: "x" },
+        { type: "text", content: "y" },
+      ],
+    })
+    const { store } = transcript([...everything(), live])
+    const drawn = vi.spyOn(SegmentView.prototype, "render")
+    store.applyFrame(ops(2, 1, "live", [{ op: "text", at: 1, offset: 1, text: "z" }]))
+    await soon()
+    expect(drawn).toHaveBeenCalledTimes(1)
   })
 
   test("[PG7] the sign that an answer is coming stands last, for words on their way and for a running answer, and goes", async () => {
