@@ -221,21 +221,20 @@ class Sweeper {
 
   #tildes(at: number, final: boolean): number {
     const end = runEnd(this.#text, at)
-    const fence = this.#outlet.isHead() ? this.#fenceAt(at, final) : TEXT
+    const fence = this.#outlet.isHead() ? this.#fenceAt(at, end, final) : TEXT
     return fence === TEXT ? this.#outlet.keep(at, end) : fence
   }
 
   /** Enters the fence that opens at `at`, a line's head. */
-  #fenceAt(at: number, final: boolean): number {
+  #fenceAt(at: number, end: number, final: boolean): number {
     if (this.#outlet.isDirtyHead()) {
-      const end = runEnd(this.#text, at)
       if (end - at < 3) return end === this.#text.length && !final ? WAIT : TEXT
       // Only what was dropped before it makes this a head.
       this.#outlet.put(JOINER, at)
       return TEXT
     }
-    const end = fenceAt(this.#text, at, final)
-    return end < 0 ? end : this.#outlet.enterFence(at, end)
+    const fence = fenceAt(this.#text, at, final, end)
+    return fence < 0 ? fence : this.#outlet.enterFence(at, end)
   }
 
   #ticks(at: number, final: boolean): number {
@@ -247,7 +246,7 @@ class Sweeper {
       return this.#outlet.keep(at, end)
     }
     if (end === text.length && !final) return WAIT
-    const fence = size >= 3 && this.#outlet.isHead() ? this.#fenceAt(at, final) : TEXT
+    const fence = size >= 3 && this.#outlet.isHead() ? this.#fenceAt(at, end, final) : TEXT
     if (fence !== TEXT) return fence
     const closed = this.#code.closerOf(text, at, size, final)
     if (closed === WAIT) return WAIT

@@ -89,25 +89,28 @@ class Scanner {
 
   scan(more: string, final: boolean): Mark[] {
     this.#marks = []
-    if (this.#told === this.#text.length && candidateIn(more, 0, this.#inMark) === more.length) {
-      this.#tellPlain(more)
-      if (this.#plainSize < MAX_PLAIN) return this.#marks
-    } else {
-      this.#text = this.#gather(more)
+    this.#less = -1
+    if (this.#told === this.#text.length) {
+      const candidate = candidateIn(more, 0, this.#inMark)
+      if (candidate === more.length && !this.#tellPlain(more)) return this.#marks
+      // Nothing before it in all that was told may become a mark.
+      this.#less = this.#text.length + this.#plainSize + candidate
     }
+    this.#text = this.#gather(more)
     this.#settle(final)
     this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
     this.#forget()
     return this.#marks
   }
 
-  /** No mark can stand here, so what is code need not be known until one may. */
-  #tellPlain(more: string): void {
-    if (more === "") return
+  /** No mark can stand here, so what is code need not be known until one may; true if it is too much to keep. */
+  #tellPlain(more: string): boolean {
+    if (this.#plainSize + more.length >= MAX_PLAIN) return true
+    if (more === "") return false
     this.#marks.push({ type: "text", text: more })
     this.#plain.push(more)
     this.#plainSize += more.length
-    if (this.#plainSize >= MAX_PLAIN) this.#text = this.#gather("")
+    return false
   }
 
   #gather(more: string): string {
@@ -120,7 +123,7 @@ class Scanner {
   }
 
   #settle(final: boolean): void {
-    this.#tick = this.#less = this.#tilde = this.#ticks3 = this.#blank = this.#refused = -1
+    this.#tick = this.#tilde = this.#ticks3 = this.#blank = this.#refused = -1
     let at = 0
     while (at < this.#text.length) {
       const next = this.#line.fence === null ? this.#step(at, final) : this.#fence(at)
@@ -173,23 +176,23 @@ class Scanner {
       return start
     }
     if (stop < run || run === text.length || run === this.#refused) return at
-    this.#follow(run)
-    const end = this.#line.place === "head" ? this.#fenceOr(run, final, TEXT) : TEXT
+    const end = this.#fenceAt(run, runEnd(text, run), final)
     if (end >= 0) return end
     this.#refused = run
     return at
   }
 
   #tildes(at: number, final: boolean): number {
-    this.#follow(at)
-    return this.#line.place === "head" ? this.#fenceOr(at, final, runEnd(this.#text, at)) : runEnd(this.#text, at)
+    const end = runEnd(this.#text, at)
+    const fence = this.#fenceAt(at, end, final)
+    return fence === TEXT ? end : fence
   }
 
-  /** Enters the fence that opens at `at`; → `otherwise` if none does. */
-  #fenceOr(at: number, final: boolean, otherwise: number): number {
-    const end = fenceAt(this.#text, at, final)
-    if (end === TEXT) return otherwise
-    if (end === WAIT) return WAIT
+  /** Enters the fence that the run from `at` to `end` opens; → TEXT if it opens none. */
+  #fenceAt(at: number, end: number, final: boolean): number {
+    this.#follow(at)
+    const fence = this.#line.place === "head" ? fenceAt(this.#text, at, final, end) : TEXT
+    if (fence < 0) return fence
     enterFence(this.#line, this.#text.charAt(at), end - at)
     this.#lineTo = end
     return end
@@ -204,11 +207,8 @@ class Scanner {
       this.#inRun = true
       return end
     }
-    if (size >= 3) {
-      this.#follow(at)
-      const fence = this.#line.place === "head" ? this.#fenceOr(at, final, TEXT) : TEXT
-      if (fence !== TEXT) return fence
-    }
+    const fence = size >= 3 ? this.#fenceAt(at, end, final) : TEXT
+    if (fence !== TEXT) return fence
     const closed = this.#spans.closerOf(text, at, size, final)
     return closed === TEXT ? end : closed
   }
@@ -270,7 +270,7 @@ const LESS = 60
 const LETTER_S = 115
 
 /** Told text that is kept for want of a candidate, in UTF-16 code units, before its code is settled all the same. */
-const MAX_PLAIN = 16 * MAX_HELD
+const MAX_PLAIN = 256 * MAX_HELD
 
 /**
  * The next `<` that what is looked for may begin with: an opening tag, or in a mark its end. At the end of the text it
