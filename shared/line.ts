@@ -52,7 +52,7 @@ export function startLine(line: LineState): void {
 
 /** Follows a piece of text that opens no fence and stands in none. */
 export function followText(line: LineState, piece: string): void {
-  const newline = piece.lastIndexOf("\n")
+  const newline = piece === "\n" ? 0 : piece.lastIndexOf("\n")
   if (newline >= 0) startLine(line)
   for (let at = newline + 1; at < piece.length && line.place !== "body"; at++) {
     line.width++
