@@ -54,11 +54,13 @@ const OTHER = new Set(
 const AUTOLINK =
   /^<(?:(?:https?:\/\/|mailto:|tel:)[^\s<>`]*|[a-z0-9.!#$%&'*+/=?^_{|}~-]+@[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)>$/i
 
-const NAME = /[^\s/<>]*/y
 const WORD_END = /[\s<>`]/g
 const LINKISH = /[:@]/
+const SPACE = 32
 const BANG = 33
 const SLASH = 47
+const LESS = 60
+const GREATER = 62
 const QUESTION = 63
 const CONTROL = /[\0-\x1f\u202d\u202e]/
 
@@ -90,10 +92,6 @@ export class HtmlReader {
   }
 
   #read(text: string, at: number): Answer {
-    const plain = plainTag(text, at)
-    if (plain !== null) return plain
-    // Everything that is read here ends with `>`.
-    if (!this.#mayEnd(text, at)) return TEXT
     const second = text.charCodeAt(at + 1)
     if (second === BANG) return this.#declaration(text, at)
     if (second === QUESTION) return this.#gone(text, at, ">", 2)
@@ -101,17 +99,16 @@ export class HtmlReader {
     const start = at + (closes ? 2 : 1)
     if (start === text.length) return WAIT
     if (!isLetter(text.charCodeAt(start))) return TEXT
-    NAME.lastIndex = start
-    NAME.test(text)
-    const end = NAME.lastIndex
+    const end = nameEnd(text, start, at + MAX_HELD)
     if (end === text.length) return WAIT
     const name = text.slice(start, end).toLowerCase()
-    const known = isElement(name)
-    if (!closes && (!known || text[end] === "/") && (text[end] === "/" || LINKISH.test(name))) {
+    const isKnown = ELEMENTS.has(name)
+    const slash = text.charCodeAt(end) === SLASH
+    if (!closes && (slash || (!isKnown && LINKISH.test(name)))) {
       const link = readLink(text, at)
       if (link !== TEXT) return link
     }
-    return known ? this.#element(text, at, name, closes) : TEXT
+    return isKnown ? this.#element(text, at, name, closes) : TEXT
   }
 
   /** Is there a `>`, or may one still come, within MAX_HELD? */
@@ -121,8 +118,11 @@ export class HtmlReader {
   }
 
   #element(text: string, at: number, name: string, closes: boolean): Answer {
-    const nameEnd = at + name.length + (closes ? 2 : 1)
-    const end = closes ? this.#closeEnd(text, at) : this.#tags.find(text, nameEnd, at + MAX_HELD)
+    const plain = plainTag(text, at)
+    if (plain !== null) return plain
+    if (!this.#mayEnd(text, at)) return TEXT
+    const from = at + name.length + (closes ? 2 : 1)
+    const end = closes ? this.#closeEnd(text, at) : this.#tags.find(text, from, at + MAX_HELD)
     if (end < 0) return end === WAIT ? WAIT : TEXT
     return end - at > MAX_HELD ? TEXT : this.#tag(text, at, end, name, closes)
   }
@@ -194,8 +194,16 @@ const CLOSERS = new Map([
   ["<>", /[<>]/g],
 ])
 
-function isElement(name: string): boolean {
-  return KEPT.has(name) || OTHER.has(name) || SWALLOWED.has(name)
+const ELEMENTS = new Set([...KEPT, ...SWALLOWED, ...OTHER])
+
+/** Where the name that starts at `start` ends: at white space, `/`, `<` or `>`, or at the end of the text. */
+function nameEnd(text: string, start: number, limit: number): number {
+  const stop = Math.min(text.length, limit)
+  for (let at = start; at < stop; at++) {
+    const code = text.charCodeAt(at)
+    if (code <= SPACE || code === SLASH || code === LESS || code === GREATER) return at
+  }
+  return text.length
 }
 
 function isLetter(code: number): boolean {
