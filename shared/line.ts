@@ -242,9 +242,10 @@ export function opensFence(text: string, start: number, final: boolean): boolean
 }
 
 /**
- * Does the line at `start` end the paragraph before it? Blank, quote, list item, heading, fence, thematic break.
+ * Does the line at `start` end the paragraph before it? Blank, quote, list item, heading, thematic break, and a run that
+ * may open a fence, also where it opens none: whether it does may hang on a tag that is dropped from its line.
  *
- * Shapes  → true, false or WAIT. Settled within MAX_HELD, a fence line within twice that.
+ * Shapes  → true, false or WAIT. Settled within MAX_HELD.
  */
 export function endsParagraph(text: string, start: number, final: boolean): boolean | typeof WAIT {
   INDENT.lastIndex = start
@@ -252,10 +253,6 @@ export function endsParagraph(text: string, start: number, final: boolean): bool
   const at = INDENT.lastIndex
   if (at - start > MAX_HELD) return false
   const code = text.charCodeAt(at)
-  if (code === TICK || code === TILDE) {
-    const end = fenceAt(text, at, final)
-    return end === WAIT ? WAIT : end !== TEXT
-  }
   BREAKER.lastIndex = at
   if (BREAKER.test(text)) return true
   if (code === DASH || code === STAR || code === UNDERSCORE) return isThematic(text, start, at, final)
@@ -265,8 +262,9 @@ export function endsParagraph(text: string, start: number, final: boolean): bool
 }
 
 const INDENT = /[ \t]*/y
-const BREAKER = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]/y
-const BREAKER_PART = /(?:\+|\d{1,9}[.)]?|#{1,6})?$/y
+/** Clean puts a joiner before a run that must not open a fence. */
+const BREAKER = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]|\u2060?(?:`{3}|~{3})/y
+const BREAKER_PART = /(?:\+|\d{1,9}[.)]?|#{1,6}|\u2060?(?:`{0,2}|~{0,2}))?$/y
 
 function isThematic(text: string, start: number, first: number, final: boolean): boolean | typeof WAIT {
   const char = text.charCodeAt(first)

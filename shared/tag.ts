@@ -54,7 +54,7 @@ interface Walk {
 const MAX_WALKS = 2 * MAX_HELD
 
 /** White space and one attribute, up to the quote of its value. An attribute cut off at the end is read again. */
-const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*(?:\s*=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
+const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*\s*(?:=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
 
 /** Finds where opening tags end. A `<` outside quotes ends the attempt. */
 export class TagEnds {

@@ -80,7 +80,10 @@ test.each([
   ["`a\n* * *\nb`", "`a\n* * *\nb`"],
   ["`a\n**b**`", "[`a\n**b**`]"],
   ["`a\n```\nb`", "`a\n[```\nb`]"],
-  ["`a\n```b`c`", "[`a\n```b`]c`"],
+  ["`a\n```b`c`", "`a\n```b[`c`]"],
+  ["```a`\n```b`", "```a`\n```b`"],
+  ["```a`b```", "[```a`b```]"],
+  ["`a\n~~b`", "[`a\n~~b`]"],
 ])("[CO3] inline code stays in its paragraph: %j", (text, expected) => {
   expect(inline(text)).toBe(expected)
 })
