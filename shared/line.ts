@@ -262,9 +262,9 @@ export function endsParagraph(text: string, start: number, final: boolean): bool
 }
 
 const INDENT = /[ \t]*/y
-/** Clean puts a joiner before a run that must not open a fence. */
-const BREAKER = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]|\u2060?(?:`{3}|~{3})/y
-const BREAKER_PART = /(?:\+|\d{1,9}[.)]?|#{1,6}|\u2060?(?:`{0,2}|~{0,2}))?$/y
+/** Clean puts a joiner before a run that must not open a fence, or escapes it. */
+const BREAKER = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]|\u2060?(?:`{3}|~{3})|(?:\\`){3}/y
+const BREAKER_PART = /(?:\+|\d{1,9}[.)]?|#{1,6}|\u2060?(?:`{0,2}|~{0,2})|(?:\\`){0,2}\\?)?$/y
 
 function isThematic(text: string, start: number, first: number, final: boolean): boolean | typeof WAIT {
   const char = text.charCodeAt(first)

@@ -212,3 +212,8 @@ test("[CL9] a tag that starts inside a failed one is found", () => {
   const gap = " ".repeat(40)
   expectLong(`<b a="${words}<i b="x" c="y"${gap}>z`, `&lt;b a="${words}<i>z`)
 })
+
+test("[CL9] a long line's run, escaped, still ends the paragraph", () => {
+  const gap = " ".repeat(MAX_HELD + 1)
+  expectLong(`${gap}\`\`\`\`\n\`\`\`\`${gap}`, `${gap}\`\`\`\`\n${"\\`".repeat(4)}${gap}`)
+})
