@@ -61,6 +61,7 @@ const BANG = 33
 const SLASH = 47
 const LESS = 60
 const GREATER = 62
+const LETTER_S = 115
 const QUESTION = 63
 const CONTROL = /[\0-\x1f\u202d\u202e]/
 
@@ -98,7 +99,10 @@ export class HtmlReader {
     const closes = second === SLASH
     const start = at + (closes ? 2 : 1)
     if (start === text.length) return WAIT
-    if (!isLetter(text.charCodeAt(start))) return TEXT
+    const first = text.charCodeAt(start)
+    if (!isLetter(first)) return TEXT
+    const span = first === LETTER_S ? plainSpan(text, at) : null
+    if (span !== null) return span
     const end = nameEnd(text, start, at + MAX_HELD)
     if (end === text.length) return WAIT
     const name = text.slice(start, end).toLowerCase()
@@ -176,12 +180,14 @@ export class HtmlReader {
 const PLAIN_SPAN = /<(?:\/span|span(?: id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))?)>/y
 const PLAIN_TAG = new RegExp(`</?(?:${[...KEPT].filter((name) => !VOID.has(name)).join("|")})>`, "y")
 
-function plainTag(text: string, at: number): Construct | null {
+function plainSpan(text: string, at: number): Construct | null {
   PLAIN_SPAN.lastIndex = at
-  if (PLAIN_SPAN.test(text)) {
-    const end = PLAIN_SPAN.lastIndex
-    return { end, text: text.slice(at, end), span: text.charCodeAt(at + 1) === SLASH ? -1 : 1 }
-  }
+  if (!PLAIN_SPAN.test(text)) return null
+  const end = PLAIN_SPAN.lastIndex
+  return { end, text: text.slice(at, end), span: text.charCodeAt(at + 1) === SLASH ? -1 : 1 }
+}
+
+function plainTag(text: string, at: number): Construct | null {
   PLAIN_TAG.lastIndex = at
   if (!PLAIN_TAG.test(text)) return null
   return { end: PLAIN_TAG.lastIndex, text: text.slice(at, PLAIN_TAG.lastIndex), span: 0 }
