@@ -27,6 +27,12 @@ export const metricsSchema = v.object({
 
 const errorSchema = v.object({ code: v.string(), message: v.string() })
 
+/** Where a call stands that has to be allowed by a person: nobody answered yet, or what they said. */
+export const approvalSchema = v.picklist(["asked", "allowed", "denied"])
+
+/** Size of a text, in lines and UTF-8 bytes. */
+const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
+
 const eventSchema = v.variant("type", [
   /** A model call begins: what follows stands in parts of its own. */
   v.object({ type: v.literal("step_start") }),
@@ -37,6 +43,8 @@ const eventSchema = v.variant("type", [
   v.object({ type: v.literal("thinking_done"), ms: v.optional(v.number()) }),
   /** The model asked for a tool. `args` is the JSON text as the model wrote it. */
   v.object({ type: v.literal("tool_call"), call_id: idSchema, name: v.string(), args: v.string() }),
+  /** The tool wants a person's leave before it runs, or got an answer. `denied` settles the call. */
+  v.object({ type: v.literal("tool_approval"), call_id: idSchema, approval: approvalSchema }),
   /** It was dispatched. `ordinal` only on channel `user`. */
   v.object({
     type: v.literal("tool_call_start"),
@@ -54,7 +62,11 @@ const eventSchema = v.variant("type", [
     result: v.nullable(v.string()),
     card: v.nullable(v.string()),
     error: v.nullable(errorSchema),
+    /** True size of its output, where more came than is kept. */
+    output_size: v.optional(sizeSchema),
   }),
+  /** What stands before this turn in few words, for the model: everything up to the message at position `upto`. */
+  v.object({ type: v.literal("summary"), text: v.string(), upto: v.number() }),
   v.object({
     type: v.literal("end"),
     status: v.picklist(["completed", "cancelled", "interrupted", "failed"]),
@@ -67,6 +79,8 @@ export type TurnEvent = v.InferOutput<typeof eventSchema>
 export type Channel = v.InferOutput<typeof channelSchema>
 export type Metrics = v.InferOutput<typeof metricsSchema>
 export type CallError = v.InferOutput<typeof errorSchema>
+export type Approval = v.InferOutput<typeof approvalSchema>
+export type TextSize = v.InferOutput<typeof sizeSchema>
 
 /**
  * Reads one event from unknown data.

@@ -27,11 +27,22 @@ export type Fault =
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
   | { readonly reason: "queue_full"; readonly max: number }
+  | { readonly reason: "context_exceeded"; readonly max: number }
+  | { readonly reason: "turn_unknown" }
+  | { readonly reason: "turn_ended" }
+  | { readonly reason: "turn_running" }
+  | { readonly reason: "turn_whole" }
+  | { readonly reason: "call_unknown" }
+  | { readonly reason: "call_decided" }
+  | { readonly reason: "message_unknown" }
+  | { readonly reason: "message_begun" }
+  | { readonly reason: "version_unknown" }
   | { readonly reason: "not_supported"; readonly type: string }
   | { readonly reason: "socket_behind" }
   | { readonly reason: "token_missing" }
   | { readonly reason: "token_invalid" }
   | { readonly reason: "token_expired" }
+  | { readonly reason: "token_revoked" }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
   | { readonly reason: "route_unknown" }
@@ -87,6 +98,26 @@ export function faultToWire(fault: Fault): WireFault {
       return say(413, `A message may have ${fault.max} bytes at most.`)
     case "queue_full":
       return say(429, `${fault.max} messages are waiting already. Wait for an answer.`)
+    case "context_exceeded":
+      return say(413, `The message is too long for the model: about ${fault.max} tokens at most.`)
+    case "turn_unknown":
+      return say(404, "There is no such answer.")
+    case "turn_ended":
+      return say(409, "That answer has ended already.")
+    case "turn_running":
+      return say(409, "An answer is under way. Stop it first.")
+    case "turn_whole":
+      return say(409, "That answer is whole: there is nothing to run again.")
+    case "call_unknown":
+      return say(404, "There is no such tool call.")
+    case "call_decided":
+      return say(409, "That tool call waits for nobody.")
+    case "message_unknown":
+      return say(404, "There is no such message.")
+    case "message_begun":
+      return say(409, "That message is not waiting any more.")
+    case "version_unknown":
+      return say(404, "There is no such version.")
     case "not_supported":
       return say(501, `This server does not support "${fault.type}" yet.`)
     case "socket_behind":
@@ -97,6 +128,8 @@ export function faultToWire(fault: Fault): WireFault {
       return say(401, "The token is not valid.", 4401)
     case "token_expired":
       return say(401, "The token has expired. Renew it.", 4401)
+    case "token_revoked":
+      return say(401, "The token was revoked.", 4401)
     case "origin_denied":
       return say(403, "This origin is not allowed.")
     case "session_unknown":
@@ -136,6 +169,7 @@ export type TurnFault =
   | "tool_timeout"
   | "tool_result_too_large"
   | "tool_interrupted"
+  | "denied"
 
 /** What a person reads about a turn or call that went wrong. SPEC ER2. */
 export function turnFaultText(fault: TurnFault): string {
@@ -172,5 +206,7 @@ export function turnFaultText(fault: TurnFault): string {
       return "The tool's result is too large to keep."
     case "tool_interrupted":
       return "The tool was interrupted."
+    case "denied":
+      return "The call was not allowed."
   }
 }

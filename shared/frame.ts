@@ -8,7 +8,7 @@
  */
 
 import * as v from "valibot"
-import { type CallError, idSchema, type Metrics } from "./event.ts"
+import { type Approval, type CallError, idSchema, type Metrics, type TextSize } from "./event.ts"
 import { type Fault, type FaultReason, fail, type Result, succeed } from "./fault.ts"
 import type { CallStatus, MessageStatus, Role } from "./message.ts"
 
@@ -16,10 +16,7 @@ import type { CallStatus, MessageStatus, Role } from "./message.ts"
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /** What was left out of a shown text: its true size, in lines and UTF-8 bytes. */
-export interface Truncated {
-  readonly lines: number
-  readonly bytes: number
-}
+export type Truncated = TextSize
 
 /** What a person sees, derived, ordered (DESIGN §6). */
 export type Segment =
@@ -41,6 +38,8 @@ export type Segment =
       readonly output?: string
       readonly result?: string
       readonly error?: CallError
+      /** Where a person is (or was) asked: with status `waiting`, `asked` wants an answer. */
+      readonly approval?: Approval
       readonly truncated?: Truncated
     }
 
@@ -63,6 +62,7 @@ export type Op =
       readonly reply_to?: string
       readonly status?: MessageStatus
       readonly reason?: string
+      readonly summary?: string
     }
   | {
       readonly op: "end"
@@ -85,6 +85,11 @@ export interface WireMessage {
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
+  /** What the model was told instead of all that stands before this turn. */
+  readonly summary?: string
+  /** Where there are several: which this is, from 1, and how many. */
+  readonly version?: number
+  readonly versions?: number
   readonly timestamp: string
 }
 

@@ -6,7 +6,7 @@
  * cleaner held when the part ends. Pure; its state can be saved, so a fresh object goes on in the middle of a tag.
  */
 
-import { type Cleaner, type CleanState, createCleaner } from "./clean.ts"
+import { type Cleaner, type CleanState, clean, createCleaner } from "./clean.ts"
 import type { TurnEvent } from "./event.ts"
 
 export interface Intake {
@@ -52,6 +52,9 @@ export function createIntake(openKind: Kind | null = null, saved?: CleanState): 
         case "tool_call":
         case "end":
           return [...settle(), event]
+        case "summary":
+          return [{ ...event, text: clean(event.text) }]
+        case "tool_approval":
         case "tool_call_start":
         case "tool_output_delta":
         case "tool_result":

@@ -10,7 +10,7 @@
 export const MAX_HELD = 4096
 
 /** Version of the wire. The server also speaks the one before it (SPEC WS1). Change it with any change of shared/frame.ts. */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 
 /** Largest frame a client may send, in UTF-8 bytes: four full messages, far under the platform's 32 MiB. SPEC WS4. */
 export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
@@ -134,3 +134,25 @@ export const MAX_QUEUED = 8
 
 /** Messages that a resume sends whole; a client further behind reads history. SPEC WS7. */
 export const MAX_RESUME_MESSAGES = 120
+
+/** How often a model that refuses for the moment (429, 5xx) is asked again before it has said anything. SPEC MO12. */
+export const MODEL_RETRIES = 2
+
+/** Wait before the first of these, in milliseconds; doubled for the next, and half of it left to chance. SPEC MO12. */
+export const MODEL_RETRY_MS = 500
+
+/** Longest `Retry-After` that is waited for, in milliseconds: a person is waiting. A longer one ends the turn at once. SPEC MO12. */
+export const MAX_RETRY_AFTER_MS = 20_000
+
+/** Longest wait for somebody to allow a tool call, in milliseconds; then it is denied. Law 8. */
+export const APPROVAL_MS = 7 * 24 * 60 * 60_000
+
+/** Share of MODEL_CONTEXT_TOKENS from which on older turns are summarised, and share that the newest turns keep then. SPEC TU12. */
+export const SUMMARY_FROM = 0.75
+export const SUMMARY_KEEPS = 0.25
+
+/** Longest summary of older turns, in UTF-16 code units: a few hundred words. SPEC TU12. */
+export const MAX_SUMMARY_CHARS = 6_000
+
+/** How long the Worker may go on trusting a token that it has checked, in milliseconds. SPEC AU7. */
+export const REVOCATION_MS = 30_000

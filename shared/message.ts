@@ -7,7 +7,8 @@
  * Pure. `fold` gives a new message; parts that did not change keep their identity.
  */
 
-import type { CallError, Channel, Metrics, TurnEvent } from "./event.ts"
+import type { Approval, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
+import { turnFaultText } from "./fault.ts"
 
 export type Role = "user" | "assistant" | "agent"
 
@@ -31,6 +32,10 @@ export interface ToolCall {
   readonly output: string
   readonly result: string | null
   readonly error: CallError | null
+  /** Null where nobody has to be asked. */
+  readonly approval: Approval | null
+  /** True size of `output`, where more came than is kept; else null. */
+  readonly outputSize: TextSize | null
   /** Always rendered; only left out of the model's later context. */
   readonly ephemeral: boolean
 }
@@ -45,6 +50,12 @@ export type Part =
     }
   | { readonly type: "text"; readonly step: number; readonly text: string; readonly open: boolean }
   | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall }
+
+/** What the model is told instead of the messages up to position `upto`; the transcript itself keeps them. */
+export interface Summary {
+  readonly text: string
+  readonly upto: number
+}
 
 export interface Message {
   readonly id: string
@@ -61,6 +72,10 @@ export interface Message {
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
+  readonly summary: Summary | null
+  /** Which of its versions this is, from 1, and how many there are. */
+  readonly version: number
+  readonly versions: number
   /** ISO 8601, when the message was accepted. */
   readonly timestamp: string
 }
@@ -79,6 +94,9 @@ export function openMessage(
     topic: null,
     mode: "chat",
     metrics: null,
+    summary: null,
+    version: 1,
+    versions: 1,
     ...head,
   }
 }
@@ -126,24 +144,20 @@ export function fold(message: Message, event: TurnEvent): Message {
       return closeParts(message, event.ms ?? null)
     case "tool_call":
       return foldToolCall(message, event)
-    case "tool_call_start":
-      return changeCall(message, event.call_id, (call) =>
-        isSettled(call.status)
-          ? call
-          : {
-              ...call,
-              status: "running",
-              channel: event.channel,
-              ordinal: event.ordinal,
-              ephemeral: event.ephemeral ?? false,
-            },
+    case "tool_approval":
+      return settleStatus(changeOpenCall(message, event.call_id, (call) => approveCall(call, event.approval)))
+    case "tool_call_start": {
+      const { channel, ordinal, ephemeral = false } = event
+      return settleStatus(
+        changeOpenCall(message, event.call_id, (call) => ({ ...call, status: "running", channel, ordinal, ephemeral })),
       )
+    }
     case "tool_output_delta":
-      return changeCall(message, event.call_id, (call) =>
-        isSettled(call.status) ? call : { ...call, output: call.output + event.delta },
-      )
+      return changeOpenCall(message, event.call_id, (call) => ({ ...call, output: call.output + event.delta }))
     case "tool_result":
-      return foldToolResult(message, event)
+      return settleStatus(foldToolResult(message, event))
+    case "summary":
+      return { ...message, summary: { text: event.text, upto: event.upto } }
     case "end":
       return foldEnd(message, event)
   }
@@ -178,15 +192,13 @@ function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_
 }
 
 function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "tool_result" }>): Message {
-  const { status, result, error } = event
+  const { status, result, error, output_size: outputSize = null } = event
   const at = indexOfCall(message, event.call_id)
   if (at >= 0) {
     // A tag is cued by what stood there when it was written: a result that comes after later text cues nothing.
     const late = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
     const card = late ? null : event.card
-    return changeCall(message, event.call_id, (call) =>
-      isSettled(call.status) ? call : { ...call, status, result, card, error },
-    )
+    return changeOpenCall(message, event.call_id, (call) => ({ ...call, status, result, card, error, outputSize }))
   }
   if (isEnded(message.status)) return message
   // A result whose call never came is shown on its own; it can cue nothing.
@@ -218,6 +230,8 @@ function newCall(call_id: string, name: string, args: string): ToolCall {
     output: "",
     result: null,
     error: null,
+    approval: null,
+    outputSize: null,
     ephemeral: false,
   }
 }
@@ -233,6 +247,31 @@ function indexOfCall(message: Message, call_id: string): number {
     if (part?.type === "tool_call" && part.call.call_id === call_id) return i
   }
   return -1
+}
+
+/** Only a decision that is still open can be made; a call that is settled or runs takes none. */
+function approveCall(call: ToolCall, approval: Approval): ToolCall {
+  if (approval === "asked")
+    return call.status === "queued" && call.approval === null ? { ...call, status: "waiting", approval } : call
+  if (call.approval !== "asked") return call
+  if (approval === "allowed") return { ...call, status: "queued", approval }
+  const error = { code: "denied", message: turnFaultText("denied") }
+  return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
+}
+
+/** A message waits while somebody has to answer and nothing else of it goes on. */
+function settleStatus(message: Message): Message {
+  if (isEnded(message.status)) return message
+  const calls = callsOf(message)
+  const isHeld = calls.some((call) => call.status === "waiting")
+  const isMoving = calls.some((call) => call.status === "running" || call.status === "queued")
+  const status = isHeld && !isMoving ? "waiting" : "running"
+  return message.status === status ? message : { ...message, status }
+}
+
+/** Changes a call that is not settled yet; what comes after that changes nothing. */
+function changeOpenCall(message: Message, call_id: string, change: (call: ToolCall) => ToolCall): Message {
+  return changeCall(message, call_id, (call) => (isSettled(call.status) ? call : change(call)))
 }
 
 function changeCall(message: Message, call_id: string, change: (call: ToolCall) => ToolCall): Message {

@@ -14,7 +14,7 @@ import { apply, type Op, type Segment, type SetFields, type ToolFields, type Wir
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./limits.ts"
 import { createMarkScanner, type Mark, stripSpans } from "./mark.ts"
 import { contentOf, type Message, type Part, type ToolCall } from "./message.ts"
-import { truncateLines } from "./truncate.ts"
+import { createHead, truncateLines } from "./truncate.ts"
 
 export { stripSpans }
 
@@ -66,11 +66,32 @@ export function segmentsOf(message: Message): Segment[] {
 
 /** A message as a client holds it: whole frames, pages of history and exports all come from here. */
 export function messageToWire(message: Message): WireMessage {
-  const { id, role, exchange_id, status, reason, reply_to, topic, mode, metrics, timestamp } = message
+  const { id, role, exchange_id, status, reason, topic, mode, metrics, timestamp } = message
   const content = contentOf(message)
   const segments = segmentsOf(message)
-  const reply = reply_to === null ? {} : { reply_to }
-  return { id, role, exchange_id, content, segments, status, reason, ...reply, topic, mode, metrics, timestamp }
+  return {
+    id,
+    role,
+    exchange_id,
+    content,
+    segments,
+    status,
+    reason,
+    topic,
+    mode,
+    metrics,
+    timestamp,
+    ...extrasOf(message),
+  }
+}
+
+/** What most messages have not. */
+function extrasOf({ reply_to, summary, version, versions }: Message): Partial<WireMessage> {
+  return {
+    ...(reply_to === null ? {} : { reply_to }),
+    ...(summary === null ? {} : { summary: summary.text }),
+    ...(versions > 1 ? { version, versions } : {}),
+  }
 }
 
 /** The words alone: no tags, no tools, no thinking. For copy, titles, search, the announcer and speech. */
@@ -194,36 +215,41 @@ function viewThinking(writer: Writer): PartView {
 }
 
 function viewTool(at: number): PartView {
-  let shown: ToolCall | null = null
+  const output = createHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
+  let length = 0
+  let shown: ToolFields | null = null
   return {
     seen: null,
     advance(part) {
       if (part.type !== "tool_call") return []
-      const before = shown
       const { call } = part
-      shown = call
-      if (before === null) return [{ op: "open", at, segment: toolSegment(call) }]
-      return toolOps(at, toolFields(before), toolFields(call))
+      output.push(call.output.slice(length))
+      length = call.output.length
+      const before = shown
+      const fields = toolFields(call, output.shown())
+      shown = fields
+      return before === null ? [{ op: "open", at, segment: toolSegment(call, fields) }] : toolOps(at, before, fields)
     },
   }
 }
 
-function toolSegment(call: ToolCall): Segment {
-  const args = truncateLines(call.args, MAX_SHOWN_LINES, MAX_SHOWN_BYTES).text
-  return { type: "tool", call_id: call.call_id, name: call.name, args, status: call.status, ...toolFields(call) }
+function toolSegment({ call_id, name, args, status }: ToolCall, fields: ToolFields): Segment {
+  const shown = truncateLines(args, MAX_SHOWN_LINES, MAX_SHOWN_BYTES).text
+  return { type: "tool", call_id, name, args: shown, status, ...fields }
 }
 
 /** What a client sees of a call beside its name and arguments. The trailer stays home (law 5). */
-function toolFields(call: ToolCall): ToolFields {
-  const output = truncateLines(call.output, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
+function toolFields(call: ToolCall, output: ReturnType<typeof truncateLines>): ToolFields {
   const data = call.result === null ? null : resultData({ name: call.name, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
-  const truncated = result?.truncated ?? output.truncated
+  const truncated =
+    result?.truncated ?? (output.truncated === undefined ? undefined : (call.outputSize ?? output.truncated))
   return {
     status: call.status,
     ...(output.text === "" ? {} : { output: output.text }),
     ...(result === null ? {} : { result: result.text }),
     ...(call.error === null ? {} : { error: call.error }),
+    ...(call.approval === null ? {} : { approval: call.approval }),
     ...(truncated === undefined ? {} : { truncated }),
   }
 }

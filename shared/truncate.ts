@@ -55,6 +55,39 @@ export function truncateLines(
   return { text: text.slice(0, end), truncated: { lines, bytes } }
 }
 
+export interface Head {
+  /** Takes more of the text; it must not end inside a surrogate pair. */
+  push(text: string): void
+  /** As `truncateLines` of the whole would give it. */
+  shown(): { readonly text: string; readonly truncated?: Truncated }
+}
+
+/**
+ * The same head of a text that grows.
+ *
+ * Cost    linear in what is pushed, once the bounds are passed; before that in the bounds.
+ * Source  SPEC SG9.
+ */
+export function createHead(maxLines: number, maxBytes: number): Head {
+  let head = ""
+  let lines = 1
+  let bytes = 0
+  let isFull = false
+  return {
+    push(text) {
+      if (text === "") return
+      lines += countLines(text) - 1
+      bytes += utf8Bytes(text)
+      if (isFull) return
+      const cut = truncateLines(head + text, maxLines, maxBytes)
+      // Kept whole until it is too long: only then is it known where it is to be cut.
+      isFull = cut.truncated !== undefined
+      head = cut.text
+    },
+    shown: () => (isFull ? { text: head, truncated: { lines, bytes } } : { text: head }),
+  }
+}
+
 function countLines(text: string): number {
   let lines = 1
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++

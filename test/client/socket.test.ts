@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { retryDelayMs, SessionSocket } from "../../client/socket.ts"
-import { DEAD_SOCKET_MS, PING_MS, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
+import { DEAD_SOCKET_MS, PING_MS, PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import {
   createClock,
   createServer,
@@ -38,7 +38,9 @@ describe("hello", () => {
   test("[SO1] the token travels as a subprotocol, and hello names epoch and place", async () => {
     const { server, heard } = await connected()
     expect(server.last().protocols).toEqual(["cuecard.v1", "token.jwt"])
-    expect(server.last().sent).toEqual([{ type: "hello", protocol: 1, epoch: "e1", after: 10, live: true }])
+    expect(server.last().sent).toEqual([
+      { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e1", after: 10, live: true },
+    ])
     expect(heard.lives).toBe(0)
     server.last().say(hello())
     expect(heard.lives).toBe(1)

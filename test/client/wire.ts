@@ -2,6 +2,7 @@
 
 import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/frame.ts"
 import { parseJson } from "../../shared/frame.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { LinkState, Place, SocketDeps, SocketHandlers, Wire, WireEvents } from "../../client/socket.ts"
 
 export interface FakeSocket {
@@ -122,7 +123,7 @@ export function depsOf(server: FakeServer, clock: ReturnType<typeof createClock>
 export const START: Place = { epoch: "e1", seq: 10 }
 
 export function hello(seq = 10, epoch = "e1"): ServerFrame {
-  return { type: "hello", protocol: 1, epoch, seq }
+  return { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq }
 }
 
 export function ops(seq: number, prev: number, message: string, list: readonly Op[]): OpsFrame {

@@ -40,7 +40,7 @@ function resultOf(result: string, card: string | null = null, call_id = "c1"): T
 describe("tools", () => {
   const queued: ToolCall = {
     ...{ call_id: "c1", name: "probe", args: "{}", status: "queued", ordinal: null, channel: null },
-    ...{ card: null, output: "", result: null, error: null, ephemeral: false },
+    ...{ card: null, output: "", result: null, error: null, approval: null, outputSize: null, ephemeral: false },
   }
   function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
     const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }

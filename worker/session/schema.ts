@@ -41,6 +41,19 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE queue (
      n INTEGER PRIMARY KEY,
      id TEXT NOT NULL, words TEXT NOT NULL, meta TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL)`,
+  // Versions, approvals, summaries, and what was taken back from the queue.
+  `ALTER TABLE session ADD COLUMN last_switch TEXT;  -- id of the newest switch: the same again has no effect
+   ALTER TABLE transcript ADD COLUMN tip INTEGER;      -- newest message below it when this version was left; null: never left
+   ALTER TABLE transcript ADD COLUMN has_versions INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE transcript ADD COLUMN deadline INTEGER; -- when a turn that runs or waits is over at the latest
+   ALTER TABLE transcript ADD COLUMN summary TEXT;     -- JSON: {text, upto}
+   ALTER TABLE tool_calls ADD COLUMN approval TEXT;
+   ALTER TABLE tool_calls ADD COLUMN output_size TEXT; -- JSON: {lines, bytes}
+   CREATE TABLE version (                              -- only of messages that have several
+     parent INTEGER NOT NULL, n INTEGER NOT NULL, pos INTEGER NOT NULL,
+     PRIMARY KEY (parent, n)) WITHOUT ROWID;
+   CREATE TABLE withdrawn (seq INTEGER PRIMARY KEY, id TEXT NOT NULL);
+   CREATE UNIQUE INDEX withdrawn_id ON withdrawn (id)`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

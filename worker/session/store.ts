@@ -6,7 +6,7 @@
  * and the platform's output gate holds frames until it is safe (law 3).
  */
 
-import type { CallError, Metrics } from "../../shared/event.ts"
+import type { CallError, Metrics, TextSize } from "../../shared/event.ts"
 import { parseJson } from "../../shared/frame.ts"
 import {
   type CallStatus,
@@ -172,11 +172,12 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     putCall(pos: number, part: number, step: number, seq: number, call: ToolCall): void {
       all(
         `INSERT OR REPLACE INTO tool_calls
-         (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral,
+          approval, output_size)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, part, step, seq, call.call_id, call.name, call.args, call.result, call.status],
         ...[call.error === null ? null : JSON.stringify(call.error), call.ordinal, call.card, call.channel],
-        call.ephemeral ? 1 : 0,
+        ...[call.ephemeral ? 1 : 0, call.approval, call.outputSize === null ? null : JSON.stringify(call.outputSize)],
       )
     },
 
@@ -324,9 +325,16 @@ function callOf(row: Row, output: string): ToolCall {
     card: textOrNull(row["card"]),
     output,
     result: textOrNull(row["result"]),
-    error: row["error"] === null ? null : (parseJson(text(row["error"])) as unknown as CallError),
+    error: fromJson<CallError>(row["error"]),
+    approval: textOrNull(row["approval"]) as ToolCall["approval"],
+    outputSize: fromJson<TextSize>(row["output_size"]),
     ephemeral: row["ephemeral"] === 1,
   }
+}
+
+/** Our own JSON, as the writers above put it there. */
+function fromJson<T>(value: SqlStorageValue | undefined): T | null {
+  return typeof value === "string" ? (parseJson(value) as unknown as T) : null
 }
 
 /** Rows of one message, in the order of their parts, as parts. */
