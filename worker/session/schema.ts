@@ -5,6 +5,8 @@
  * integer key and no index. Array position is order: `pos` in the session, `part` in the message, `n` in the part.
  */
 
+import { isBegun, migrateTo } from "../migrate.ts"
+
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (
      one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -58,19 +60,8 @@ export const MIGRATIONS: readonly string[] = [
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */
 export function migrate(storage: DurableObjectStorage): void {
-  const { sql } = storage
-  const done = isCreated(sql) ? Number(sql.exec("SELECT version FROM schema_version").one()["version"]) : 0
-  if (done >= MIGRATIONS.length) return
-  storage.transactionSync(() => {
-    sql.exec(
-      "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
-    )
-    for (const migration of MIGRATIONS.slice(done)) sql.exec(migration)
-    sql.exec("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)", MIGRATIONS.length)
-  })
+  migrateTo(storage, MIGRATIONS)
 }
 
 /** Whether anything was ever stored here. Reads only: an unknown object stays empty. */
-export function isCreated(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").toArray().length > 0
-}
+export const isCreated = isBegun

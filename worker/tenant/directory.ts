@@ -7,6 +7,7 @@
 import { DurableObject } from "cloudflare:workers"
 import type { SessionSummary } from "../../shared/frame.ts"
 import type { Env } from "../env.ts"
+import { isBegun, migrateTo } from "../migrate.ts"
 
 /** Numbered by their place; each runs once. The index makes a list read the rows that it returns, and no others. */
 const MIGRATIONS: readonly string[] = [
@@ -22,11 +23,11 @@ export const LIST_SQL = "SELECT id, title, created, active FROM sessions ORDER B
 export class Directory extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    if (isBegun(ctx.storage.sql)) migrate(ctx.storage)
+    if (isBegun(ctx.storage.sql)) migrateTo(ctx.storage, MIGRATIONS)
   }
 
   add(id: string, title: string, created: number): void {
-    migrate(this.ctx.storage)
+    migrateTo(this.ctx.storage, MIGRATIONS)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
       ...[id, title, created, created],
@@ -49,22 +50,4 @@ export class Directory extends DurableObject<Env> {
       .exec<{ id: string; title: string; created: number; active: number }>(LIST_SQL, limit)
       .toArray()
   }
-}
-
-/** Whether anything was ever stored here. Reads only: an unknown user's object stays empty. */
-function isBegun(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").toArray().length > 0
-}
-
-function migrate(storage: DurableObjectStorage): void {
-  const { sql } = storage
-  const done = isBegun(sql) ? Number(sql.exec("SELECT version FROM schema_version").one()["version"]) : 0
-  if (done >= MIGRATIONS.length) return
-  storage.transactionSync(() => {
-    sql.exec(
-      "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
-    )
-    for (const migration of MIGRATIONS.slice(done)) sql.exec(migration)
-    sql.exec("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)", MIGRATIONS.length)
-  })
 }
