@@ -9,7 +9,7 @@ import type { Chat } from "./chat.ts"
 import { Composer, focusAsked } from "./composer/composer.tsx"
 import type { Room } from "./room.ts"
 import { Mark, Sidebar } from "./sidebar.tsx"
-import type { LinkState } from "./socket.ts"
+import type { LinkState } from "./link.ts"
 import { ScrollKeeper } from "./transcript/scroll.ts"
 import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 import { Typing, UnsentMessage } from "./transcript/unsent.tsx"
@@ -80,7 +80,7 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
     return keeper.attach(view.current, content.current)
   }, [keeper])
   useSignalEffect(() => {
-    if (store.version.value > 0 && !room.loadingOlder.peek()) keeper.noteNews()
+    if (store.news.value > 0 && !room.loadingOlder.peek()) keeper.noteNews()
   })
   const send = (words: string): void => {
     chat.send(words)
@@ -101,7 +101,7 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
               store={store}
               unsent={outbox.entries}
               keeper={keeper}
-              onRetry={(id) => room.retry(id)}
+              onRetry={(id) => room.retrySend(id)}
               onDiscard={(id) => room.discard(id)}
             />
           )}

@@ -3,7 +3,7 @@
  *
  * composer → OUTBOX → socket (again after every hello, under the same id) → ack
  * One storage key per message, so that two tabs do not overwrite each other, and a reload loses nothing.
- * The server counts an id once (law 6), so sending again is safe. Source: SPEC SO6, SO7.
+ * The server counts an id once (law 6), so sending again is safe. Source: SPEC SO6, SO7, SO13.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -31,8 +31,8 @@ export class Outbox {
   readonly entries: Signal<readonly Unsent[]>
   readonly #shelf: Shelf
   readonly #prefix: string
-  /** Acknowledged, and shown here until their message frame comes. */
-  readonly #acknowledged = new Set<string>()
+  /** Acknowledged with this seq, and shown here until their message frame comes. */
+  readonly #acknowledged = new Map<string, number>()
 
   constructor(shelf: Shelf, session: string) {
     this.#shelf = shelf
@@ -40,9 +40,13 @@ export class Outbox {
     this.entries = signal(readShelf(shelf, this.#prefix))
   }
 
+  /** Last of all, also where the clock stands still or was put back: a reload keeps the order of `at`. */
   add(entry: Unsent): void {
-    this.#keep(entry)
-    this.entries.value = [...this.entries.value.filter(({ id }) => id !== entry.id), entry]
+    const others = this.entries.value.filter(({ id }) => id !== entry.id)
+    const last = others.at(-1)?.at ?? Number.NEGATIVE_INFINITY
+    const kept = { ...entry, at: Math.max(entry.at, last + 1) }
+    this.#keep(kept)
+    this.entries.value = [...others, kept]
   }
 
   /** What has to go out (again). */
@@ -51,15 +55,26 @@ export class Outbox {
   }
 
   /** The server has it. `shown`: its message is in the transcript, or is older than all that is. */
-  acknowledge(id: string, shown: boolean): void {
+  acknowledge(id: string, seq: number, shown: boolean): void {
     this.#forget(id)
     if (shown) this.remove(id)
-    else this.#acknowledged.add(id)
+    else if (this.entries.value.some((entry) => entry.id === id)) this.#acknowledged.set(id, seq)
   }
 
+  /** A page as of `seq` came: what it shows, and what was acknowledged before it and is not there, is no longer ours. */
+  settle(seq: number, isShown: (id: string) => boolean): void {
+    for (const { id } of this.entries.value) {
+      if (isShown(id) || (this.#acknowledged.get(id) ?? Number.POSITIVE_INFINITY) <= seq) this.remove(id)
+    }
+  }
+
+  /** Refused: it stays where it stood, with the server's words. */
   fail(id: string, error: string): void {
     const entry = this.entries.value.find((known) => known.id === id)
-    if (entry !== undefined) this.add({ ...entry, error })
+    if (entry === undefined) return
+    const failed = { ...entry, error }
+    this.#keep(failed)
+    this.entries.value = this.entries.value.map((known) => (known === entry ? failed : known))
   }
 
   remove(id: string): void {

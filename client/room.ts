@@ -1,15 +1,20 @@
 /**
- * room.ts: one open session: its page, its socket, its store and its outbox, joined.
+ * room.ts: one open session: its page, its socket, its store, its outbox and its commands, joined.
  *
- * page → store; socket → store; composer → outbox → socket
+ * page → store; socket → store; composer → outbox → socket; buttons → commands → socket
  * What does not fit (another epoch, ops out of step) is answered with the newest page, never guessed at.
+ * Source: SPEC SO4–SO7, SO11–SO13.
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { WireMessage } from "../shared/frame.ts"
+import type { HistoryPage, MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
+import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
+import { isEnded } from "../shared/message.ts"
 import { type Api, RequestError } from "./api.ts"
+import { type Asked, Commands } from "./commands.ts"
+import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
 import { Outbox, type Shelf } from "./outbox.ts"
-import { type LinkState, retryDelayMs, SessionSocket, type Wire, type WireEvents } from "./socket.ts"
+import { type ErrorFrame, SessionSocket } from "./socket.ts"
 import { TranscriptStore } from "./store.ts"
 
 export interface RoomDeps {
@@ -26,6 +31,8 @@ export interface RoomDeps {
 
 /** A reset so long after the one before it stands alone, in milliseconds. */
 const CALM_MS = 20_000
+/** Epochs in a row that are followed at once without ever being live in one: versions chosen faster than pages come. */
+const MAX_HASTY_EPOCHS = 3
 /** Messages of the first page, and of every older one. */
 const PAGE_MESSAGES = 24
 
@@ -33,23 +40,36 @@ export class Room {
   readonly id: string
   readonly store: TranscriptStore
   readonly outbox: Outbox
+  readonly commands: Commands
   readonly link: Signal<LinkState> = signal("connecting")
   /** The first page has come. */
   readonly loaded = signal(false)
   readonly loadingOlder = signal(false)
+  /** Words that were taken back, for whoever writes them again. */
+  readonly returned: Signal<string | null> = signal(null)
+  /** The message that the reader has before them; null at the end. The view knows. */
+  reading: () => string | null = () => null
   readonly #deps: RoomDeps
   readonly #socket: SessionSocket
   #failures = 0
   #resets = 0
   #resetAt = Number.NEGATIVE_INFINITY
+  #epochs = 0
+  #left = false
   #closed = false
   #cancelRetry: (() => void) | null = null
 
   constructor(id: string, deps: RoomDeps) {
     this.id = id
     this.#deps = deps
-    this.store = new TranscriptStore(deps)
+    this.store = new TranscriptStore({
+      schedule: deps.schedule,
+      ended: (message) => {
+        if (!this.#left) deps.ended(message)
+      },
+    })
     this.outbox = new Outbox(deps.shelf, id)
+    this.commands = new Commands((command) => void this.#socket.send(command))
     const { api } = deps
     this.#socket = new SessionSocket(
       {
@@ -61,21 +81,20 @@ export class Room {
         after: deps.after,
       },
       {
-        frame: (frame) => {
-          this.store.applyFrame(frame)
-          if (frame.type === "message") this.outbox.remove(frame.id)
-        },
-        ack: (message, seq) => this.#acknowledge(message, seq),
-        error: (text, message) => {
-          if (message !== undefined) this.outbox.fail(message, text)
-        },
-        live: () => this.#sendWaiting(),
-        reset: () => this.#reload(),
+        frame: (frame) => this.#take(frame),
+        ack: (what, seq) => this.#acknowledge(what, seq),
+        error: (error) => this.#refuse(error),
+        live: () => this.#goLive(),
+        reset: (why) => this.#reload(why),
         link: (state) => {
           this.link.value = state
         },
       },
     )
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
   }
 
   /** Reads the newest page and goes on from there; tries again until it can. */
@@ -84,11 +103,13 @@ export class Room {
     this.#cancelRetry?.()
     this.#cancelRetry = null
     try {
-      const page = await this.#deps.api.page(this.id, PAGE_MESSAGES)
+      const page = await this.#readNewest()
       if (this.#closed) return
       this.#failures = 0
       this.store.load(page)
-      for (const { id } of this.outbox.entries.peek()) if (this.store.has(id)) this.outbox.remove(id)
+      this.outbox.settle(page.seq, (id) => this.store.has(id))
+      this.#tidy()
+      this.commands.settle()
       this.loaded.value = true
       this.#socket.start({ epoch: page.epoch, seq: page.seq })
     } catch (error) {
@@ -96,8 +117,34 @@ export class Room {
     }
   }
 
-  /** At once the first time; a server with which it goes on failing is asked less and less often. */
-  #reload(): void {
+  /** The newest page; for a reader further up as much before it as leaves them where they are. */
+  async #readNewest(): Promise<HistoryPage> {
+    const { api } = this.#deps
+    const newest = await api.page(this.id, PAGE_MESSAGES)
+    const reading = this.reading()
+    const ids = this.store.order.peek()
+    // Versions part ways somewhere: what is before that place is the same, so any of these will do.
+    const known = new Set(reading === null ? [] : ids.slice(0, ids.indexOf(reading) + 1))
+    let whole = newest
+    while (known.size > 0 && whole.cursor !== undefined && whole.messages.length <= ids.length + PAGE_MESSAGES) {
+      if (whole.messages.some(({ id }) => known.has(id))) break
+      const older = await api.page(this.id, MAX_PAGE_MESSAGES, whole.cursor)
+      // It changed again meanwhile: the server's hello will say so.
+      if (older.epoch !== newest.epoch) return newest
+      const { epoch, seq } = newest
+      whole = { ...older, messages: [...older.messages, ...whole.messages], epoch, seq }
+    }
+    return whole
+  }
+
+  /** Another version is shown at once; a server with which it goes on failing is asked less and less often. */
+  #reload(why: "epoch" | "step"): void {
+    if (why === "epoch") {
+      this.#epochs++
+      if (this.#epochs <= MAX_HASTY_EPOCHS) void this.load()
+      else this.#loadLater(this.#epochs - MAX_HASTY_EPOCHS)
+      return
+    }
     const now = this.#deps.now()
     this.#resets = now - this.#resetAt > CALM_MS ? 0 : this.#resets + 1
     this.#resetAt = now
@@ -146,7 +193,7 @@ export class Room {
   }
 
   /** Sends what failed once more, under the same id. */
-  retry(id: string): void {
+  retrySend(id: string): void {
     const entry = this.outbox.entries.peek().find((known) => known.id === id)
     if (entry !== undefined) this.sendAs(id, entry.content)
   }
@@ -155,10 +202,55 @@ export class Room {
     this.outbox.remove(id)
   }
 
+  /** Stops the answer that is under way; false where there is none. */
+  stop(): boolean {
+    const turn = this.store.turn.peek()
+    if (turn === null) return false
+    this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
+    return true
+  }
+
+  approve(message: string, call_id: string, decision: "allow" | "deny"): void {
+    this.commands.ask(message, { type: "approve", call_id, decision })
+  }
+
+  withdraw(message: string): void {
+    const words = this.store.get(message)?.content
+    this.commands.ask(message, { type: "withdraw", id: this.#deps.nextId(), message }, words)
+  }
+
+  regenerate(message: string): void {
+    this.commands.ask(message, { type: "regenerate", id: this.#deps.nextId(), message })
+  }
+
+  retry(message: string): void {
+    this.commands.ask(message, { type: "retry", id: this.#deps.nextId(), message })
+  }
+
+  edit(message: string, content: string): void {
+    this.commands.ask(message, { type: "edit", id: this.#deps.nextId(), message, content })
+  }
+
+  switchTo(message: string, version: number): void {
+    this.commands.ask(message, { type: "switch", id: this.#deps.nextId(), message, version })
+  }
+
   /** The machine is online or visible again. */
   wake(): void {
     if (this.#cancelRetry !== null) void this.load()
     else this.#socket.wake()
+  }
+
+  /** The reader went elsewhere: it goes on until the server has all that was said and asked. */
+  leave(): void {
+    this.#left = true
+    this.reading = () => null
+    this.#closeIfDone()
+  }
+
+  /** The reader is back before that. */
+  enter(): void {
+    this.#left = false
   }
 
   close(): void {
@@ -167,13 +259,64 @@ export class Room {
     this.#socket.stop()
   }
 
-  #acknowledge(id: string, seq: number): void {
-    // Sent before and long since: its message lies before the pages at hand, and no frame of it will come.
-    const isPast = seq <= this.#socket.seq
-    this.outbox.acknowledge(id, this.store.has(id) || isPast)
+  #closeIfDone(): void {
+    if (!this.#left || this.#closed || this.outbox.waiting().length > 0) return
+    if ([...this.commands.asked.peek().values()].every(({ isHeard }) => isHeard)) this.close()
   }
 
-  #sendWaiting(): void {
+  #take(frame: MessageFrame | OpsFrame): void {
+    this.store.applyFrame(frame)
+    if (frame.type === "message") this.outbox.remove(frame.id)
+    this.#tidy()
+  }
+
+  #acknowledge(id: string, seq: number): void {
+    const asked = this.commands.acknowledge(id)
+    if (asked === undefined || asked.command.type === "cancel") {
+      // Sent before and long since: its message lies before the pages at hand, and no frame of it will come.
+      const isPast = seq <= this.#socket.seq
+      this.outbox.acknowledge(id, seq, this.store.has(id) || isPast)
+    }
+    this.#tidy()
+  }
+
+  #refuse({ id, code, text }: ErrorFrame): void {
+    if (id === undefined) return
+    if (!this.commands.refuse(id, code, text)) this.outbox.fail(id, text)
+    this.#closeIfDone()
+  }
+
+  #goLive(): void {
+    this.#epochs = 0
     for (const { id, content } of this.outbox.waiting()) this.#socket.send({ type: "send", id, content })
+    this.commands.sendAgain()
+  }
+
+  /** Lets go of the commands whose work is seen to be done. */
+  #tidy(): void {
+    for (const asked of this.commands.asked.peek().values()) {
+      if (!this.#isDone(asked)) continue
+      this.commands.forget(asked.target)
+      if (asked.words !== undefined) this.returned.value = asked.words
+    }
+    this.#closeIfDone()
+  }
+
+  #isDone({ command, target, message, isHeard }: Asked): boolean {
+    const about = this.store.get(message)
+    switch (command.type) {
+      case "cancel":
+        return about === undefined || isEnded(about.status)
+      case "approve": {
+        const call = about?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
+        return isHeard && (call?.type !== "tool" || call.status !== "waiting")
+      }
+      case "withdraw":
+      case "retry":
+      case "regenerate":
+      case "edit":
+      case "switch":
+        return isHeard && about === undefined
+    }
   }
 }

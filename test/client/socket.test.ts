@@ -1,7 +1,8 @@
 /** socket.test.ts: the page's side of the wire, against a server played by hand. */
 
 import { describe, expect, test } from "vitest"
-import { retryDelayMs, SessionSocket } from "../../client/socket.ts"
+import { retryDelayMs } from "../../client/link.ts"
+import { SessionSocket } from "../../client/socket.ts"
 import { DEAD_SOCKET_MS, PING_MS, PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import {
   createClock,
@@ -45,6 +46,19 @@ describe("hello", () => {
     server.last().say(hello())
     expect(heard.lives).toBe(1)
     expect(heard.links).toEqual(["connecting", "live"])
+  })
+
+  test("[SO4] a hello that nobody asked for, of another epoch, loads the page again", async () => {
+    const { server, heard, socket } = await live()
+    server.last().say(hello(12, "e2"))
+    expect(heard.resets).toEqual(["epoch"])
+    expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(false)
+    server.last().say(ops(13, 12, "m", []))
+    expect(heard.frames).toEqual([])
+    socket.start({ epoch: "e2", seq: 12 })
+    server.last().say(hello(12, "e2"))
+    expect(heard.lives).toBe(2)
+    expect(server.sockets).toHaveLength(1)
   })
 
   test("[SO4] another epoch, or a server that is behind us, loads the page again", async () => {
@@ -190,7 +204,7 @@ describe("losing and finding the server", () => {
     socket.send({ type: "send", id: "a", content: "x" })
     clock.pass(7_999)
     expect(heard.links.at(-1)).toBe("live")
-    clock.pass(1)
+    clock.pass(100)
     expect(heard.links.at(-1)).toBe("waiting")
     socket.wake()
     await settle()
@@ -203,21 +217,117 @@ describe("losing and finding the server", () => {
     expect(heard.links.at(-1)).toBe("live")
   })
 
-  test("[SO1] a refused token is thrown away; a live socket is renewed before its token runs out", async () => {
-    const { clock, server, deps } = await live()
+  test("[SO9] a socket that dies right after an answer is found within DEAD_SOCKET_MS", async () => {
+    const { clock, server, heard } = await live()
+    clock.pass(PING_MS)
+    server.last().say({ type: "pong" })
+    clock.pass(DEAD_SOCKET_MS - 1)
+    expect(heard.links.at(-1)).toBe("live")
+    clock.pass(1)
+    expect(heard.links.at(-1)).toBe("waiting")
+  })
+
+  test("[SO9] `seen`, which nobody answers, gives up nothing", async () => {
+    const { clock, server, heard } = await live()
+    for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES; seq++) server.last().say(ops(seq, seq - 1, "m", []))
+    expect(server.last().sent.at(-1)?.type).toBe("seen")
+    clock.pass(PING_MS - 1)
+    expect(heard.links.at(-1)).toBe("live")
+  })
+
+  test("[SO9] a large message on a slow line is waited for as long as sending it takes", async () => {
+    const { clock, heard, socket } = await live()
+    socket.send({ type: "send", id: "a", content: "x".repeat(32_000) })
+    clock.pass(15_000)
+    expect(heard.links.at(-1)).toBe("live")
+    clock.pass(2_000)
+    expect(heard.links).toContain("waiting")
+  })
+
+  test("[SO9] a socket that speaks and does not hear is given up too", async () => {
+    const { clock, server, heard } = await live()
+    for (let seq = 11; seq <= 90; seq++) {
+      clock.pass(1_000)
+      if (server.sockets.length === 1) server.last().say(ops(seq, seq - 1, "m", []))
+      await settle()
+    }
+    expect(heard.links).toContain("waiting")
+  })
+
+  test("[SO9] a hello that nobody answers, and a socket that never opens, are given up", async () => {
+    const mute = await connected()
+    mute.clock.pass(9_000)
+    expect(mute.heard.links).toContain("waiting")
+    await settle()
+    mute.clock.pass(15_000)
+    await settle()
+    expect(mute.server.sockets.length).toBeGreaterThan(2)
+    const hung = await connected()
+    hung.server.last().events.close(1006)
+    hung.clock.pass(300)
+    await settle()
+    hung.clock.pass(1_000)
+    hung.socket.wake()
+    await settle()
+    expect(hung.server.sockets).toHaveLength(2)
+    hung.clock.pass(2_000)
+    hung.socket.wake()
+    await settle()
+    expect(hung.server.sockets).toHaveLength(3)
+    hung.server.sockets[1]?.events.open()
+    expect(hung.server.sockets[1]?.sent).toEqual([])
+  })
+
+  test("[SO1] a refused token is thrown away, and the next is tried at once", async () => {
+    const { server, deps } = await live()
     server.last().events.close(4401)
     await settle()
     expect(deps.forgotten).toBe(1)
     expect(server.sockets).toHaveLength(2)
-    server.last().events.open()
-    server.last().say(hello())
-    for (let i = 0; i < 3_540_000 / PING_MS; i++) {
+  })
+
+  test("[SO10] a newer token comes on a second socket: the first goes on until it is open, and no frame is lost or doubled", async () => {
+    const { clock, server, heard } = await live()
+    const pong = async () => {
       clock.pass(PING_MS)
       await settle()
-      if (server.last().closedWith === null && server.sockets.length === 2) server.last().say({ type: "pong" })
+      server.sockets[0]?.say({ type: "pong" })
     }
-    expect(server.sockets.length).toBeGreaterThan(2)
-    expect(server.sockets[1]?.closedWith).toBe(1000)
+    for (let i = 0; i < 3_540_000 / PING_MS; i++) await pong()
+    const [first, second] = server.sockets
+    expect(server.sockets).toHaveLength(2)
+    expect(first?.closedWith).toBe(null)
+    first?.say(ops(11, 10, "m", []))
+    second?.events.open()
+    expect(first?.closedWith).toBe(1000)
+    expect(second?.sent).toMatchObject([{ type: "hello", after: 11 }])
+    first?.say(ops(12, 11, "m", []))
+    second?.say(hello(12))
+    second?.say(ops(12, 11, "m", []))
+    expect(heard.frames.map(({ seq }) => seq)).toEqual([11, 12])
+    expect(heard.links).toEqual(["connecting", "live", "live"])
+    first?.events.close(1000)
+    expect(heard.links.at(-1)).toBe("live")
+  })
+
+  test("[SO10] a renewal that fails leaves the first socket alone and is tried again", async () => {
+    const { clock, server, deps, heard } = await live()
+    const pong = async () => {
+      clock.pass(PING_MS)
+      await settle()
+      server.sockets[0]?.say({ type: "pong" })
+    }
+    for (let i = 0; i < 3_540_000 / PING_MS; i++) await pong()
+    server.sockets[1]?.events.close(1006)
+    expect(deps.forgotten).toBe(1)
+    expect(heard.links.at(-1)).toBe("live")
+    await pong()
+    expect(server.sockets).toHaveLength(3)
+    expect(server.sockets[0]?.closedWith).toBe(null)
+    server.sockets[0]?.events.close(4401)
+    await settle()
+    expect(server.sockets[2]?.closedWith).toBe(1000)
+    expect(server.sockets).toHaveLength(4)
   })
 
   test("[SO5] a server that speaks another protocol, or knows no such session, is not asked again", async () => {

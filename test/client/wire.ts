@@ -3,7 +3,8 @@
 import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/frame.ts"
 import { parseJson } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { LinkState, Place, SocketDeps, SocketHandlers, Wire, WireEvents } from "../../client/socket.ts"
+import type { LinkState, SocketDeps, Wire, WireEvents } from "../../client/link.ts"
+import type { Place, SocketHandlers } from "../../client/socket.ts"
 
 export interface FakeSocket {
   readonly protocols: readonly string[]
@@ -99,7 +100,7 @@ export function listen(frame: (frame: MessageFrame | OpsFrame) => void = () => {
       heard.frames.push(one)
     },
     ack: (id) => void heard.acks.push(id),
-    error: (text, id) => void heard.errors.push([text, id]),
+    error: ({ text, id }) => void heard.errors.push([text, id]),
     live: () => void heard.lives++,
     reset: (why) => void heard.resets.push(why),
     link: (state) => void heard.links.push(state),
