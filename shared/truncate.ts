@@ -62,6 +62,25 @@ export interface Head {
   shown(): { readonly text: string; readonly truncated?: Truncated }
 }
 
+export interface Size {
+  /** Takes more of the text; it must not end inside a surrogate pair. */
+  push(text: string): void
+  size(): Truncated
+}
+
+/** Counts the lines and UTF-8 bytes of a text that grows. Cost: linear in what is pushed. */
+export function createSize(): Size {
+  let lines = 1
+  let bytes = 0
+  return {
+    push(text) {
+      lines += countLines(text) - 1
+      bytes += utf8Bytes(text)
+    },
+    size: () => ({ lines, bytes }),
+  }
+}
+
 /**
  * The same head of a text that grows.
  *
@@ -70,21 +89,19 @@ export interface Head {
  */
 export function createHead(maxLines: number, maxBytes: number): Head {
   let head = ""
-  let lines = 1
-  let bytes = 0
+  const size = createSize()
   let isFull = false
   return {
     push(text) {
       if (text === "") return
-      lines += countLines(text) - 1
-      bytes += utf8Bytes(text)
+      size.push(text)
       if (isFull) return
       const cut = truncateLines(head + text, maxLines, maxBytes)
       // Kept whole until it is too long: only then is it known where it is to be cut.
       isFull = cut.truncated !== undefined
       head = cut.text
     },
-    shown: () => (isFull ? { text: head, truncated: { lines, bytes } } : { text: head }),
+    shown: () => (isFull ? { text: head, truncated: size.size() } : { text: head }),
   }
 }
 

@@ -30,11 +30,24 @@ export interface Env {
   readonly MODEL_API_KEY?: string
   /** JSON: what each model call of a turn says, for tests (`ModelEvent[][]`). */
   readonly MODEL_SCRIPT?: string
+  /** Tokens that go into one model call; MODEL_CONTEXT_TOKENS of shared/limits.ts where it is not set. */
+  readonly MODEL_CONTEXT_TOKENS?: string
+  /** For tests; a production deployment refuses them. See times.ts, tool/probe.ts, session/plants.ts. */
+  readonly TIME_SCALE?: string
+  readonly PROBE_TOOLS?: string
+  readonly PROBE_URL?: string
+  readonly PLANT?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string
 }
 
-export type Deployment = Pick<Env, "ENVIRONMENT" | "AUTH" | "JWT_SECRET" | "ALLOWED_ORIGINS">
+/** Variables that are only for tests. */
+const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT"] as const
+
+export type Deployment = Pick<
+  Env,
+  "ENVIRONMENT" | "AUTH" | "JWT_SECRET" | "ALLOWED_ORIGINS" | (typeof TEST_VARS)[number]
+>
 
 /** The secret of wrangler.toml: public, so good for nothing but one's own machine. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
@@ -62,6 +75,7 @@ function settingFaults(env: Deployment): string[] {
   if (secret === "") faults.push("JWT_SECRET is missing")
   else if (utf8Bytes(secret) < MIN_SECRET_BYTES) faults.push(`JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`)
   if (isProduction && secret === LOCAL_SECRET) faults.push("JWT_SECRET is the local development secret")
+  for (const name of TEST_VARS) if (isProduction && env[name] !== undefined) faults.push(`${name} is set in production`)
   return faults
 }
 

@@ -14,6 +14,7 @@ import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"
 import { type Golden, parseGolden, printSegments } from "../support/golden.ts"
+import { placed } from "../support/turn.ts"
 
 const files = import.meta.glob<string>("../golden/*.txt", { query: "?raw", import: "default", eager: true })
 const goldens = Object.entries(files).map(([path, text]) => parseGolden(path.replace(/^.*\/|\.txt$/g, ""), text))
@@ -39,8 +40,8 @@ async function begin(name: string): Promise<void> {
     })
     const after = { ...openMessage({ ...answer, id: "u2", role: "user", words: "next" }), status: "completed" as const }
     const store = createStore(state.storage.sql)
-    store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)
-    store.insertMessage({ pos: 2, parent: 1, version: 1, seq: 2 }, after)
+    store.insertMessage(placed(answer))
+    store.insertMessage(placed(after, { pos: 2, parent: 1, seq: 2 }))
   })
 }
 

@@ -29,7 +29,12 @@ async function ask(scenario: string, change: Partial<ModelRequest> = {}, times =
   })
   const events: ModelEvent[] = []
   const seen = (): Promise<Seen[]> => readUpstream(env, run)
-  const request = { system: systemPrompt(), messages: [QUESTION], tools: toolsFor({}), ...change }
+  const request = {
+    system: systemPrompt(),
+    messages: [QUESTION],
+    tools: toolsFor({}, { rename: async () => {} }),
+    ...change,
+  }
   const ask = async (): Promise<ModelEvent[]> => {
     const signal = change.signal ?? new AbortController().signal
     for await (const event of model.stream({ ...request, signal })) events.push(event)
@@ -122,7 +127,10 @@ describe("what it is told", () => {
       model: "fake",
       stream: true,
       stream_options: { include_usage: true },
-      tools: [{ type: "function", function: { name: "weather", parameters: { required: ["location"] } } }],
+      tools: [
+        { type: "function", function: { name: "weather", parameters: { required: ["location"] } } },
+        { type: "function", function: { name: "rename_conversation", parameters: { required: ["title"] } } },
+      ],
       messages: [
         { role: "system", content: systemPrompt() },
         { role: "user", content: QUESTION.content },
@@ -200,7 +208,7 @@ describe("what goes wrong", () => {
 
   test("[MO8] the log learns when to come back, and never the key", async () => {
     const [fault] = await said("429")
-    expect(fault).toMatchObject({ detail: "429 Slow down. (retry after 7 s)" })
+    expect(fault).toMatchObject({ detail: "429 Slow down. (retry after 7)" })
     expect(JSON.stringify([fault, ...(await said("401"))])).not.toContain("secret-key")
   })
 

@@ -58,7 +58,7 @@ async function turn(messages: ModelMessage[], question: string, isBare = false):
 }
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
-  const tool = toolsFor({}).find((one) => one.name === name)
+  const tool = toolsFor({}, { rename: async () => {} }).find((one) => one.name === name)
   if (tool === undefined) return '{"error":"There is no such tool."}'
   const { signal } = new AbortController()
   const result = await tool.execute(JSON.parse(args), { card, signal, now: () => NOON })
@@ -245,7 +245,7 @@ describe("orders", () => {
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
     const [called, told] = await turn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(told?.events ?? [])).toContain("**teleport**: there is no such tool.")
+    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: there is no such tool.")
     const fault: TurnFault = "model_timeout"
     expect((await hear([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({ type: "fault", fault })
   })

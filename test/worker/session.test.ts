@@ -9,6 +9,7 @@ import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
+import { placed } from "../support/turn.ts"
 
 let count = 0
 async function freshSession(): Promise<string> {
@@ -109,8 +110,8 @@ describe("crash and recovery", () => {
         ...{ id: "q1", role: "user", exchange_id: "q1", timestamp, words: "/say went on", status: "completed" },
       })
       const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp })
-      store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, user)
-      store.insertMessage({ pos: 2, parent: 1, version: 1, seq: 2 }, answer)
+      store.insertMessage(placed(user))
+      store.insertMessage(placed(answer, { pos: 2, parent: 1, seq: 2 }))
       const stored = store.at(2)
       if (stored === null) throw new Error("not stored")
       let seq = 2
@@ -356,12 +357,8 @@ describe("the wire", () => {
       const store = createStore(state.storage.sql)
       const timestamp = new Date().toISOString()
       const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
-      store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)
-      const recorder = createRecorder(
-        store,
-        store.at(1) ?? { pos: 1, parent: null, version: 1, seq: 1, message: answer },
-        () => 2,
-      )
+      store.insertMessage(placed(answer))
+      const recorder = createRecorder(store, store.at(1) ?? placed(answer), () => 2)
       recorder.feed({ type: "text_delta", delta: long })
       recorder.feed({ type: "end", status: "completed", reason: null, metrics: null })
       recorder.flush()
@@ -390,7 +387,7 @@ describe("history", () => {
           ...{ id: `m${i}`, role, exchange_id: `m${i - (i % 2)}`, words: role === "user" ? `word ${i}` : "" },
           ...{ timestamp: new Date(1_700_000_000_000 + i).toISOString(), status: "completed" },
         })
-        store.insertMessage({ pos: i + 1, parent: i === 0 ? null : i, version: 1, seq: i + 1 }, message)
+        store.insertMessage(placed(message, { pos: i + 1, parent: i === 0 ? null : i, seq: i + 1 }))
         if (role === "user") continue
         const leaf = {
           part: 0,
@@ -441,7 +438,7 @@ describe("history", () => {
           words,
           timestamp: new Date().toISOString(),
         })
-        store.insertMessage({ pos: i + 1, parent: i === 0 ? null : i, version: 1, seq: i + 1 }, message)
+        store.insertMessage(placed(message, { pos: i + 1, parent: i === 0 ? null : i, seq: i + 1 }))
       }
     })
     const page = await pageOf(id)

@@ -1,159 +1,22 @@
-/** turn.test.ts: what a turn does with tools that misbehave, models that fail, and long histories. */
+/** turn.test.ts: what a turn does next, and what it does when models and writes fail. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/event.ts"
 import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
-import { MAX_LEAF_CHARS, MAX_QUEUED, MAX_RESULT_BYTES, MODEL_CONTEXT_TOKENS, TURN_MS } from "../../shared/limits.ts"
-import { fold, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
+import { MAX_LEAF_CHARS, MAX_QUEUED, MODEL_CONTEXT_TOKENS, TURN_MS } from "../../shared/limits.ts"
+import { type Message, openMessage } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
-import { contextFor } from "../../worker/session/context.ts"
-import { nextAct, ordinalsFor, recoveryOf } from "../../worker/session/decide.ts"
-import { dispatchCall } from "../../worker/session/dispatch.ts"
+import { nextAct as nextActOf, recoveryOf } from "../../worker/session/decide.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import type { Sockets } from "../../worker/session/sockets.ts"
-import { createStore, type Store, type StoredMessage } from "../../worker/session/store.ts"
+import { createStore, type Store } from "../../worker/session/store.ts"
 import { createTurns, type Turns, userMessage } from "../../worker/session/turn.ts"
-import { cardTrailer, type Tool, type ToolContext } from "../../worker/tool/tool.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
+import { answerOf, AT_REST, callOf, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 
-const TIME = "2026-01-01T00:00:00.000Z"
-
-function answerOf(...events: TurnEvent[]): Message {
-  const empty = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
-  return events.reduce(fold, empty)
-}
-
-function callOf(name: string, call_id = "c1", args = "{}"): TurnEvent {
-  return { type: "tool_call", call_id, name, args }
-}
-
-function startOf(call_id = "c1", ordinal: number | null = 1): TurnEvent {
-  return { type: "tool_call_start", call_id, channel: ordinal === null ? "subagent" : "user", ordinal }
-}
-
-function resultOf(result: string, card: string | null = null, call_id = "c1"): TurnEvent {
-  return { type: "tool_result", call_id, status: "ok", result, card, error: null }
-}
-
-describe("tools", () => {
-  const queued: ToolCall = {
-    ...{ call_id: "c1", name: "probe", args: "{}", status: "queued", ordinal: null, channel: null },
-    ...{ card: null, output: "", result: null, error: null, approval: null, outputSize: null, ephemeral: false },
-  }
-  function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
-    const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }
-    const heard: string[] = []
-    const result = dispatchCall({
-      ...{ call: { ...queued, ...call }, tool, ordinal: 1, channel: "user", signal, now: () => 0 },
-      onOutput: (delta) => heard.push(delta),
-      log: () => {},
-    })
-    return result.then((event) => ({ ...event, heard }))
-  }
-
-  test("[TU7] a tool that throws is a failed call that the model is told about", async () => {
-    const result = await run(() => {
-      throw new Error("no luck")
-    })
-    expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
-    // Its words may hold addresses and keys: they are for the log.
-    expect(JSON.stringify(result)).not.toContain("no luck")
-  })
-
-  test.each(["{", "[1]", "null", '"x"'])("[TU7] arguments %s are refused before the tool sees them", async (args) => {
-    let ran = false
-    const result = await run(
-      () => {
-        ran = true
-        return "x"
-      },
-      { args },
-    )
-    expect(result).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
-    expect(ran).toBe(false)
-  })
-
-  test("[TU7] an unknown tool is said to be unknown", async () => {
-    const signal = new AbortController().signal
-    const options = { call: queued, tool: undefined, ordinal: 1, channel: "user", signal, now: () => 0 } as const
-    const result = await dispatchCall({ ...options, onOutput: () => {}, log: () => {} })
-    expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
-  })
-
-  test("[TU7] a result over the limit is a failed call that says so; one at the limit is kept whole", async () => {
-    expect(await run(() => "é".repeat(MAX_RESULT_BYTES / 2 + 1))).toMatchObject({
-      ...{ status: "failed", error: { code: "tool_result_too_large" } },
-    })
-    const whole = "x".repeat(MAX_RESULT_BYTES)
-    expect((await run(() => whole)).result).toBe(whole)
-  })
-
-  test("[TU7] a tool that never answers is interrupted with the turn", async () => {
-    const abort = new AbortController()
-    const result = run(() => new Promise(() => {}), {}, abort.signal)
-    abort.abort()
-    expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
-  })
-
-  test("[TU7] output streams, and what the iterable returns is the result", async () => {
-    const result = await run(async function* () {
-      yield "one "
-      yield "two \ud83d"
-      yield "\ude00 \ud800"
-      return { done: true }
-    })
-    expect(result).toMatchObject({ status: "ok", heard: ["one ", "two ", "😀 "], result: '{"done":true}' })
-  })
-
-  test("[TU7] `{error}` is a failed call; a card's payload with an error field is a card", async () => {
-    expect(await run(() => ({ error: "City not found" }))).toMatchObject({
-      ...{ status: "failed", error: { code: "tool_failed", message: "City not found" } },
-    })
-    const carded = await run((_args, ctx) => `{"error":"x"}\n\n${cardTrailer(ctx.card ?? "")}`)
-    expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
-  })
-
-  test("[TU2] a tag is offered on channel user only", async () => {
-    const seen: ToolContext["card"][] = []
-    const tool: Tool = {
-      ...{ name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false },
-      execute(_args, ctx) {
-        seen.push(ctx.card)
-        return `{}\n\n${cardTrailer("probe_1")}`
-      },
-    }
-    const shared = {
-      call: queued,
-      tool,
-      ordinal: 1,
-      signal: new AbortController().signal,
-      now: () => 0,
-      onOutput: () => {},
-      log: () => {},
-    }
-    const user = await dispatchCall({ ...shared, channel: "user" })
-    const subagent = await dispatchCall({ ...shared, channel: "subagent" })
-    expect(seen).toEqual(["probe_1", null])
-    expect([user.card, subagent.card]).toEqual(["probe_1", null])
-  })
-
-  test("[TU2] ordinals go on from the turn's highest, per tool, and pass over other channels", () => {
-    const message = answerOf(
-      ...[
-        callOf("a", "c1"),
-        startOf("c1", 1),
-        callOf("a", "c2"),
-        startOf("c2", null),
-        callOf("b", "c3"),
-        startOf("c3", 1),
-      ],
-    )
-    const next = (name: string): ToolCall => ({ ...queued, name })
-    expect(ordinalsFor(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])
-  })
-})
+const nextAct = (message: Message) => nextActOf(message, AT_REST)
 
 describe("what is next", () => {
   test("[TU4] is read off the stored state alone", () => {
@@ -194,79 +57,13 @@ describe("model faults", () => {
   })
 })
 
-describe("the model's context", () => {
-  function chain(messages: readonly Message[]): (pos: number) => StoredMessage | null {
-    return (pos) => {
-      const message = messages[pos - 1]
-      return message === undefined ? null : { pos, parent: pos === 1 ? null : pos - 1, version: 1, seq: pos, message }
-    }
-  }
-  const asked = (words: string): Message =>
-    openMessage({ id: words, role: "user", exchange_id: words, timestamp: TIME, words })
-  const trailed = `{"a":1}\n\n${cardTrailer("t_1")}`
-
-  test("[TU6] earlier turns go without spans, escapes, trailers and ephemeral rows; this turn's results verbatim", () => {
-    const earlier = answerOf(
-      ...[callOf("t"), startOf(), resultOf(trailed, "t_1"), callOf("note", "c2")],
-      { ...startOf("c2", 1), ephemeral: true } as TurnEvent,
-      resultOf("gone", null, "c2"),
-      { type: "text_delta", delta: "So <span id='t_1'>cool</span>, Array&lt;T>" },
-    )
-    const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(trailed, "t_1"))
-    const context = contextFor(now, 3, chain([asked("one"), earlier, asked("two")]))
-    expect(context).toEqual([
-      { role: "user", content: "one" },
-      {
-        role: "assistant",
-        pieces: [
-          { type: "tool_call", call_id: "c1", name: "t", args: "{}" },
-          { type: "text", text: "So cool, Array<T>" },
-        ],
-      },
-      { role: "tool", call_id: "c1", name: "t", result: '{"a":1}', ok: true },
-      { role: "user", content: "two" },
-      { role: "assistant", pieces: [{ type: "tool_call", call_id: "c1", name: "t", args: "{}" }] },
-      { role: "tool", call_id: "c1", name: "t", result: trailed, ok: true },
-    ])
-  })
-
-  test("[TU6] it fits the budget in whole turns, newest first, and reads no more than it needs", () => {
-    const words = "x".repeat(MODEL_CONTEXT_TOKENS) // a quarter of the budget
-    const messages = Array.from({ length: 40 }, (_, i) =>
-      i % 2 === 0 ? asked(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
-    )
-    const at = chain([...messages, asked("now")])
-    let reads = 0
-    const context = contextFor(answerOf(), 41, (pos) => {
-      reads += 1
-      return at(pos)
-    })
-    expect(context.map((message) => message.role)).toEqual([
-      "user",
-      "assistant",
-      "user",
-      "assistant",
-      "user",
-      "assistant",
-      "user",
-    ])
-    expect(context.at(-1)).toEqual({ role: "user", content: "now" })
-    expect(reads).toBeLessThan(12)
-  })
-
-  test("[TU6] this turn's own question always goes along", () => {
-    const context = contextFor(answerOf(), 1, chain([asked("x".repeat(MODEL_CONTEXT_TOKENS * 5))]))
-    expect(context).toHaveLength(1)
-  })
-})
-
 describe("leaves", () => {
   test("[ST4] [ST5] a long text lies in bounded leaves, cut beside surrogates; a fresh object goes on in the last", async () => {
     await createSession("leaves")
     const lengths = await runInDurableObject(sessionOf("leaves"), (_object, state) => {
       const store = createStore(state.storage.sql)
       const answer = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
-      store.insertMessage({ pos: 1, parent: null, version: 1, seq: 1 }, answer)
+      store.insertMessage(placed(answer))
       let seq = 1
       const text = `x${"😀".repeat(MAX_LEAF_CHARS)}`
       const pieces = [text.slice(0, 5_000), text.slice(5_000, 5_001), text.slice(5_001)]
@@ -322,7 +119,7 @@ describe("when things go wrong", () => {
             const before = messages.get(stored.message.id)
             if (before !== undefined) messages.set(stored.message.id, applyToMessage(before, ops))
           },
-          ...{ resume: () => {}, see: () => {}, reply: () => {}, fault: () => {}, attend: () => null },
+          ...{ renew: () => {}, resume: () => {}, see: () => {}, reply: () => {}, fault: () => {}, attend: () => null },
         }
         const turns = createTurns({
           ...{
@@ -335,7 +132,8 @@ describe("when things go wrong", () => {
             armAlarm: () => {},
           },
           now: Date.now,
-          turnMs,
+          times: { ...TIMES, turnMs },
+          contextTokens: MODEL_CONTEXT_TOKENS,
           model: { ok: true, value: { name: "test", continues: false, stream: model } },
           nextSeq: () => ++seq,
           resetSeq: () => {
@@ -446,17 +244,6 @@ describe("when things go wrong", () => {
     const blank = answerOf({ type: "step_start" }, { type: "text_delta", delta: "\n\n" })
     expect(recoveryOf(blank, none)).toEqual([])
     expect(nextAct(blank).do).toBe("step")
-  })
-
-  test("[TU6] results of this turn that are too long for the model lose their tail, never their trailer", () => {
-    const long = `${JSON.stringify("x".repeat(1_000_000))}\n\n${cardTrailer("t_1")}`
-    const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
-    const [, , result] = contextFor(now, 1, (pos) => ({
-      ...{ pos, parent: null, version: 1, seq: 1, message: question("q1") },
-    }))
-    if (result?.role !== "tool") throw new Error("no result")
-    expect(result.result.length).toBeLessThan(MODEL_CONTEXT_TOKENS * 4)
-    expect(result.result.endsWith(cardTrailer("t_1"))).toBe(true)
   })
 
   test("[TU3] so many messages may wait and no more", async () => {

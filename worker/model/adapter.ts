@@ -33,6 +33,8 @@ export type ModelMessage =
     }
 
 export interface ModelRequest {
+  /** Set where the reply is not for the reader, but stands for older messages in later calls. */
+  readonly purpose?: "summary"
   readonly system: string
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
@@ -47,8 +49,13 @@ export type ModelEvent =
   /** A complete call. `args` is JSON text as the model wrote it. Our own call ids are given by the turn. */
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "finish"; readonly input_tokens?: number; readonly output_tokens?: number }
-  /** `detail` is for the log only. */
-  | { readonly type: "fault"; readonly fault: TurnFault; readonly detail: string }
+  /** `detail` is for the log only. `retry`: asked again a little later it may answer; `afterMs` is what it asks for, or null. */
+  | {
+      readonly type: "fault"
+      readonly fault: TurnFault
+      readonly detail: string
+      readonly retry?: { readonly afterMs: number | null }
+    }
 
 export interface Model {
   readonly name: string

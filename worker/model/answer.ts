@@ -20,7 +20,8 @@ export interface Outcome {
 
 type Heard =
   | { readonly kind: "weather"; readonly tag: string | null; readonly payload: WeatherPayload }
-  | { readonly kind: "error"; readonly place: string; readonly error: string }
+  | { readonly kind: "error"; readonly name: string; readonly place: string; readonly error: string }
+  | { readonly kind: "renamed"; readonly title: string }
   | { readonly kind: "other"; readonly name: string; readonly tag: string | null }
 
 /** The reply to a turn's tool results. `isTomorrow`: that is what was asked. */
@@ -39,8 +40,9 @@ function hear({ name, args, result }: Outcome): Heard {
   const tag = blank < 0 ? null : (/<span id=['"]([a-z][a-z0-9_]*_\d+)['"]>/.exec(result.slice(blank))?.[1] ?? null)
   if (isWeatherPayload(data)) return { kind: "weather", tag, payload: data }
   const error = textField(data, "error")
-  if (error === null) return { kind: "other", name, tag }
-  return { kind: "error", place: textField(parseJson(args), "location") ?? name, error }
+  if (error !== null) return { kind: "error", name, place: textField(parseJson(args), "location") ?? name, error }
+  const title = name === "rename_conversation" ? textField(data, "title") : null
+  return title === null ? { kind: "other", name, tag } : { kind: "renamed", title }
 }
 
 function textField(value: Json | undefined, name: string): string | null {
@@ -51,7 +53,11 @@ function textField(value: Json | undefined, name: string): string | null {
 
 function tell(heard: Heard, at: number, of: number, isTomorrow: boolean): string {
   switch (heard.kind) {
+    case "renamed":
+      return `Done. This conversation is now called **${heard.title}**.`
     case "error":
+      if (heard.name === "rename_conversation") return `The title stays as it is: ${lowerFirst(heard.error)}`
+      if (heard.name !== "weather") return `The tool \`${heard.name}\` did not do it: ${lowerFirst(heard.error)}`
       return `I could not get the weather for **${heard.place}**: ${lowerFirst(heard.error)}`
     case "other":
       return heard.tag === null

@@ -145,10 +145,20 @@ function refused(error: unknown): Fault {
     return fault("model_unreachable", messageOf(error))
   const { statusCode, responseHeaders } = error
   const after = responseHeaders?.["retry-after"]
-  const detail = `${statusCode} ${error.message}${after === undefined ? "" : ` (retry after ${after} s)`}`
-  if (statusCode === 429) return fault("model_rate_limited", detail)
+  const detail = `${statusCode} ${error.message}${after === undefined ? "" : ` (retry after ${after})`}`
+  const retry = { afterMs: retryAfterMs(after, Date.now()) }
+  if (statusCode === 429) return { ...fault("model_rate_limited", detail), retry }
   if (statusCode >= 400 && statusCode < 500) return fault("model_refused", detail)
-  return fault(statusCode < 300 ? "model_malformed" : "model_unreachable", detail)
+  if (statusCode < 300) return fault("model_malformed", detail)
+  return statusCode >= 500 ? { ...fault("model_unreachable", detail), retry } : fault("model_unreachable", detail)
+}
+
+/** `Retry-After` is a number of seconds or a date; null where it is neither. */
+export function retryAfterMs(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
 /** The stream itself broke: the connection did, or the package could make nothing of it. */

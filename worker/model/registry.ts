@@ -3,12 +3,14 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { type TimesEnv, timesFor } from "../times.ts"
 import type { Model } from "./adapter.ts"
 import { openAiModel } from "./openai.ts"
 import { replayModel } from "./replay.ts"
+import { withRetries } from "./retry.ts"
 import { type ScriptedEnv, scriptedModel } from "./scripted.ts"
 
-export interface ModelEnv extends ScriptedEnv {
+export interface ModelEnv extends ScriptedEnv, TimesEnv {
   /** `scripted` or `openai`; where it is not set, `openai` if there is a MODEL_BASE_URL. */
   readonly MODEL?: string
   readonly MODEL_BASE_URL?: string
@@ -18,8 +20,16 @@ export interface ModelEnv extends ScriptedEnv {
   readonly MODEL_SCRIPT?: string
 }
 
-/** The model to ask, or (for the log) why there is none. */
-export function modelFor(env: ModelEnv): Result<Model, string> {
+type Log = (event: string, detail: Record<string, unknown>) => void
+
+/** The model to ask, with its retries; or (for the log) why there is none. */
+export function modelFor(env: ModelEnv, log: Log = () => {}): Result<Model, string> {
+  const model = bareModelFor(env)
+  const { retryMs, maxRetryAfterMs } = timesFor(env)
+  return model.ok ? succeed(withRetries(model.value, { retryMs, maxRetryAfterMs, random: Math.random, log })) : model
+}
+
+function bareModelFor(env: ModelEnv): Result<Model, string> {
   if (env.MODEL_SCRIPT !== undefined) return replayModel(env.MODEL_SCRIPT, Number(env.SCRIPTED_DELAY_MS) || 0)
   switch (env.MODEL ?? (env.MODEL_BASE_URL === undefined ? "scripted" : "openai")) {
     case "scripted":
@@ -35,5 +45,6 @@ function openAiFor(env: ModelEnv): Result<Model, string> {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (url === null || !/^https?:$/.test(url.protocol)) return fail("MODEL_BASE_URL is missing or not a web address")
   if (modelName === "") return fail("MODEL_NAME is missing")
-  return succeed(openAiModel({ baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey }))
+  const { firstByteMs, idleMs } = timesFor(env)
+  return succeed(openAiModel({ baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, firstByteMs, idleMs }))
 }

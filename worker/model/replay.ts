@@ -1,7 +1,8 @@
 /**
  * replay.ts: a model that says what it was told to say, event by event; for tests from outside (`startCuecard({script})`).
  *
- * MODEL_SCRIPT is JSON: one list of model events per model call of a turn. A turn with more calls than lists is over.
+ * A script is JSON: one list of model events per model call of a turn, in MODEL_SCRIPT or (scripted.ts) in the message.
+ * A turn with more calls than lists is over. `{type: "pause", ms}` waits.
  */
 
 import * as v from "valibot"
@@ -10,7 +11,10 @@ import { parseJson } from "../../shared/frame.ts"
 import type { Model, ModelEvent, ModelMessage } from "./adapter.ts"
 import { pause } from "./pause.ts"
 
+const MAX_PAUSE_MS = 10_000
+
 const eventSchema = v.variant("type", [
+  v.object({ type: v.literal("pause"), ms: v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_PAUSE_MS)) }),
   v.object({ type: v.literal("text_delta"), delta: v.string() }),
   v.object({ type: v.literal("thinking_delta"), delta: v.string() }),
   v.object({ type: v.literal("tool_call"), name: v.string(), args: v.string() }),
@@ -26,22 +30,40 @@ const eventSchema = v.variant("type", [
       ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
     ]),
     detail: v.optional(v.string(), "scripted"),
+    retry: v.exactOptional(v.object({ afterMs: v.nullable(v.number()) })),
   }),
 ])
 
 const scriptSchema = v.array(v.array(eventSchema))
 
+export type Script = v.InferOutput<typeof scriptSchema>
+
+/** A script from its JSON; the fault, for the log, says where it is none. */
+export function scriptIn(json: string): Result<Script, string> {
+  const script = v.safeParse(scriptSchema, parseJson(json))
+  if (script.success) return succeed(script.output)
+  return fail(`a script is a list of lists of model events: ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
+}
+
 /** The model of a script; the fault, for the log, says where it is no script. */
 export function replayModel(json: string, delayMs: number): Result<Model, string> {
-  const script = v.safeParse(scriptSchema, parseJson(json))
-  if (!script.success)
-    return fail(`MODEL_SCRIPT is not a list of lists of model events: ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
-  const steps: readonly (readonly ModelEvent[])[] = script.output
+  const script = scriptIn(json)
+  if (!script.ok) return script
   return succeed({
     name: "replay",
     continues: false,
-    stream: ({ messages, signal }) => play(steps[stepsDone(messages)] ?? [], delayMs, signal),
+    stream: ({ messages, signal }) => playStep(script.value, messages, delayMs, signal),
   })
+}
+
+/** The list that is due after what the messages say was done. */
+export function playStep(
+  script: Script,
+  messages: readonly ModelMessage[],
+  delayMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  return play(script[stepsDone(messages)] ?? [], delayMs, signal)
 }
 
 /** Steps of this turn that are over: each left one assistant message. */
@@ -50,9 +72,13 @@ function stepsDone(messages: readonly ModelMessage[]): number {
   return since.filter((message) => message.role === "assistant").length
 }
 
-async function* play(events: readonly ModelEvent[], delayMs: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+async function* play(events: Script[number], delayMs: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   for (const event of events) {
     signal.throwIfAborted()
+    if (event.type === "pause") {
+      await pause(event.ms, signal)
+      continue
+    }
     yield event
     if (event.type === "finish" || event.type === "fault") return
     await pause(delayMs, signal)

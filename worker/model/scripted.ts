@@ -9,6 +9,7 @@
  *   /say <text>          answers exactly that text; a JSON string literal ("…\n…") is taken apart first
  *   /think <text>        thinks exactly that text (or JSON string), then says "Done."
  *   /call <tool> <args>  calls that tool with that JSON text, then tells what came back
+ *   /script <JSON>       one list of model events per model call (replay.ts)
  *   /fault <reason>      ends the call with that fault (a TurnFault), after the words "So far."
  *   /bench …             see bench.ts
  */
@@ -20,6 +21,7 @@ import { answerTo, type Outcome } from "./answer.ts"
 import { type Ask, askOf } from "./ask.ts"
 import { benchIn, benchStretch } from "./bench.ts"
 import { pause } from "./pause.ts"
+import { playStep, scriptIn } from "./replay.ts"
 import { saidTo } from "./showcase.ts"
 
 export interface ScriptedEnv {
@@ -39,8 +41,12 @@ export function scriptedModel(env: ScriptedEnv = {}): Model {
   return {
     name: "scripted",
     continues: false,
-    stream({ messages, signal }: ModelRequest) {
+    stream({ purpose, messages, signal }: ModelRequest) {
+      if (purpose === "summary") return speak([text(summaryOf(messages.slice(0, -1)))], 0, signal)
       const turn = turnIn(messages)
+      const script = /^\/script\s+([\s\S]+)$/.exec(turn.question)?.[1]
+      const scripted = script === undefined ? null : scriptIn(script)
+      if (scripted?.ok === true) return playStep(scripted.value, messages, delayMs, signal)
       const bench = benchIn(turn.question)
       return bench === null
         ? speak(scriptFor(turn), delayMs, signal)
@@ -81,12 +87,21 @@ function turnIn(messages: readonly ModelMessage[]): Turn {
 function scriptFor(turn: Turn): readonly ModelEvent[] {
   const ordered = turn.outcomes.length === 0 ? orderIn(turn.question) : null
   if (ordered !== null) return ordered
+  const title = turn.outcomes.length === 0 ? titleIn(turn.question) : null
+  if (title !== null) return [text("I will ask you first."), call("rename_conversation", JSON.stringify({ title }))]
   const ask = askOf(turn.questions)
   const isTomorrow = ask.kind === "weather" && ask.isTomorrow
   if (turn.outcomes.length > 0) return [text(answerTo(turn.outcomes, isTomorrow))]
   if (ask.kind === "weather") return lookUp(ask)
   const said = saidTo(ask.kind)
   return [thinking(said.thinking), text(said.text)]
+}
+
+/** "Rename this conversation to …". */
+function titleIn(question: string): string | null {
+  const wish = /^(?:please )?(?:rename|call) (?:this|the) (?:chat|conversation)(?: to)? (\S.{0,119})$/i
+  const title = wish.exec(question.trim())?.[1]?.replace(/^["'“]|["'”]?[.!]?$/g, "")
+  return title === undefined || title === "" ? null : title
 }
 
 function lookUp({ places, isTomorrow }: Extract<Ask, { kind: "weather" }>): readonly ModelEvent[] {
@@ -146,6 +161,28 @@ function thinking(delta: string): ModelEvent {
 
 function call(name: string, args: string): ModelEvent {
   return { type: "tool_call", name, args }
+}
+
+/** Longest share of one message in a summary, in characters. */
+const MAX_GIST_CHARS = 80
+
+const SUMMARY_HEAD = "What was asked earlier:"
+/** Most lines of a summary. */
+const MAX_GISTS = 60
+
+/** What was asked, in the order it was asked: a summary that invents nothing. */
+function summaryOf(messages: readonly ModelMessage[]): string {
+  const gists = messages.flatMap((message) => {
+    if (message.role !== "user") return []
+    const [head, ...lines] = message.content.split("\n")
+    return head === SUMMARY_HEAD ? lines : [`- ${gistOf(message.content)}`]
+  })
+  return [SUMMARY_HEAD, ...gists.slice(-MAX_GISTS)].join("\n")
+}
+
+function gistOf(words: string): string {
+  const line = words.trim().replace(/\s+/g, " ")
+  return line.length <= MAX_GIST_CHARS ? line : `${line.slice(0, MAX_GIST_CHARS - 1).toWellFormed()}…`
 }
 
 function listOf(words: readonly string[]): string {

@@ -32,6 +32,9 @@ const sendSchema = v.object({
   reply_to: v.optional(idSchema),
 })
 
+/** Without an exchange: the answer that runs, whichever it is. */
+const cancelSchema = v.object({ exchange_id: v.optional(idSchema) })
+
 const decimal = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
 
 const pageSchema = v.object({
@@ -97,6 +100,16 @@ sessions.post("/:id/messages", async (context) => {
   const { id = nanoid(), content, reply_to } = body.value
   const accepted = await session.send(claims, { id, content, reply_to })
   return accepted.ok ? context.json(accepted.value, 202) : answerFault(accepted.fault)
+})
+
+sessions.post("/:id/cancel", async (context) => {
+  const body = await readBody(context, cancelSchema)
+  if (!body.ok) return answerFault(body.fault)
+  const claims = context.get("claims")
+  const session = sessionOf(context.env, claims, context.req.param("id"))
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const cancelled = await session.cancel(claims, body.value.exchange_id ?? null)
+  return cancelled.ok ? context.json({ ...cancelled.value, status: "cancelled" }) : answerFault(cancelled.fault)
 })
 
 sessions.get("/:id/socket", async (context) => {

@@ -8,6 +8,7 @@
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
+import { tokensOf } from "../model/tokens.ts"
 import type { Store } from "./store.ts"
 import { type Turns, userMessage } from "./turn.ts"
 
@@ -26,13 +27,20 @@ export interface Accepted {
 
 /**
  * Shapes  SendRequest → Accepted.
- * Errors  `message_empty`, `message_too_large`, `frame_invalid` (an answer to nothing), `queue_full`; nothing is stored then.
+ * Errors  `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (an answer to nothing), `queue_full`;
+ *         nothing is stored then.
  */
-export function acceptMessage(store: Store, turns: Turns, request: SendRequest, now: number): Result<Accepted> {
+export function acceptMessage(
+  store: Store,
+  turns: Turns,
+  request: SendRequest,
+  now: number,
+  maxTokens: number,
+): Result<Accepted> {
   const { id, content, reply_to } = request
   const known = store.find(id)
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
-  const fault = faultOf(content)
+  const fault = faultOfContent(content, maxTokens)
   if (fault !== null) return fail(fault)
   if (reply_to !== undefined && store.find(reply_to) === null)
     return fail({ reason: "frame_invalid", field: "reply_to" })
@@ -41,9 +49,11 @@ export function acceptMessage(store: Store, turns: Turns, request: SendRequest, 
   return succeed({ id, seq, duplicate: false })
 }
 
-function faultOf(content: string): Fault | null {
+/** Why these words cannot be a message; null where they can. */
+export function faultOfContent(content: string, maxTokens: number): Fault | null {
   if (content.trim() === "") return { reason: "message_empty" }
-  return utf8Bytes(content) > MAX_MESSAGE_BYTES ? { reason: "message_too_large", max: MAX_MESSAGE_BYTES } : null
+  if (utf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
+  return tokensOf(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
 /** The session's title; an untitled one takes the first words of its first message. */

@@ -1,5 +1,5 @@
 /**
- * context.ts: what goes to the model: the newest whole turns that fit, and this turn so far.
+ * context.ts: what goes to the model: a summary of what is older, the newest whole turns that fit, and this turn so far.
  *
  * store → CONTEXT → model
  * Older turns go back without spans, trailers and escapes; this turn's tool results go verbatim, trailer and all,
@@ -8,45 +8,86 @@
 
 import { cleanToModel } from "../../shared/clean.ts"
 import { resultData, splitResult } from "../../shared/cue.ts"
-import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
-import type { Message, ToolCall } from "../../shared/message.ts"
+import type { Message, Summary, ToolCall } from "../../shared/message.ts"
 import { stripSpans } from "../../shared/segment.ts"
-import type { AssistantPiece, ModelMessage } from "../model/adapter.ts"
-import type { StoredMessage } from "./store.ts"
+import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"
+import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
+import type { StoredMessage } from "./rows.ts"
 
-/** Text units that a token is taken for. An estimate that holds for European text; ideographs run over. */
-const CHARS_PER_TOKEN = 4
+export type LookUp = (pos: number) => StoredMessage | null
 
-/**
- * The messages for the next model call of a turn.
- *
- * Shapes  (this turn's assistant message, its parent's position, look-up) → ModelMessage[], oldest first.
- * Cost    reads whole turns, newest first, until MODEL_CONTEXT_TOKENS is full: flat in the length of a session.
- */
-export function contextFor(
-  current: Message,
-  parent: number | null,
-  at: (pos: number) => StoredMessage | null,
-): ModelMessage[] {
-  const now = fitResults(messagesOf(current, true), (MODEL_CONTEXT_TOKENS * CHARS_PER_TOKEN) / 2)
-  let room = MODEL_CONTEXT_TOKENS * CHARS_PER_TOKEN - charsOf(now)
-  const older: ModelMessage[][] = []
-  let turn: ModelMessage[] = []
-  let isOwn = true
+/** A whole turn of the active path: a person's words and the answer to them. */
+export interface PastTurn {
+  /** Position of its newest message. */
+  readonly newest: number
+  readonly messages: readonly ModelMessage[]
+  readonly tokens: number
+  /** What it was told instead of all before it, if it was. */
+  readonly summary: Summary | null
+}
+
+/** The turns that end at `parent`, newest first; the first is this turn's own question. Reads a turn at a time. */
+export function* turnsBefore(parent: number | null, at: LookUp): Generator<PastTurn> {
+  let newest = parent
+  let messages: ModelMessage[] = []
+  let summary: Summary | null = null
   for (let pos = parent; pos !== null; ) {
     const stored = at(pos)
-    if (stored === null) break
-    turn = [...messagesOf(stored.message, false), ...turn]
+    if (stored === null) return
+    const { message } = stored
+    newest ??= pos
+    messages = [...messagesOf(message, false), ...messages]
+    summary ??= message.summary
     pos = stored.parent
-    if (stored.message.role === "assistant") continue
-    room -= charsOf(turn)
-    // This turn's own question always goes along, however long.
-    if (room < 0 && !isOwn) break
-    older.push(turn)
-    turn = []
-    isOwn = false
+    if (message.role === "assistant") continue
+    yield { newest, messages, tokens: tokensOfMessages(messages), summary }
+    newest = null
+    messages = []
+    summary = null
   }
-  return [...older.reverse().flat(), ...now]
+}
+
+export interface ContextRequest {
+  /** This turn's answer so far, and the position of its question. */
+  readonly current: Message
+  readonly parent: number | null
+  readonly at: LookUp
+  readonly system: string
+  readonly tools: readonly ToolSpec[]
+  /** All that goes into one call. */
+  readonly tokens: number
+}
+
+/** Words before a summary in the system prompt. */
+const SUMMARY_HEAD = "Earlier in this conversation, in short (the messages themselves are left out here):"
+
+/**
+ * What the next model call of a turn is told, messages oldest first.
+ *
+ * Shapes  ContextRequest → system prompt and ModelMessage[].
+ * Cost    reads whole turns, newest first, until a summary or the budget ends it: flat in the length of a session.
+ * Source  SPEC TU6, TU12.
+ */
+export function contextFor(request: ContextRequest): { readonly system: string; readonly messages: ModelMessage[] } {
+  const { current, parent, at, system, tools } = request
+  const budget = request.tokens - tokensOfFrame(system, tools)
+  const now = fitResults(messagesOf(current, true), budget / 2)
+  let room = budget - tokensOfMessages(now)
+  let { summary } = current
+  if (summary !== null) room -= tokensOf(summary.text)
+  const older: (readonly ModelMessage[])[] = []
+  for (const turn of turnsBefore(parent, at)) {
+    if (summary !== null && turn.newest <= summary.upto) break
+    room -= turn.tokens
+    // This turn's own question always goes along.
+    if (room < 0 && older.length > 0) break
+    older.push(turn.messages)
+    if (summary !== null || turn.summary === null) continue
+    summary = turn.summary
+    room -= tokensOf(summary.text)
+  }
+  const told = summary === null ? system : `${system}\n\n${SUMMARY_HEAD}\n${summary.text}`
+  return { system: told, messages: [...older.reverse().flat(), ...now] }
 }
 
 function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
@@ -72,15 +113,15 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
   return messages
 }
 
-/** This turn's results may fill so much and no more: the longest lose their tail, never their trailer. */
-function fitResults(messages: readonly ModelMessage[], room: number): ModelMessage[] {
+/** Results may fill so many tokens and no more: the longest lose their tail, never their trailer. */
+export function fitResults(messages: readonly ModelMessage[], room: number): ModelMessage[] {
   const results = messages.filter((message) => message.role === "tool")
-  if (charsOf(results) <= room) return [...messages]
+  if (tokensOfMessages(results) <= room) return [...messages]
   const each = Math.floor(room / results.length)
   return messages.map((message) => {
-    if (message.role !== "tool" || message.result.length <= each) return message
+    if (message.role !== "tool" || tokensOf(message.result) <= each) return message
     const { head, trailer } = splitResult(message.result)
-    const kept = head.slice(0, Math.max(each - trailer.length, 0)).toWellFormed()
+    const kept = headOfTokens(head, Math.max(each - tokensOf(trailer), 0))
     const note = `[${head.length - kept.length} more characters are left out here]`
     return { ...message, result: [`${kept}\n${note}`, trailer].filter((text) => text !== "").join("\n\n") }
   })
@@ -91,21 +132,4 @@ function resultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   const whole = call.result ?? JSON.stringify({ error: error?.message ?? "No result." })
   const result = isCurrent ? whole : resultData({ name, result: whole })
   return { role: "tool", call_id, name, result, ok: status === "ok" }
-}
-
-function charsOf(messages: readonly ModelMessage[]): number {
-  let chars = 0
-  for (const message of messages) {
-    switch (message.role) {
-      case "user":
-        chars += message.content.length
-        break
-      case "tool":
-        chars += message.result.length
-        break
-      case "assistant":
-        for (const piece of message.pieces) chars += piece.type === "text" ? piece.text.length : piece.args.length
-    }
-  }
-  return chars
 }

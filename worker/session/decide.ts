@@ -13,27 +13,39 @@ import { callsOf, isEnded, isSettled, type Message, type Part, type ToolCall } f
 export type Act =
   /** Ask the model. */
   | { readonly do: "step" }
-  /** Run these tools. */
-  | { readonly do: "dispatch"; readonly calls: readonly ToolCall[] }
-  /** Nothing until somebody answers. */
+  /** Run these tools, and ask a person about those. */
+  | { readonly do: "dispatch"; readonly calls: readonly ToolCall[]; readonly ask: readonly ToolCall[] }
+  /** Nothing until a tool comes back or somebody answers. */
   | { readonly do: "wait" }
   | { readonly do: "end"; readonly status: "completed" | "failed" | "interrupted"; readonly reason: TurnFault | null }
   /** It is over. */
   | { readonly do: "rest" }
 
+/** What the process that moves a turn knows beside its rows. */
+export interface Moving {
+  /** Whether this very process is running that call. */
+  readonly isInFlight: (call_id: string) => boolean
+  /** Whether a person has to allow that call. */
+  readonly needsApproval: (call: ToolCall) => boolean
+}
+
 /**
  * The next act of a turn whose last step is finished (or that has none), and whose left-behind calls were told
  * by `recoveryOf`.
  *
- * Shapes  Message → Act.
+ * Shapes  (Message, Moving) → Act.
  * Cost    the number of parts.
  */
-export function nextAct(message: Message): Act {
+export function nextAct(message: Message, { isInFlight, needsApproval }: Moving): Act {
   if (isEnded(message.status)) return { do: "rest" }
   const calls = callsOf(message)
-  // Nothing is in flight when this is asked: a call that is `running` was left behind, and may be run again.
-  const pending = calls.filter((call) => call.status === "queued" || call.status === "running")
-  if (pending.length > 0) return { do: "dispatch", calls: pending }
+  const ask = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
+  // A call that runs and is not in flight was left behind by another process, and may be run again.
+  const due = calls.filter(
+    (call) =>
+      (call.status === "queued" && !ask.includes(call)) || (call.status === "running" && !isInFlight(call.call_id)),
+  )
+  if (ask.length + due.length > 0) return { do: "dispatch", calls: due, ask }
   if (calls.some((call) => !isSettled(call.status))) return { do: "wait" }
   if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
   const said = message.parts.filter((part) => part.step === message.step && !isBlank(part))
@@ -62,13 +74,26 @@ export function recoveryOf(message: Message, isRepeatable: (tool: string) => boo
     const error = { code: "tool_interrupted", message: "The tool was interrupted by a restart." }
     events.push({ type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error })
   }
-  // Calls are dispatched in the very write that ends their step: one that still waits tells of a step that was cut.
+  // Calls are dispatched, or asked about, in the very write that ends their step: one of which neither is true tells of
+  // a step that was cut.
   const last = message.parts.findLast((part) => !isBlank(part))
-  const isCut = last !== undefined && (last.type !== "tool_call" || last.call.status === "queued")
+  const isCut =
+    last !== undefined && (last.type !== "tool_call" || (last.call.status === "queued" && last.call.approval === null))
   if (isCut) {
     events.push({ type: "end", status: "interrupted", reason: "process_restart", metrics: null })
   }
   return events
+}
+
+/**
+ * Steps of an ended answer that were finished, from 1; what stands after them is run again by a retry.
+ * The last step is finished only if it asked for tools and all of them came back.
+ */
+export function finishedSteps({ parts }: Message): number {
+  const last = parts.at(-1)?.step ?? 0
+  const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last ? [part.call] : []))
+  const isFinished = calls.length > 0 && calls.every((call) => call.status === "ok" || call.status === "failed")
+  return isFinished ? last : last - 1
 }
 
 /** Ordinals of the next calls, by tool name: one more than were dispatched for the reader in this turn. Seed 000 §5.7. */

@@ -7,13 +7,13 @@
  */
 
 import { cardOf } from "../../shared/cue.ts"
-import type { Channel, TurnEvent } from "../../shared/event.ts"
+import type { Channel, TextSize, TurnEvent } from "../../shared/event.ts"
 import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
-import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES, TOOL_MS } from "../../shared/limits.ts"
+import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
-import type { Tool, ToolArgs, ToolContext, ToolReturn } from "../tool/tool.ts"
+import { createSize, utf8Bytes } from "../../shared/truncate.ts"
+import { argsOf, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "../tool/tool.ts"
 
 type ToolResult = Extract<TurnEvent, { type: "tool_result" }>
 
@@ -25,6 +25,8 @@ export interface Dispatch {
   readonly tool: Tool | undefined
   readonly signal: AbortSignal
   readonly now: () => number
+  /** Longest run, in milliseconds. */
+  readonly toolMs: number
   /** What the tool says while it runs. */
   readonly onOutput: (delta: string) => void
   readonly log: (event: string, detail: Record<string, unknown>) => void
@@ -35,26 +37,31 @@ export interface Dispatch {
  *
  * Shapes  Dispatch → tool_result event.
  * Errors  none: every fault is a `failed` result with a code of SPEC ER2.
- * Cost    at most TOOL_MS.
+ * Cost    at most `toolMs`.
  */
 export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
-  const { call, tool, ordinal, channel } = dispatch
+  const { call, tool, ordinal, channel, toolMs } = dispatch
   if (tool === undefined) return failed(call, "tool_unknown", call.name)
   const args = argsOf(call.args)
   if (args === null) return failed(call, "tool_arguments", "The arguments are not a JSON object.")
-  const timeout = AbortSignal.timeout(TOOL_MS)
+  const timeout = AbortSignal.timeout(toolMs)
   const signal = AbortSignal.any([dispatch.signal, timeout])
   const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
+  const output = createOutput(dispatch.onOutput)
+  const withSize = (result: ToolResult): ToolResult => {
+    const size = output.size()
+    return size === null ? result : { ...result, output_size: size }
+  }
   try {
     const context: ToolContext = { card, signal, now: dispatch.now }
-    const returned = await untilAborted(finish(tool, args, context, dispatch.onOutput), signal)
-    return resultOf(call, channel === "user" ? ordinal : null, returned)
+    const returned = await untilAborted(finish(tool, args, context, output.say), signal)
+    return withSize(resultOf(call, channel === "user" ? ordinal : null, returned))
   } catch (error) {
-    if (timeout.aborted) return failed(call, "tool_timeout", `No answer within ${TOOL_MS / 1000} s.`)
-    if (dispatch.signal.aborted) return interrupted(call)
+    if (dispatch.signal.aborted) return withSize(interrupted(call))
+    if (timeout.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${toolMs / 1000} s.`))
     // What a tool throws is our own mistake: its words may hold addresses and keys, so they go to the log alone.
     dispatch.log("tool_error", { tool: call.name, message: error instanceof Error ? error.message : "unknown" })
-    return failed(call, "tool_failed", "It failed unexpectedly.")
+    return withSize(failed(call, "tool_failed", "It failed unexpectedly."))
   }
 }
 
@@ -68,13 +75,12 @@ async function finish(
   tool: Tool,
   args: ToolArgs,
   context: ToolContext,
-  onOutput: (delta: string) => void,
+  say: (text: string) => void,
 ): Promise<string | { readonly [key: string]: Json }> {
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
   // However the waiting ends, the tool learns that nobody listens any more.
   context.signal.addEventListener("abort", () => void returned.return("").catch(() => {}), { once: true })
-  const say = createOutput(onOutput)
   for (;;) {
     const next = await returned.next()
     if (next.done === true) return next.value
@@ -82,16 +88,31 @@ async function finish(
   }
 }
 
+interface Output {
+  readonly say: (text: string) => void
+  /** The true size of all that was said, where more came than was kept; else null. */
+  readonly size: () => TextSize | null
+}
+
 /** Bounds what is kept of a tool's output, and joins surrogate pairs that it cut. */
-function createOutput(onOutput: (delta: string) => void): (text: string) => void {
+function createOutput(onOutput: (delta: string) => void): Output {
+  const size = createSize()
   let room = MAX_OUTPUT_CHARS
+  let isOver = false
   let carry = ""
-  return (text) => {
-    const whole = carry + text
-    carry = /[\ud800-\udbff]$/.test(whole) ? whole.slice(-1) : ""
-    const kept = whole.slice(0, Math.min(room, whole.length - carry.length)).toWellFormed()
-    room -= kept.length
-    if (kept !== "") onOutput(kept)
+  return {
+    size: () => (isOver ? size.size() : null),
+    say(text) {
+      const whole = carry + text
+      carry = /[\ud800-\udbff]$/.test(whole) ? whole.slice(-1) : ""
+      const come = whole.slice(0, whole.length - carry.length).toWellFormed()
+      size.push(come)
+      let end = Math.min(room, come.length)
+      if (end < come.length && /[\ud800-\udbff]/.test(come.charAt(end - 1))) end -= 1
+      isOver ||= end < come.length
+      room = isOver ? 0 : room - end
+      if (end > 0) onOutput(come.slice(0, end))
+    },
   }
 }
 
@@ -106,12 +127,6 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener("abort", abort, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
   })
-}
-
-function argsOf(text: string): ToolArgs | null {
-  const value = parseJson(text === "" ? "{}" : text)
-  // An object without an own shape: each tool guards its own fields.
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
 }
 
 function resultOf(call: ToolCall, ordinal: number | null, returned: string | object): ToolResult {

@@ -9,7 +9,8 @@
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
-import { isQuiet, type Store, type StoredMessage } from "./store.ts"
+import { isQuiet, type StoredMessage } from "./rows.ts"
+import type { Store } from "./store.ts"
 
 export interface PageQuery {
   /** Messages, 1 to MAX_PAGE_MESSAGES. */
@@ -52,13 +53,15 @@ export function pageJson(store: Store, epoch: string, seq: number, query: PageQu
 
 /**
  * The messages that changed after `seq`, in the order of their last change; null where they are too many to send.
+ * One that was taken back comes as a user's message that is `cancelled`.
  *
  * Cost    their rows, and those of one message more: newer messages changed later, so the first that did not ends the walk.
  */
 export function changedSince(store: Store, seq: number): StoredMessage[] | null {
-  const changed: StoredMessage[] = []
+  const changed: StoredMessage[] = store.withdrawnSince(seq)
   for (const queued of store.queue()) {
-    if (queued.seq > seq) changed.push({ pos: 0, parent: null, version: 1, seq: queued.seq, message: queued.message })
+    if (queued.seq > seq)
+      changed.push({ pos: 0, parent: null, deadline: null, seq: queued.seq, message: queued.message })
   }
   for (let next = store.tip(); next !== null; ) {
     const stored = store.at(next)

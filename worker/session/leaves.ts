@@ -6,7 +6,8 @@
  */
 
 import { MAX_LEAF_CHARS } from "../../shared/limits.ts"
-import type { Leaf, Store } from "./store.ts"
+import type { Leaf } from "./rows.ts"
+import type { Store } from "./store.ts"
 
 export interface LeafText {
   readonly part: number

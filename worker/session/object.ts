@@ -9,11 +9,13 @@ import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
 import { fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
-import { ALARM_MS, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { type Claims, claimsFrom } from "../tenant/keys.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
+import { timesFor } from "../times.ts"
 import { changedSince, type PageQuery, pageJson } from "./history.ts"
+import { type Revision, revise } from "./revise.ts"
 import { isOwner, log, openRoom, type Room } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
@@ -55,7 +57,7 @@ export class Session extends DurableObject<Env> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
     const before = room.store.rows().read
-    const json = pageJson(room.store, room.session.epoch, room.lastSeq(), query)
+    const json = pageJson(room.store, room.epoch(), room.lastSeq(), query)
     return succeed({ json, rowsRead: room.store.rows().read - before })
   }
 
@@ -63,6 +65,16 @@ export class Session extends DurableObject<Env> {
   send(claims: Claims, request: SendRequest): Result<Accepted> {
     const room = this.#roomOf(claims)
     return room === null ? fail({ reason: "session_unknown" }) : this.#accept(room, request)
+  }
+
+  /** Stops the answer of an exchange, or (null) the one that runs. Tells which it was. */
+  cancel(claims: Claims, exchange: string | null): Result<{ readonly exchange_id: string; readonly seq: number }> {
+    const room = this.#roomOf(claims)
+    if (room === null) return fail({ reason: "session_unknown" })
+    const exchange_id = exchange ?? room.turns.exchange()
+    if (exchange_id === null) return fail({ reason: "turn_ended" })
+    const cancelled = this.#cancel(room, exchange_id)
+    return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
   }
 
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
@@ -84,7 +96,14 @@ export class Session extends DurableObject<Env> {
     if (place.last === null && parsed.value.type !== "hello") {
       return this.#sockets.fault(socket, { reason: "hello_first" })
     }
-    this.#obey(room, socket, parsed.value)
+    try {
+      this.#obey(room, socket, parsed.value)
+    } catch (error) {
+      // A write that failed: what it would have been given is given again, and the client, who resumes, asks again.
+      room.resetSeq()
+      log("frame_error", { type: parsed.value.type, message: error instanceof Error ? error.message : "unknown" })
+      this.#sockets.fault(socket, { reason: "internal" })
+    }
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
@@ -94,8 +113,11 @@ export class Session extends DurableObject<Env> {
 
   override alarm(): void {
     this.#alarmMs = 0
-    if (this.#room?.turns.isRunning() === true) this.#armAlarm()
-    this.#advance()
+    const room = this.#room
+    if (room === null) return
+    this.ctx.waitUntil(room.turns.wake())
+    const next = room.turns.nextAlarm()
+    if (next !== null) this.#setAlarm(next)
   }
 
   #obey(room: Room, socket: WebSocket, frame: ClientFrame): void {
@@ -116,14 +138,36 @@ export class Session extends DurableObject<Env> {
         // Only a ping that is not byte for byte the automatic one comes as far as here.
         return socket.send(PONG_FRAME)
       case "cancel":
+        return this.#answer(socket, frame.exchange_id, this.#cancel(room, frame.exchange_id))
       case "approve":
+        this.#answer(socket, frame.call_id, room.turns.approve(frame.call_id, frame.decision))
+        return this.#advance()
       case "withdraw":
+        return this.#answer(socket, frame.id, room.turns.withdraw(frame.message))
       case "retry":
       case "regenerate":
       case "edit":
       case "switch":
-        return this.#sockets.fault(socket, { reason: "not_supported", type: frame.type })
+        return this.#revise(room, socket, frame)
     }
+  }
+
+  #cancel(room: Room, exchange: string): Result<number> {
+    const cancelled = room.turns.cancel(exchange)
+    this.#advance()
+    return cancelled
+  }
+
+  #revise(room: Room, socket: WebSocket, frame: Revision): void {
+    const revised = revise(room.reviser, frame)
+    this.#answer(socket, frame.id, revised.ok ? succeed(revised.value.seq) : revised)
+    if (revised.ok && !revised.value.duplicate && frame.type === "edit") this.#touch(room, frame.content, Date.now())
+    this.#advance()
+  }
+
+  #answer(socket: WebSocket, id: string, result: Result<number>): void {
+    if (result.ok) this.#sockets.reply(socket, { type: "ack", id, seq: result.value })
+    else this.#sockets.fault(socket, result.fault, id)
   }
 
   #hello(room: Room, socket: WebSocket, frame: Extract<ClientFrame, { type: "hello" }>): void {
@@ -131,7 +175,7 @@ export class Session extends DurableObject<Env> {
       return this.#sockets.fault(socket, { reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
     }
     const seq = room.lastSeq()
-    const { epoch } = room.session
+    const epoch = room.epoch()
     if (frame.after !== undefined && frame.after > seq && frame.epoch === epoch) {
       return this.#sockets.fault(socket, { reason: "frame_invalid", field: "after" })
     }
@@ -143,7 +187,7 @@ export class Session extends DurableObject<Env> {
 
   #accept(room: Room, request: SendRequest): Result<Accepted> {
     const now = Date.now()
-    const accepted = acceptMessage(room.store, room.turns, request, now)
+    const accepted = acceptMessage(room.store, room.turns, request, now, room.maxTokens)
     if (accepted.ok && !accepted.value.duplicate) {
       this.#touch(room, request.content, now)
       this.#advance()
@@ -153,11 +197,13 @@ export class Session extends DurableObject<Env> {
 
   /** Lets the directory know that something was said here, and what the session is about. */
   #touch(room: Room, words: string, now: number): void {
-    const { tenant, user, id } = room.session
-    const title = titleSession(room.store, words)
-    const directory = this.env.DIRECTORY.getByName(`${tenant}:${user}`)
     // A missed touch costs an old date in a list; the next message mends it.
-    this.ctx.waitUntil(Promise.resolve(directory.touch(id, now, title)).catch(() => log("touch_failed", { id })))
+    const touched = this.#list(room, titleSession(room.store, words), now)
+    this.ctx.waitUntil(touched.catch(() => log("touch_failed", { id: room.session.id })))
+  }
+
+  async #list({ session: { tenant, user, id } }: Room, title: string, now: number): Promise<void> {
+    await this.env.DIRECTORY.getByName(`${tenant}:${user}`).touch(id, now, title)
   }
 
   #roomOf(claims: Claims): Room | null {
@@ -165,7 +211,18 @@ export class Session extends DurableObject<Env> {
   }
 
   #enter(): void {
-    this.#room = openRoom(this.ctx.storage, this.env, this.#sockets, () => this.#armAlarm())
+    const { storage } = this.ctx
+    this.#room = openRoom({
+      ...{ storage, env: this.env, sockets: this.#sockets, armAlarm: () => this.#armAlarm() },
+      rename: (title) => this.#rename(title),
+    })
+  }
+
+  async #rename(title: string): Promise<void> {
+    const room = this.#room
+    if (room === null) return
+    room.store.setTitle(title)
+    await this.#list(room, title, Date.now())
   }
 
   #advance(): void {
@@ -175,8 +232,11 @@ export class Session extends DurableObject<Env> {
   /** One alarm while turns run: it wakes a process that took over from a killed one. */
   #armAlarm(): void {
     const now = Date.now()
-    if (this.#alarmMs > now) return
-    this.#alarmMs = now + ALARM_MS
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(this.#alarmMs))
+    if (this.#alarmMs <= now) this.#setAlarm(now + timesFor(this.env).alarmMs)
+  }
+
+  #setAlarm(at: number): void {
+    this.#alarmMs = at
+    this.ctx.waitUntil(this.ctx.storage.setAlarm(at))
   }
 }

@@ -10,10 +10,11 @@ import type { CleanState } from "../../shared/clean.ts"
 import type { TurnEvent } from "../../shared/event.ts"
 import { type Op, parseJson } from "../../shared/frame.ts"
 import { createIntake, type Intake } from "../../shared/intake.ts"
-import { fold, isEnded, type Message, type Part, type ToolCall } from "../../shared/message.ts"
+import { fold, isEnded, type Message, type MessageStatus, type Part, type ToolCall } from "../../shared/message.ts"
 import { createTranscriber, type Drift } from "../../shared/segment.ts"
 import { createLeafWriter } from "./leaves.ts"
-import type { Store, StoredMessage } from "./store.ts"
+import type { StoredMessage } from "./rows.ts"
+import type { Store } from "./store.ts"
 
 export interface Flushed {
   readonly seq: number
@@ -35,10 +36,17 @@ export interface Recorder {
   readonly drift: readonly Drift[]
 }
 
+export interface RecorderOptions {
+  /** What clean had not settled is given up. */
+  readonly forgetHeld?: boolean
+  /** When a message that now has this status is over at the latest; without it that stays as it is. */
+  readonly deadlineFor?: (status: MessageStatus) => number | null
+}
+
 /**
  * Goes on with a stored message.
  *
- * Shapes  (Store, StoredMessage, nextSeq) → Recorder; `forgetHeld`: what clean had not settled is given up.
+ * Shapes  (Store, StoredMessage, nextSeq, options) → Recorder.
  * Errors  none of its own; what SQLite throws goes up, nothing of that window is stored, and the recorder is spent:
  *         a new one goes on from the rows.
  * Cost    reads one leaf; each flush writes one row a changed part.
@@ -48,7 +56,7 @@ export function createRecorder(
   store: Store,
   stored: StoredMessage,
   nextSeq: () => number,
-  forgetHeld = false,
+  { forgetHeld = false, deadlineFor = () => stored.deadline }: RecorderOptions = {},
 ): Recorder {
   let shown = stored
   let message = stored.message
@@ -77,16 +85,19 @@ export function createRecorder(
       if (message === before && !hasHeld) return null
       const ops = [...transcriber.advance(message), ...opsBeside(before, message)]
       const seq = ops.length > 0 ? nextSeq() : shown.seq
+      const isNew = message.status !== before.status
+      const deadline = isEnded(message.status) ? null : isNew ? deadlineFor(message.status) : shown.deadline
+      const next = { ...shown, seq, deadline, message }
       store.atomically(() => {
         message.parts.forEach((part, at) => {
           const isHolding = hasHeld && part.type !== "tool_call" && part.open
           if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at])
         })
-        if (message.status !== before.status) store.updateMessage(stored.pos, message, seq)
+        if (isNew || message.summary !== before.summary) store.updateMessage(next)
         if (isEnded(before.status)) store.setLateSeq(seq)
       })
       hasHeld = false
-      shown = { ...shown, seq, message }
+      shown = next
       return ops.length > 0 ? { seq, ops } : null
     },
   }
@@ -125,11 +136,18 @@ function createPartWriter(store: Store, pos: number, save: () => string): PartWr
 
 /** Output has leaves of its own: a call whose output alone grew keeps its row. */
 function isRowChanged(before: ToolCall, after: ToolCall): boolean {
-  return before.status !== after.status || before.result !== after.result || before.channel !== after.channel
+  return (
+    before.status !== after.status ||
+    before.result !== after.result ||
+    before.channel !== after.channel ||
+    before.approval !== after.approval
+  )
 }
 
 function opsBeside(before: Message, after: Message): Op[] {
-  if (after.status === before.status) return []
-  if (!isEnded(after.status)) return [{ op: "meta", status: after.status }]
-  return [{ op: "end", status: after.status, reason: after.reason, metrics: after.metrics }]
+  const { status, reason, metrics, summary } = after
+  const ops: Op[] = []
+  if (summary !== null && summary !== before.summary) ops.push({ op: "meta", summary: summary.text })
+  if (status === before.status) return ops
+  return [...ops, isEnded(status) ? { op: "end", status, reason, metrics } : { op: "meta", status }]
 }

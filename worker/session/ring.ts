@@ -20,6 +20,7 @@ export interface Numbered {
 
 export interface Ring {
   push(frame: Numbered): void
+  clear(): void
   /** All frames after `seq`, oldest first; null where some are gone. `now` is the newest seq of the session. */
   after(seq: number, now: number): readonly Numbered[] | null
 }
@@ -32,6 +33,10 @@ export function createRing(maxFrames = RING_FRAMES, maxBytes = RING_BYTES): Ring
       frames.push(frame)
       bytes += frame.body.length
       while (frames.length > maxFrames || bytes > maxBytes) bytes -= frames.shift()?.body.length ?? bytes
+    },
+    clear() {
+      frames.length = 0
+      bytes = 0
     },
     after(seq, now) {
       if (seq === now) return []

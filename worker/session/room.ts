@@ -3,42 +3,78 @@
  */
 
 import { nanoid } from "nanoid"
-import { TURN_MS } from "../../shared/limits.ts"
+import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { systemPrompt } from "../model/prompt.ts"
 import { modelFor } from "../model/registry.ts"
+import { tokensOfFrame } from "../model/tokens.ts"
 import type { Claims } from "../tenant/keys.ts"
+import { timesFor } from "../times.ts"
 import { toolsFor } from "../tool/registry.ts"
+import type { Rename } from "../tool/rename.ts"
+import type { Reviser } from "./revise.ts"
+import type { SessionRow } from "./rows.ts"
+import type { TurnHost } from "./run.ts"
 import type { Sockets } from "./sockets.ts"
-import { createStore, type SessionRow, type Store } from "./store.ts"
+import { createStore, type Store } from "./store.ts"
 import { createTurns, type Turns } from "./turn.ts"
 
 export interface Room {
   readonly session: SessionRow
   readonly store: Store
   readonly turns: Turns
+  readonly reviser: Reviser
+  /** Changes whenever another version becomes active. */
+  readonly epoch: () => string
+  /** Tokens that a message may have. */
+  readonly maxTokens: number
+  /** After an error that was thrown: the next seq goes on from what is stored. */
+  readonly resetSeq: () => void
   /** The newest seq that was given. */
   readonly lastSeq: () => number
 }
 
+/** What a room needs of the object that it stands in. */
+export interface RoomParts {
+  readonly storage: DurableObjectStorage
+  readonly env: Env
+  readonly sockets: Sockets
+  readonly armAlarm: () => void
+  readonly rename: Rename
+}
+
+/** Share of the model's tokens that one message may have: the rest is for what the model and its tools say. */
+const MESSAGE_SHARE = 0.75
+
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
-export function openRoom(storage: DurableObjectStorage, env: Env, sockets: Sockets, armAlarm: () => void): Room | null {
+export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts): Room | null {
   const store = createStore(storage.sql, (write) => storage.transactionSync(write))
   const session = store.session()
   if (session === null) return null
   let seq = store.lastSeq()
-  const turns = createTurns({
-    ...{ store, sockets, model: modelFor(env), tools: toolsFor(env), system: systemPrompt() },
-    ...{ now: Date.now, turnMs: TURN_MS, nextId: nanoid, log, armAlarm },
+  let { epoch } = session
+  const resetSeq = (): void => {
+    seq = store.lastSeq()
+  }
+  const tools = toolsFor(env, { rename })
+  const system = systemPrompt()
+  const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
+  const maxTokens = Math.floor((contextTokens - tokensOfFrame(system, tools)) * MESSAGE_SHARE)
+  const host: TurnHost = {
+    ...{ store, sockets, tools, system, contextTokens, log, armAlarm, resetSeq },
+    ...{ model: modelFor(env, log), times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {
       seq += 1
       return seq
     },
-    resetSeq: () => {
-      seq = store.lastSeq()
-    },
-  })
-  return { session, store, turns, lastSeq: () => seq }
+  }
+  const turns = createTurns(host)
+  const setEpoch = (next: string): void => {
+    epoch = next
+    sockets.renew(epoch, seq)
+  }
+  const reviser: Reviser = { host, turns, maxTokens, setEpoch }
+  return { session, store, turns, reviser, maxTokens, resetSeq, epoch: () => epoch, lastSeq: () => seq }
 }
 
 /** Whether these claims are those of the session's owner (law 12). */

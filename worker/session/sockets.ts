@@ -15,7 +15,7 @@ import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../tenant/keys.ts"
 import { piecesOf } from "./pieces.ts"
 import { createRing, type Numbered, opsBody } from "./ring.ts"
-import type { StoredMessage } from "./store.ts"
+import type { StoredMessage } from "./rows.ts"
 
 /** What a socket carries through hibernation. */
 export interface Attachment {
@@ -36,6 +36,8 @@ export interface Sockets {
   sendOps(seq: number, ops: readonly Op[], stored: StoredMessage): void
   /** What was missed since `after`, then live. `since` reads it from the store where memory has it no more. */
   resume(socket: WebSocket, hello: Resume): void
+  /** Another version is active: every client is told the new epoch, and gets no numbered frame until its next hello. */
+  renew(epoch: string, seq: number): void
   see(socket: WebSocket, seq: number): void
   reply(socket: WebSocket, frame: ServerFrame): void
   fault(socket: WebSocket, fault: Fault, id?: string): void
@@ -127,6 +129,15 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
       for (const frame of kept ?? changed.map(numberedMessage)) place = address(socket, place, frame)
       // It asked for these, so it reads them: they do not count as unseen.
       attach(socket, { ...place, unseen: 0 })
+    },
+    renew(epoch, seq) {
+      ring.clear()
+      for (const socket of ctx.getWebSockets()) {
+        const place = attend(socket)
+        if (place === null || place.last === null) continue
+        attach(socket, { ...place, last: null })
+        reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
+      }
     },
     see(socket, seq) {
       const place = attachmentOf(socket)

@@ -6,68 +6,35 @@
  * and the platform's output gate holds frames until it is safe (law 3).
  */
 
-import type { CallError, Metrics, TextSize } from "../../shared/event.ts"
-import { parseJson } from "../../shared/frame.ts"
+import type { Message, MessageStatus, ToolCall } from "../../shared/message.ts"
 import {
-  type CallStatus,
-  isEnded,
-  type Message,
-  type MessageStatus,
-  openMessage,
-  type Part,
-  type Role,
-  type ToolCall,
-} from "../../shared/message.ts"
-
-export interface SessionRow {
-  readonly id: string
-  readonly tenant: string
-  readonly user: string
-  readonly title: string
-  readonly epoch: string
-  readonly tip: number | null
-  readonly late_seq: number
-  readonly created: number
-}
-
-/** A message and where it stands. `seq` is that of its last change. */
-export interface StoredMessage {
-  readonly pos: number
-  readonly parent: number | null
-  readonly version: number
-  readonly seq: number
-  readonly message: Message
-}
-
-export interface QueuedMessage {
-  readonly n: number
-  readonly seq: number
-  readonly message: Message
-}
-
-export interface Leaf {
-  readonly part: number
-  readonly n: number
-  readonly kind: "text" | "thinking" | "output"
-  readonly step: number
-  readonly open: boolean
-  readonly ms: number | null
-  /** JSON of what clean had not settled, on the last leaf of an open part. */
-  readonly held: string | null
-  readonly text: string
-}
-
-/** What stands in a transcript row's `meta`. */
-interface Meta {
-  readonly reply_to: string | null
-  readonly topic: string | null
-  readonly mode: string
-  readonly metrics: Metrics | null
-}
-
-type Row = Record<string, SqlStorageValue>
+  headOf,
+  type Leaf,
+  leafOf,
+  metaOf,
+  numberOrNull,
+  partsOf,
+  placeOf,
+  type QueuedMessage,
+  queuedOf,
+  type Row,
+  type SessionRow,
+  seqOf,
+  sessionOf,
+  type StoredMessage,
+  toJson,
+  withdrawnOf,
+} from "./rows.ts"
 
 export type Store = ReturnType<typeof createStore>
+
+/** Where a message with an id stands: `pos` is null while it is queued, and for ever once it was taken back. */
+export interface Found {
+  readonly pos: number | null
+  /** The seq that it was accepted with, or taken back with. */
+  readonly seq: number
+  readonly isWithdrawn: boolean
+}
 
 /** `atomically` runs writes all or none; without it (in tests) each statement stands alone. */
 export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => T = (write) => write()) {
@@ -83,16 +50,18 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
 
   const leavesAt = (pos: number): Row[] => all("SELECT * FROM leaf WHERE pos = ? ORDER BY part, n", pos)
   const callsAt = (pos: number): Row[] => all("SELECT * FROM tool_calls WHERE pos = ? ORDER BY part", pos)
+  const countVersions = (parent: number | null): number =>
+    Number(first("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
 
   const storedOf = (row: Row): StoredMessage => {
-    const pos = Number(row["pos"])
-    const head = headOf(row)
-    if (head.role === "user") return { ...placeOf(row), message: head }
-    const leaves = leavesAt(pos)
-    const calls = callsAt(pos)
-    const seq = Math.max(Number(row["seq"]), ...leaves.map(seqOf), ...calls.map(seqOf))
+    const place = placeOf(row)
+    const head = headOf(row, row["has_versions"] === 1 ? countVersions(place.parent) : 1)
+    if (head.role === "user") return { ...place, message: head }
+    const leaves = leavesAt(place.pos)
+    const calls = callsAt(place.pos)
+    const seq = Math.max(place.seq, ...leaves.map(seqOf), ...calls.map(seqOf))
     const parts = partsOf(leaves, calls)
-    return { ...placeOf(row), seq, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
+    return { ...place, seq, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
   }
 
   return {
@@ -106,7 +75,7 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return row === null ? null : sessionOf(row)
     },
 
-    createSession(row: Omit<SessionRow, "tip" | "late_seq">): void {
+    createSession(row: Pick<SessionRow, "id" | "tenant" | "user" | "title" | "epoch" | "created">): void {
       all(
         "INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created) VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?)",
         ...[row.id, row.tenant, row.user, row.title, row.epoch, row.created],
@@ -117,9 +86,20 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       all("UPDATE session SET title = ?", title)
     },
 
+    /** Another version is active: the path now ends at `tip` (null: at the newest row). */
+    setPath(epoch: string, tip: number | null, switchId: string | null): void {
+      all("UPDATE session SET epoch = ?, tip = ?, last_switch = ?", epoch, tip, switchId)
+    },
+
     /** Newest position; 0 in an empty session. */
     newestPos(): number {
       return Number(first("SELECT pos FROM transcript ORDER BY pos DESC LIMIT 1")?.["pos"] ?? 0)
+    },
+
+    /** Status of the newest message if it is an answer, without its parts: only that one can be under way. */
+    newestStatus(): MessageStatus | null {
+      const row = first("SELECT role, status FROM transcript ORDER BY pos DESC LIMIT 1")
+      return row?.["role"] === "assistant" ? (String(row["status"]) as MessageStatus) : null
     },
 
     /** Newest message of the active path; null in an empty session. */
@@ -132,33 +112,92 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return numberOrNull(first("SELECT parent FROM transcript WHERE pos = ?", pos)?.["parent"])
     },
 
+    /** Whether the active path leads through this message. Cost: a row for each message after it. */
+    isOnPath(pos: number): boolean {
+      const found = first(
+        `WITH RECURSIVE path(pos) AS (
+           SELECT ?1 UNION ALL
+           SELECT t.parent FROM transcript t JOIN path p ON t.pos = p.pos WHERE t.parent >= ?2)
+         SELECT 1 FROM path WHERE pos = ?2`,
+        ...[this.tip() ?? 0, pos],
+      )
+      return found !== null
+    },
+
     at(pos: number): StoredMessage | null {
       const row = first("SELECT * FROM transcript WHERE pos = ?", pos)
       return row === null ? null : storedOf(row)
     },
 
-    /** Where the message with this id stands, and the seq it was accepted with; also while it is queued (pos null). */
-    find(id: string): { readonly pos: number | null; readonly seq: number } | null {
+    /** The message with this id, also one that waits in the queue or was taken back. */
+    find(id: string): Found | null {
       const row = first("SELECT pos, seq FROM transcript WHERE id = ?", id)
-      if (row !== null) return { pos: Number(row["pos"]), seq: seqOf(row) }
+      if (row !== null) return { pos: Number(row["pos"]), seq: seqOf(row), isWithdrawn: false }
       const queued = first("SELECT seq FROM queue WHERE id = ?", id)
-      return queued === null ? null : { pos: null, seq: seqOf(queued) }
+      if (queued !== null) return { pos: null, seq: seqOf(queued), isWithdrawn: false }
+      const withdrawn = first("SELECT seq FROM withdrawn WHERE id = ?", id)
+      return withdrawn === null ? null : { pos: null, seq: seqOf(withdrawn), isWithdrawn: true }
     },
 
-    insertMessage(place: Omit<StoredMessage, "message">, message: Message): void {
+    /** It becomes the newest of the active path. */
+    insertMessage(place: StoredMessage): void {
+      const { pos, parent, seq, deadline, message } = place
       all(
-        `INSERT INTO transcript (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[place.pos, message.id, message.role, message.exchange_id, place.parent, place.version, message.status],
-        ...[message.reason, place.seq, message.words, metaOf(message), Date.parse(message.timestamp)],
+        `INSERT INTO transcript
+         (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[pos, message.id, message.role, message.exchange_id, parent, message.version, message.status],
+        ...[message.reason, seq, message.words, metaOf(message), Date.parse(message.timestamp), deadline],
+        toJson(message.summary),
+      )
+      all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
+    },
+
+    /** Status, reason, meta, summary and deadline of a message. */
+    updateMessage({ pos, message, seq, deadline }: StoredMessage): void {
+      all(
+        "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ?, summary = ?, deadline = ? WHERE pos = ?",
+        ...[message.status, message.reason, seq, metaOf(message), toJson(message.summary), deadline, pos],
       )
     },
 
-    /** Status, reason and meta of a message, as at its end. */
-    updateMessage(pos: number, message: Message, seq: number): void {
+    /** How many versions stand under a parent in the place of one message. */
+    countVersions,
+
+    /** The message at `pos` becomes version `n` in the place of `first`, which until now may have been the only one. */
+    addVersion(parent: number | null, first: number, n: number, pos: number): void {
+      if (n === 2) all("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, first)
+      all("INSERT INTO version (parent, n, pos) VALUES (?, ?, ?)", parent ?? 0, n, pos)
+      all("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", first, pos)
+    },
+
+    /** Where the path ended when this version was left, or the version itself; null where there is none. */
+    tipOfVersion(parent: number | null, n: number): number | null {
+      const row = first(
+        "SELECT t.pos, t.tip FROM version v JOIN transcript t ON t.pos = v.pos WHERE v.parent = ? AND v.n = ?",
+        ...[parent ?? 0, n],
+      )
+      return row === null ? null : (numberOrNull(row["tip"]) ?? Number(row["pos"]))
+    },
+
+    /** Another version takes the place of this one: where the path ended is kept for its return. */
+    leaveVersion(pos: number, tip: number | null): void {
+      all("UPDATE transcript SET tip = ? WHERE pos = ?", tip, pos)
+    },
+
+    /** Gives the message at `to` the parts of the first `steps` steps of the one at `from`. */
+    copySteps(from: number, to: number, steps: number, seq: number): void {
       all(
-        "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ? WHERE pos = ?",
-        ...[message.status, message.reason, seq, metaOf(message), pos],
+        `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text)
+         SELECT ?, part, n, kind, step, ?, 0, ms, NULL, text FROM leaf WHERE pos = ? AND step <= ?`,
+        ...[to, seq, from, steps],
+      )
+      all(
+        `INSERT INTO tool_calls (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel,
+           ephemeral, approval, output_size)
+         SELECT ?, part, step, ?, call_id, name, args, result, status, error, ordinal, card, channel,
+           ephemeral, approval, output_size FROM tool_calls WHERE pos = ? AND step <= ?`,
+        ...[to, seq, from, steps],
       )
     },
 
@@ -175,9 +214,8 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
          (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral,
           approval, output_size)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[pos, part, step, seq, call.call_id, call.name, call.args, call.result, call.status],
-        ...[call.error === null ? null : JSON.stringify(call.error), call.ordinal, call.card, call.channel],
-        ...[call.ephemeral ? 1 : 0, call.approval, call.outputSize === null ? null : JSON.stringify(call.outputSize)],
+        ...[pos, part, step, seq, call.call_id, call.name, call.args, call.result, call.status, toJson(call.error)],
+        ...[call.ordinal, call.card, call.channel, call.ephemeral ? 1 : 0, call.approval, toJson(call.outputSize)],
       )
     },
 
@@ -189,8 +227,8 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
 
     /** Sizes of a part's leaves, in UTF-16 code units, in order. */
     leafSizes(pos: number, part: number): { readonly n: number; readonly chars: number }[] {
-      const rows = all("SELECT n, text FROM leaf WHERE pos = ? AND part = ? ORDER BY n", pos, part)
-      return rows.map((row) => ({ n: Number(row["n"]), chars: text(row["text"]).length }))
+      const leaves = all("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n", pos, part).map(leafOf)
+      return leaves.map(({ n, text }) => ({ n, chars: text.length }))
     },
 
     queue(): QueuedMessage[] {
@@ -214,13 +252,23 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return Number(first("SELECT count(*) AS n FROM queue")?.["n"] ?? 0)
     },
 
+    dropQueued(n: number): void {
+      all("DELETE FROM queue WHERE n = ?", n)
+    },
+
+    /** Takes a message out of the queue for ever: its id stays known, so that a late repeat does not bring it back. */
+    withdraw(id: string, seq: number): void {
+      all("DELETE FROM queue WHERE id = ?", id)
+      all("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)
+    },
+
+    withdrawnSince(seq: number): StoredMessage[] {
+      return all("SELECT * FROM withdrawn WHERE seq > ? ORDER BY seq", seq).map(withdrawnOf)
+    },
+
     /** A message that is not the newest changed: its seq must not be given again. */
     setLateSeq(seq: number): void {
       all("UPDATE session SET late_seq = ?", seq)
-    },
-
-    dropQueued(n: number): void {
-      all("DELETE FROM queue WHERE n = ?", n)
     },
 
     /** Highest seq ever given, from the few rows that can hold it. */
@@ -230,138 +278,10 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
         `SELECT max(
            coalesce((SELECT seq FROM transcript WHERE pos = ?1), 0), coalesce((SELECT max(seq) FROM leaf WHERE pos = ?1), 0),
            coalesce((SELECT max(seq) FROM tool_calls WHERE pos = ?1), 0), coalesce((SELECT max(seq) FROM queue), 0),
-           coalesce((SELECT late_seq FROM session), 0)) AS seq`,
+           coalesce((SELECT max(seq) FROM withdrawn), 0), coalesce((SELECT late_seq FROM session), 0)) AS seq`,
         pos,
       )
       return row === null ? 0 : seqOf(row)
     },
   }
-}
-
-function seqOf(row: Row): number {
-  return Number(row["seq"])
-}
-
-function text(value: SqlStorageValue | undefined): string {
-  return typeof value === "string" ? value : ""
-}
-
-function textOrNull(value: SqlStorageValue | undefined): string | null {
-  return typeof value === "string" ? value : null
-}
-
-function numberOrNull(value: SqlStorageValue | undefined): number | null {
-  return typeof value === "number" ? value : null
-}
-
-function sessionOf(row: Row): SessionRow {
-  return {
-    id: text(row["id"]),
-    tenant: text(row["tenant"]),
-    user: text(row["user"]),
-    title: text(row["title"]),
-    epoch: text(row["epoch"]),
-    tip: numberOrNull(row["tip"]),
-    late_seq: Number(row["late_seq"]),
-    created: Number(row["created"]),
-  }
-}
-
-function placeOf(row: Row): Omit<StoredMessage, "message"> {
-  return {
-    pos: Number(row["pos"]),
-    parent: numberOrNull(row["parent"]),
-    version: Number(row["version"]),
-    seq: seqOf(row),
-  }
-}
-
-function metaOf(message: Message): string {
-  const { reply_to, topic, mode, metrics } = message
-  return JSON.stringify({ reply_to, topic, mode, metrics } satisfies Meta)
-}
-
-/** Our own rows: the shapes are what `metaOf` and the writers above put there. */
-function headOf(row: Row): Message {
-  return openMessage({
-    id: text(row["id"]),
-    role: text(row["role"]) as Role,
-    exchange_id: text(row["exchange_id"]),
-    status: text(row["status"]) as MessageStatus,
-    reason: textOrNull(row["reason"]),
-    words: text(row["words"]),
-    timestamp: new Date(Number(row["created"])).toISOString(),
-    ...(parseJson(text(row["meta"])) as unknown as Meta),
-  })
-}
-
-function queuedOf(row: Row): QueuedMessage {
-  const id = text(row["id"])
-  const message = headOf({ ...row, role: "user", exchange_id: id, status: "queued", reason: null })
-  return { n: Number(row["n"]), seq: seqOf(row), message }
-}
-
-function leafOf(row: Row): Leaf {
-  return {
-    part: Number(row["part"]),
-    n: Number(row["n"]),
-    kind: text(row["kind"]) as Leaf["kind"],
-    step: Number(row["step"]),
-    open: row["open"] === 1,
-    ms: numberOrNull(row["ms"]),
-    held: textOrNull(row["held"]),
-    text: text(row["text"]),
-  }
-}
-
-function callOf(row: Row, output: string): ToolCall {
-  return {
-    call_id: text(row["call_id"]),
-    name: text(row["name"]),
-    args: text(row["args"]),
-    status: text(row["status"]) as CallStatus,
-    ordinal: numberOrNull(row["ordinal"]),
-    channel: textOrNull(row["channel"]) as ToolCall["channel"],
-    card: textOrNull(row["card"]),
-    output,
-    result: textOrNull(row["result"]),
-    error: fromJson<CallError>(row["error"]),
-    approval: textOrNull(row["approval"]) as ToolCall["approval"],
-    outputSize: fromJson<TextSize>(row["output_size"]),
-    ephemeral: row["ephemeral"] === 1,
-  }
-}
-
-/** Our own JSON, as the writers above put it there. */
-function fromJson<T>(value: SqlStorageValue | undefined): T | null {
-  return typeof value === "string" ? (parseJson(value) as unknown as T) : null
-}
-
-/** Rows of one message, in the order of their parts, as parts. */
-function partsOf(leafRows: readonly Row[], callRows: readonly Row[]): Part[] {
-  const parts: Part[] = []
-  const outputs = new Map<number, string>()
-  for (const leaf of leafRows.map(leafOf)) {
-    if (leaf.kind === "output") outputs.set(leaf.part, (outputs.get(leaf.part) ?? "") + leaf.text)
-    else parts[leaf.part] = partWith(parts[leaf.part], leaf)
-  }
-  for (const row of callRows) {
-    const part = Number(row["part"])
-    parts[part] = { type: "tool_call", step: Number(row["step"]), call: callOf(row, outputs.get(part) ?? "") }
-  }
-  return parts
-}
-
-/** The last leaf of a part tells whether it is open, and how long it thought. */
-function partWith(part: Part | undefined, leaf: Leaf): Part {
-  const before = part === undefined || part.type === "tool_call" ? "" : part.text
-  const { step, open, ms } = leaf
-  return leaf.kind === "thinking"
-    ? { type: "thinking", step, text: before + leaf.text, open, ms }
-    : { type: "text", step, text: before + leaf.text, open }
-}
-
-/** Whether nothing more can happen in a stored message of itself. */
-export function isQuiet(stored: StoredMessage): boolean {
-  return stored.message.role !== "assistant" || isEnded(stored.message.status)
 }

@@ -1,25 +1,54 @@
 /**
  * turn.ts: which turn of a session runs: the next of the queue, or one that another process left behind.
  *
- * send → queue → ADVANCE → run → the next
- * The row is the state: `advance` looks at what is stored and goes on from there, on every send, wake and alarm.
+ * send, answer of a person, alarm, wake → ADVANCE → run → the next
+ * The row is the state: `advance` looks at what is stored and goes on from there. Whatever somebody asks of a turn
+ * (cancel, approve) is first written, and then `advance` finds it.
  */
 
-import { type Message, openMessage } from "../../shared/message.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { callsOf, isEnded, type Message, openMessage } from "../../shared/message.ts"
 import { isBlank, recoveryOf } from "./decide.ts"
-import { createRecorder } from "./record.ts"
-import { finish, isOver, move, publish, type Run, type TurnHost } from "./run.ts"
-import { isQuiet } from "./store.ts"
+import { move } from "./move.ts"
+import {
+  cancelRun,
+  createBell,
+  finish,
+  isOver,
+  letGo,
+  failLater,
+  publish,
+  recorderFor,
+  type Run,
+  type TurnHost,
+} from "./run.ts"
+import { isQuiet, type StoredMessage } from "./rows.ts"
 
 export interface Turns {
   /** Starts a turn with a user's message, or queues it behind the one that runs; the seq it was given. */
   accept(message: Message): number
+  /** Starts a turn whose question and answer stand in other places than the end: a new version of either. */
+  begin(stored: readonly StoredMessage[]): void
   /** Goes on with whatever is stored. Re-entrant: a second call joins the first. */
   advance(): Promise<void>
-  isRunning(): boolean
+  /** Stops the answer of an exchange; the seq with which that was written. The same again has no effect. */
+  cancel(exchange: string): Result<number>
+  /** What a person says to a call that waits for leave. The first word counts; the same again has no effect. */
+  approve(call_id: string, decision: "allow" | "deny"): Result<number>
+  /** Takes a message back that waits in the queue; the seq with which that was written. The same again has no effect. */
+  withdraw(id: string): Result<number>
+  /** An answer is running, or waits for a person. */
+  isActive(): boolean
+  /** Exchange whose answer runs or waits; null where none does. */
+  exchange(): string | null
+  /** When the object has to be woken, in milliseconds since 1970; null: nothing is under way. */
+  nextAlarm(): number | null
+  /** Does what is due: leave that nobody gave in time is refused. */
+  wake(): Promise<void>
 }
 
 export function createTurns(host: TurnHost): Turns {
+  const { store } = host
   let run: Run | null = null
   let advancing: Promise<void> | null = null
   const running = (): Run | null => (run === null || isOver(run) ? null : run)
@@ -27,32 +56,133 @@ export function createTurns(host: TurnHost): Turns {
   const moveAll = async (): Promise<void> => {
     run = running() ?? recoverSafely(host)
     for (;;) {
-      const { written } = host.store.rows()
+      const { written } = store.rows()
       if (running() === null && beginNext(host)) run = takeUp(host, written)
       const current = running()
       if (current === null) return
       await moveSafely(host, current)
-      // Still the same turn: it waits for somebody.
-      if (running() === current) return
+      if (running() !== current) continue
+      // Still the same turn: it waits for a person, in its rows alone, and this process may sleep.
+      letGo(current)
+      run = null
+      return
     }
   }
+  const advance = (): Promise<void> => {
+    advancing ??= moveAll().finally(() => {
+      advancing = null
+    })
+    return advancing
+  }
+  /** The run of the answer that is under way, also one that only waits in its rows. */
+  const current = (): Run | null => {
+    run = running() ?? takeUp(host)
+    return run
+  }
+  const settle = (decision: "allowed" | "denied", call_ids: readonly string[]): void => {
+    const held = current()
+    if (held === null) return
+    for (const call_id of call_ids) held.recorder.feed({ type: "tool_approval", call_id, approval: decision })
+    publish(host, held)
+    held.bell.ring()
+    host.armAlarm()
+  }
+  const denyAll = (message: Message): void => {
+    const waiting = callsOf(message).filter((call) => call.approval === "asked")
+    settle(
+      "denied",
+      waiting.map((call) => call.call_id),
+    )
+  }
+  const isActive = (): boolean => running() !== null || advancing !== null || isUnderWay(host)
+
   return {
-    isRunning: () => running() !== null,
+    advance,
+    isActive,
     accept(user) {
+      // Whoever goes on talking has answered what was asked.
+      const waiting = store.newestStatus() === "waiting" ? newestOf(host) : null
+      if (waiting !== null) denyAll(waiting.message)
       // Also while a turn is being put away, and never past those who wait.
-      if (running() !== null || advancing !== null || host.store.countQueued() > 0) return enqueue(host, user)
-      const { written } = host.store.rows()
+      if (isActive() || store.countQueued() > 0) return enqueue(host, user)
+      const { written } = store.rows()
       const seq = beginTurn(host, user)
       run = takeUp(host, written)
       return seq
     },
-    advance() {
-      advancing ??= moveAll().finally(() => {
-        advancing = null
-      })
-      return advancing
+    begin(stored) {
+      const { written } = store.rows()
+      for (const one of stored) host.sockets.sendMessage(one)
+      host.armAlarm()
+      run = takeUp(host, written)
+    },
+    withdraw: (id) => withdraw(host, id),
+    cancel(exchange) {
+      const newest = newestOf(host)
+      if (newest === null || newest.message.exchange_id !== exchange || isQuiet(newest))
+        return notRunning(host, exchange)
+      const held = current()
+      if (held === null) return fail({ reason: "turn_ended" })
+      cancelRun(host, held)
+      return succeed(held.recorder.shown().seq)
+    },
+    approve(call_id, decision) {
+      const newest = newestOf(host)
+      const call = newest === null ? undefined : callsOf(newest.message).find((one) => one.call_id === call_id)
+      if (newest === null || call === undefined) return fail({ reason: "call_unknown" })
+      const wanted = decision === "allow" ? "allowed" : "denied"
+      if (call.approval === wanted) return succeed(newest.seq)
+      if (call.approval !== "asked" || isQuiet(newest)) return fail({ reason: "call_decided" })
+      settle(wanted, [call_id])
+      return succeed(newestOf(host)?.seq ?? newest.seq)
+    },
+    exchange: () => (isUnderWay(host) ? (newestOf(host)?.message.exchange_id ?? null) : null),
+    nextAlarm() {
+      if (running() !== null) return host.now() + host.times.alarmMs
+      const newest = newestOf(host)
+      if (newest === null || isQuiet(newest)) return store.countQueued() > 0 ? host.now() + host.times.alarmMs : null
+      return newest.message.status === "waiting" ? newest.deadline : host.now() + host.times.alarmMs
+    },
+    wake() {
+      const newest = newestOf(host)
+      const isLate = newest?.message.status === "waiting" && (newest.deadline ?? 0) <= host.now()
+      if (newest !== null && isLate) denyAll(newest.message)
+      return advance()
     },
   }
+}
+
+function newestOf({ store }: TurnHost): StoredMessage | null {
+  return store.at(store.newestPos())
+}
+
+function isUnderWay({ store }: TurnHost): boolean {
+  const status = store.newestStatus()
+  return status !== null && !isEnded(status)
+}
+
+/** A cancel of an answer that is not under way: said again it is the same, else it says clearly why not. */
+function notRunning(host: TurnHost, exchange: string): Result<number> {
+  const { store } = host
+  const question = store.find(exchange)
+  if (question === null) return fail({ reason: "turn_unknown" })
+  if (question.pos === null) return withdraw(host, exchange)
+  const answer = store.at(question.pos + 1)
+  if (answer?.message.exchange_id !== exchange) return fail({ reason: "turn_unknown" })
+  return answer.message.status === "cancelled" ? succeed(answer.seq) : fail({ reason: "turn_ended" })
+}
+
+function withdraw({ store, sockets, nextSeq }: TurnHost, id: string): Result<number> {
+  const found = store.find(id)
+  if (found === null) return fail({ reason: "message_unknown" })
+  if (found.isWithdrawn) return succeed(found.seq)
+  if (found.pos !== null) return fail({ reason: "message_begun" })
+  const seq = nextSeq()
+  store.atomically(() => store.withdraw(id, seq))
+  const [withdrawn] = store.withdrawnSince(seq - 1)
+  const ops = [{ op: "end", status: "cancelled", reason: null, metrics: null }] as const
+  if (withdrawn !== undefined) sockets.sendOps(seq, ops, withdrawn)
+  return succeed(seq)
 }
 
 /** A mistake of ours, or a write that failed, ends the turn and not the object. */
@@ -66,19 +196,12 @@ async function moveSafely(host: TurnHost, run: Run): Promise<void> {
   }
 }
 
-/** Stops whatever still works for a run; what it has gathered is given up. */
-function letGo(run: Run): void {
-  run.abort.abort()
-  if (run.window !== null) clearTimeout(run.window)
-  if (run.limit !== null) clearTimeout(run.limit)
-}
-
 /** Ends the turn from its rows alone: what a failed write left in memory was never shown, and never will be. */
 function endStored(host: TurnHost): void {
   host.resetSeq()
-  const stored = host.store.at(host.store.newestPos())
+  const stored = newestOf(host)
   if (stored === null || isQuiet(stored)) return
-  const recorder = createRecorder(host.store, stored, host.nextSeq, true)
+  const recorder = recorderFor(host, stored, { forgetHeld: true })
   recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
   const flushed = recorder.flush()
   if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.shown())
@@ -96,18 +219,19 @@ function recoverSafely(host: TurnHost): Run | null {
 
 /** The turn that is stored as not ended, taken up by this process; null where there is none. */
 function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | null {
-  const stored = host.store.at(host.store.newestPos())
+  const stored = newestOf(host)
   if (stored === null || isQuiet(stored)) return null
   // Of a step that showed nothing, nothing is kept: it is run again.
   const last = stored.message.parts.at(-1)
   const forgetHeld = last !== undefined && isBlank(last)
-  const startedMs = Date.parse(stored.message.timestamp)
   const run: Run = {
-    recorder: createRecorder(host.store, stored, host.nextSeq, forgetHeld),
+    recorder: recorderFor(host, stored, { forgetHeld }),
     parent: stored.parent,
     abort: new AbortController(),
-    startedMs,
+    startedMs: Date.parse(stored.message.timestamp),
     rowsBefore,
+    inFlight: new Set(),
+    bell: createBell(),
     limit: null,
     hasSpoken: false,
     window: null,
@@ -116,17 +240,22 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | n
     inputTokens: 0,
     outputTokens: 0,
   }
-  const left = Math.max(startedMs + host.turnMs - host.now(), 0)
-  run.limit = setTimeout(() => finishLate(host, run), left)
+  setLimit(host, run)
   return run
+}
+
+/** A turn that waits for a person has all the time that the alarm gives it; one that runs is ended here. */
+function setLimit(host: TurnHost, run: Run): void {
+  const { deadline, message } = run.recorder.shown()
+  const left = message.status === "waiting" || deadline === null ? host.times.turnMs : deadline - host.now()
+  run.limit = setTimeout(() => finishLate(host, run), Math.max(left, 0))
 }
 
 function finishLate(host: TurnHost, run: Run): void {
   try {
     finish(host, run, "failed", "turn_timeout")
   } catch (error) {
-    run.failure = error
-    run.abort.abort()
+    failLater(run, error)
   }
 }
 
@@ -138,32 +267,43 @@ function recover(host: TurnHost): Run | null {
   for (const event of recoveryOf(run.recorder.message(), isRepeatable)) run.recorder.feed(event)
   publish(host, run)
   if (!isOver(run)) return run
-  if (run.limit !== null) clearTimeout(run.limit)
+  letGo(run)
   host.log("turn_end", { status: "interrupted", reason: "process_restart" })
   return null
 }
 
-/** Stores and shows a user's message and the empty answer to it. */
-function beginTurn(host: TurnHost, user: Message): number {
+/** Stores and shows a user's message and the empty answer to it; the one that waited at `n` of the queue waits no more. */
+function beginTurn(host: TurnHost, user: Message, n: number | null = null): number {
   const { store, sockets } = host
   const pos = store.newestPos() + 1
-  const place = { pos, parent: store.tip(), version: 1, seq: host.nextSeq() }
-  const timestamp = new Date(host.now()).toISOString()
-  const answer = openMessage({ id: host.nextId(), role: "assistant", exchange_id: user.id, timestamp })
-  store.insertMessage(place, user)
-  sockets.sendMessage({ ...place, message: user })
-  const under = { pos: pos + 1, parent: pos, version: 1, seq: host.nextSeq() }
-  store.insertMessage(under, answer)
-  sockets.sendMessage({ ...under, message: answer })
+  const question: StoredMessage = { pos, parent: store.tip(), seq: host.nextSeq(), deadline: null, message: user }
+  const answer = emptyAnswer(host, { pos: pos + 1, parent: pos }, { id: host.nextId(), exchange_id: user.id })
+  store.atomically(() => {
+    if (n !== null) store.dropQueued(n)
+    store.insertMessage(question)
+    store.insertMessage(answer)
+  })
+  sockets.sendMessage(question)
+  sockets.sendMessage(answer)
   host.armAlarm()
-  return place.seq
+  return question.seq
+}
+
+/** An answer before anything happened in it. It is given its seq here, so it is to be stored at once. */
+export function emptyAnswer(
+  host: TurnHost,
+  place: Pick<StoredMessage, "pos" | "parent">,
+  head: Pick<Message, "id" | "exchange_id"> & Partial<Message>,
+): StoredMessage {
+  const now = host.now()
+  const message = openMessage({ role: "assistant", timestamp: new Date(now).toISOString(), ...head })
+  return { ...place, seq: host.nextSeq(), deadline: now + host.times.turnMs, message }
 }
 
 function beginNext(host: TurnHost): boolean {
   const next = host.store.nextQueued()
   if (next === null) return false
-  host.store.dropQueued(next.n)
-  beginTurn(host, { ...next.message, status: "completed" })
+  beginTurn(host, { ...next.message, status: "completed" }, next.n)
   return true
 }
 
@@ -171,7 +311,8 @@ function enqueue(host: TurnHost, user: Message): number {
   const seq = host.nextSeq()
   const message: Message = { ...user, status: "queued" }
   host.store.pushQueue(message, seq)
-  host.sockets.sendMessage({ pos: 0, parent: null, version: 1, seq, message })
+  host.sockets.sendMessage({ pos: 0, parent: null, seq, deadline: null, message })
+  host.armAlarm()
   return seq
 }
 

@@ -6,7 +6,7 @@
  * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
  */
 
-import type { Json } from "../../shared/frame.ts"
+import { type Json, parseJson } from "../../shared/frame.ts"
 import type { ToolSpec } from "../model/adapter.ts"
 
 export interface ToolContext {
@@ -19,6 +19,13 @@ export interface ToolContext {
 
 export type ToolArgs = { readonly [key: string]: Json }
 
+/** The arguments of a call, from the JSON text that the model wrote; null where they are no object. */
+export function argsOf(text: string): ToolArgs | null {
+  const value = parseJson(text === "" ? "{}" : text)
+  // An object without an own shape: each tool guards its own fields.
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
+}
+
 /** What a tool gives: a string is stored verbatim, an object as its JSON, an iterable streams output and returns the result. */
 export type ToolReturn =
   | string
@@ -30,6 +37,8 @@ export interface Tool extends ToolSpec {
   readonly repeatable: boolean
   /** Its rows are rendered for ever but leave the model's later context. */
   readonly ephemeral: boolean
+  /** Whether a person has to allow this call before it runs. Without it nobody is asked. */
+  readonly needsApproval?: (args: ToolArgs) => boolean
   /** Throws only for our own mistakes; a refusal or upstream fault is a result of its own (`{error, details}`). */
   execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
 }

@@ -1,0 +1,35 @@
+/** turn.ts: messages and events of a turn, for tests of what the server makes of them. */
+
+import type { TurnEvent } from "../../shared/event.ts"
+import { fold, type Message, openMessage } from "../../shared/message.ts"
+import type { StoredMessage } from "../../worker/session/rows.ts"
+import { timesFor } from "../../worker/times.ts"
+
+export const TIME = "2026-01-01T00:00:00.000Z"
+
+export function answerOf(...events: TurnEvent[]): Message {
+  const empty = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
+  return events.reduce(fold, empty)
+}
+
+export function callOf(name: string, call_id = "c1", args = "{}"): TurnEvent {
+  return { type: "tool_call", call_id, name, args }
+}
+
+export function startOf(call_id = "c1", ordinal: number | null = 1): TurnEvent {
+  return { type: "tool_call_start", call_id, channel: ordinal === null ? "subagent" : "user", ordinal }
+}
+
+export function resultOf(result: string, card: string | null = null, call_id = "c1"): TurnEvent {
+  return { type: "tool_result", call_id, status: "ok", result, card, error: null }
+}
+
+/** Where a message of these tests is stored, if nothing else is said. */
+export function placed(message: Message, place: Partial<StoredMessage> = {}): StoredMessage {
+  return { pos: 1, parent: null, seq: 1, deadline: null, message, ...place }
+}
+
+export const TIMES = timesFor({})
+
+/** A process that runs nothing, and tools that ask nobody. */
+export const AT_REST = { isInFlight: () => false, needsApproval: () => false }

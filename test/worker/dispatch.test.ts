@@ -1,0 +1,144 @@
+/** dispatch.test.ts: one tool call to its end, whatever the tool does. */
+
+import { describe, expect, test } from "vitest"
+import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import type { ToolCall } from "../../shared/message.ts"
+import { ordinalsFor } from "../../worker/session/decide.ts"
+import { dispatchCall } from "../../worker/session/dispatch.ts"
+import { cardTrailer, type Tool, type ToolContext } from "../../worker/tool/tool.ts"
+import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
+
+describe("tools", () => {
+  const queued: ToolCall = {
+    ...{ call_id: "c1", name: "probe", args: "{}", status: "queued", ordinal: null, channel: null },
+    ...{ card: null, output: "", result: null, error: null, approval: null, outputSize: null, ephemeral: false },
+  }
+  function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
+    const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }
+    const heard: string[] = []
+    const result = dispatchCall({
+      ...{
+        call: { ...queued, ...call },
+        tool,
+        ordinal: 1,
+        channel: "user",
+        signal,
+        now: () => 0,
+        toolMs: TIMES.toolMs,
+      },
+      onOutput: (delta) => heard.push(delta),
+      log: () => {},
+    })
+    return result.then((event) => ({ ...event, heard }))
+  }
+
+  test("[TU7] a tool that throws is a failed call that the model is told about", async () => {
+    const result = await run(() => {
+      throw new Error("no luck")
+    })
+    expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
+    // Its words may hold addresses and keys: they are for the log.
+    expect(JSON.stringify(result)).not.toContain("no luck")
+  })
+
+  test.each(["{", "[1]", "null", '"x"'])("[TU7] arguments %s are refused before the tool sees them", async (args) => {
+    let ran = false
+    const result = await run(
+      () => {
+        ran = true
+        return "x"
+      },
+      { args },
+    )
+    expect(result).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
+    expect(ran).toBe(false)
+  })
+
+  test("[TU7] an unknown tool is said to be unknown", async () => {
+    const signal = new AbortController().signal
+    const options = {
+      call: queued,
+      tool: undefined,
+      ordinal: 1,
+      channel: "user",
+      signal,
+      now: () => 0,
+      toolMs: TIMES.toolMs,
+    } as const
+    const result = await dispatchCall({ ...options, onOutput: () => {}, log: () => {} })
+    expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
+  })
+
+  test("[TU7] a result over the limit is a failed call that says so; one at the limit is kept whole", async () => {
+    expect(await run(() => "é".repeat(MAX_RESULT_BYTES / 2 + 1))).toMatchObject({
+      ...{ status: "failed", error: { code: "tool_result_too_large" } },
+    })
+    const whole = "x".repeat(MAX_RESULT_BYTES)
+    expect((await run(() => whole)).result).toBe(whole)
+  })
+
+  test("[TU7] a tool that never answers is interrupted with the turn", async () => {
+    const abort = new AbortController()
+    const result = run(() => new Promise(() => {}), {}, abort.signal)
+    abort.abort()
+    expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
+  })
+
+  test("[TU7] output streams, and what the iterable returns is the result", async () => {
+    const result = await run(async function* () {
+      yield "one "
+      yield "two \ud83d"
+      yield "\ude00 \ud800"
+      return { done: true }
+    })
+    expect(result).toMatchObject({ status: "ok", heard: ["one ", "two ", "😀 "], result: '{"done":true}' })
+  })
+
+  test("[TU7] `{error}` is a failed call; a card's payload with an error field is a card", async () => {
+    expect(await run(() => ({ error: "City not found" }))).toMatchObject({
+      ...{ status: "failed", error: { code: "tool_failed", message: "City not found" } },
+    })
+    const carded = await run((_args, ctx) => `{"error":"x"}\n\n${cardTrailer(ctx.card ?? "")}`)
+    expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
+  })
+
+  test("[TU2] a tag is offered on channel user only", async () => {
+    const seen: ToolContext["card"][] = []
+    const tool: Tool = {
+      ...{ name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false },
+      execute(_args, ctx) {
+        seen.push(ctx.card)
+        return `{}\n\n${cardTrailer("probe_1")}`
+      },
+    }
+    const shared = {
+      call: queued,
+      tool,
+      ordinal: 1,
+      signal: new AbortController().signal,
+      now: () => 0,
+      toolMs: TIMES.toolMs,
+      onOutput: () => {},
+      log: () => {},
+    }
+    const user = await dispatchCall({ ...shared, channel: "user" })
+    const subagent = await dispatchCall({ ...shared, channel: "subagent" })
+    expect(seen).toEqual(["probe_1", null])
+    expect([user.card, subagent.card]).toEqual(["probe_1", null])
+  })
+
+  test("[TU2] ordinals go on from the turn's highest, per tool, and pass over other channels", () => {
+    const message = answerOf(
+      ...[
+        callOf("a", "c1"),
+        startOf("c1", 1),
+        callOf("a", "c2"),
+        startOf("c2", null),
+        callOf("b", "c3"),
+        startOf("c3", 1),
+      ],
+    )
+    const next = (name: string): ToolCall => ({ ...queued, name })
+    expect(ordinalsFor(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])
+  })
+})

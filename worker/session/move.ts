@@ -1,0 +1,82 @@
+/**
+ * move.ts: takes a turn from what is stored to its next rest: model calls, tools, questions to a person, the end.
+ *
+ * decide → MOVE: step, dispatch → run
+ */
+
+import type { ToolCall } from "../../shared/message.ts"
+import { argsOf, type Tool } from "../tool/tool.ts"
+import { nextAct, ordinalsFor } from "./decide.ts"
+import { dispatchCall } from "./dispatch.ts"
+import { failLater, finish, publish, type Run, say, type TurnHost } from "./run.ts"
+import { step } from "./step.ts"
+
+/** Does what is next until the turn is over or waits for a person. */
+export async function move(host: TurnHost, run: Run): Promise<void> {
+  const moving = {
+    isInFlight: (call_id: string) => run.inFlight.has(call_id),
+    needsApproval: (call: ToolCall) => needsApproval(host, call),
+  }
+  for (;;) {
+    if (run.failure !== null) throw run.failure
+    const act = nextAct(run.recorder.message(), moving)
+    switch (act.do) {
+      case "rest":
+        return
+      case "end":
+        return finish(host, run, act.status, act.reason)
+      case "dispatch":
+        dispatch(host, run, act.calls, act.ask)
+        break
+      case "step":
+        await step(host, run)
+        break
+      case "wait":
+        // Only a person can go on with it: the turn waits in its rows, and this process may sleep.
+        if (run.inFlight.size === 0) return
+        await run.bell.rung()
+        break
+    }
+  }
+}
+
+function toolOf(host: TurnHost, { name }: ToolCall): Tool | undefined {
+  return host.tools.find((tool) => tool.name === name)
+}
+
+/** A call whose arguments are none fails by itself: nobody has to be asked. */
+function needsApproval(host: TurnHost, call: ToolCall): boolean {
+  const args = argsOf(call.args)
+  return args !== null && (toolOf(host, call)?.needsApproval?.(args) ?? false)
+}
+
+/** Starts the pending tools of a step, side by side, and asks about those that need leave. */
+function dispatch(host: TurnHost, run: Run, calls: readonly ToolCall[], ask: readonly ToolCall[]): void {
+  const { recorder } = run
+  const ordinals = ordinalsFor(recorder.message(), calls)
+  for (const { call_id } of ask) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
+  calls.forEach((call, i) => {
+    const ephemeral = toolOf(host, call)?.ephemeral ?? false
+    const { call_id } = call
+    recorder.feed({ type: "tool_call_start", call_id, channel: "user", ordinal: ordinals[i] ?? null, ephemeral })
+  })
+  // Written before anything is run: a tool with side effects is dispatched at most once (law 8).
+  publish(host, run)
+  calls.forEach((call, i) => {
+    run.inFlight.add(call.call_id)
+    runCall(host, run, call, ordinals[i] ?? null).catch((error: unknown) => failLater(run, error))
+  })
+}
+
+async function runCall(host: TurnHost, run: Run, call: ToolCall, ordinal: number | null): Promise<void> {
+  const { call_id } = call
+  const result = await dispatchCall({
+    ...{ call, tool: toolOf(host, call), ordinal, channel: "user", signal: run.abort.signal, now: host.now },
+    ...{ toolMs: host.times.toolMs, log: host.log },
+    onOutput: (delta) => say(host, run, { type: "tool_output_delta", call_id, delta }),
+  })
+  run.recorder.feed(result)
+  publish(host, run)
+  run.inFlight.delete(call_id)
+  run.bell.ring()
+}

@@ -1,0 +1,143 @@
+/**
+ * revise.ts: other versions of what was said: another answer, another question, one run again from where it failed;
+ * and the way back to an earlier one.
+ *
+ * socket → REVISE → store (a version under the same parent), epoch → turn
+ * Nothing is overwritten. Which version is active is where the path ends (`session.tip`); a version that is left keeps
+ * the end of its own path for its return, so a switch costs the same in any session.
+ */
+
+import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import type { ClientFrame } from "../../shared/frame.ts"
+import { isEnded, type Message } from "../../shared/message.ts"
+import { type Accepted, faultOfContent } from "./accept.ts"
+import { finishedSteps } from "./decide.ts"
+import type { TurnHost } from "./run.ts"
+import type { StoredMessage } from "./rows.ts"
+import { emptyAnswer, type Turns, userMessage } from "./turn.ts"
+
+export type Revision = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
+
+export interface Reviser {
+  readonly host: TurnHost
+  readonly turns: Turns
+  /** Tokens that a message may have. */
+  readonly maxTokens: number
+  /** Another version is active from here on: every client reads history again. */
+  readonly setEpoch: (epoch: string) => void
+}
+
+/**
+ * Obeys one of the four frames.
+ *
+ * Shapes  Revision → Accepted. The same id again has no second effect.
+ * Errors  `turn_running`, `message_unknown`, `version_unknown`, `turn_whole`, those of a message's content, and
+ *         `frame_invalid` where the frame names a message of the wrong role. Nothing is stored then.
+ * Cost    flat, but for the rows after the message that is revised, which are walked once.
+ * Source  SPEC VE1–VE6.
+ */
+export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
+  const { host, turns } = reviser
+  const { store } = host
+  const known = store.find(frame.id)
+  if (known !== null) return succeed({ id: frame.id, seq: known.seq, duplicate: true })
+  if (frame.type === "switch" && store.session()?.last_switch === frame.id) {
+    return succeed({ id: frame.id, seq: store.lastSeq(), duplicate: true })
+  }
+  if (turns.isActive() || store.countQueued() > 0) return fail({ reason: "turn_running" })
+  const pos = store.find(frame.message)?.pos ?? null
+  const target = pos === null || !store.isOnPath(pos) ? null : store.at(pos)
+  if (target === null) return fail({ reason: "message_unknown" })
+  const fault = faultOf(reviser, frame, target.message)
+  if (fault !== null) return fail(fault)
+  const seq = frame.type === "switch" ? switchTo(reviser, frame, target) : branch(reviser, frame, target)
+  return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
+}
+
+function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status }: Message): Fault | null {
+  const wrong: Fault = { reason: "frame_invalid", field: "message" }
+  switch (frame.type) {
+    case "switch":
+      return null
+    case "edit":
+      return role === "user" ? faultOfContent(frame.content, maxTokens) : wrong
+    case "regenerate":
+      return role === "assistant" && isEnded(status) ? null : wrong
+    case "retry":
+      if (role !== "assistant") return wrong
+      return status === "completed" ? { reason: "turn_whole" } : null
+  }
+}
+
+function switchTo({ host, setEpoch }: Reviser, frame: Extract<Revision, { type: "switch" }>, target: StoredMessage) {
+  const { store } = host
+  const { parent, pos, message } = target
+  if (frame.version === message.version) return store.lastSeq()
+  const tip = store.tipOfVersion(parent, frame.version)
+  if (tip === null) return null
+  const epoch = host.nextId()
+  store.atomically(() => {
+    store.leaveVersion(pos, store.tip())
+    store.setPath(epoch, tip, frame.id)
+  })
+  setEpoch(epoch)
+  return store.lastSeq()
+}
+
+/** A new version in the place of the target, and the turn that it begins. */
+function branch(
+  { host, turns, setEpoch }: Reviser,
+  frame: Exclude<Revision, { type: "switch" }>,
+  target: StoredMessage,
+) {
+  const { store } = host
+  const epoch = host.nextId()
+  const version = store.countVersions(target.parent) + 1
+  const made = store.atomically(() => {
+    store.leaveVersion(target.pos, store.tip())
+    const begun =
+      frame.type === "edit" ? askAgain(host, frame, target, version) : answerAgain(host, frame, target, version)
+    store.setPath(epoch, null, store.session()?.last_switch ?? null)
+    return begun
+  })
+  setEpoch(epoch)
+  turns.begin(made)
+  return made[0]?.seq ?? store.lastSeq()
+}
+
+function askAgain(
+  host: TurnHost,
+  { id, content }: Extract<Revision, { type: "edit" }>,
+  { parent, pos: first }: StoredMessage,
+  version: number,
+): StoredMessage[] {
+  const { store } = host
+  const pos = store.newestPos() + 1
+  const message: Message = { ...userMessage(id, content, host.now(), null), version, versions: version }
+  const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
+  store.insertMessage(question)
+  store.addVersion(parent, first, version, pos)
+  const answer = emptyAnswer(host, { pos: pos + 1, parent: pos }, { id: host.nextId(), exchange_id: id })
+  store.insertMessage(answer)
+  return [question, answer]
+}
+
+/** A retry keeps the finished steps of the answer that failed; a regeneration keeps none. */
+function answerAgain(
+  host: TurnHost,
+  { type, id }: Extract<Revision, { type: "regenerate" | "retry" }>,
+  { parent, pos: from, message }: StoredMessage,
+  version: number,
+): StoredMessage[] {
+  const { store } = host
+  const pos = store.newestPos() + 1
+  const { exchange_id, summary } = message
+  const steps = type === "retry" ? finishedSteps(message) : 0
+  const kept = message.parts.filter((part) => part.step <= steps)
+  const head = { id, exchange_id, version, versions: version, ...(type === "retry" ? { summary } : {}) }
+  const answer = emptyAnswer(host, { pos, parent }, { ...head, parts: kept, step: Math.max(steps, 0) })
+  store.insertMessage(answer)
+  if (kept.length > 0) store.copySteps(from, pos, steps, answer.seq)
+  store.addVersion(parent, from, version, pos)
+  return [answer]
+}

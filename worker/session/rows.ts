@@ -1,0 +1,212 @@
+/**
+ * rows.ts: what a session's rows hold, and how they become messages, parts and calls.
+ *
+ * SQL row → ROWS → Message
+ * Our own rows: their shapes are what store.ts put there. No I/O.
+ */
+
+import type { CallError, Metrics, TextSize } from "../../shared/event.ts"
+import { parseJson } from "../../shared/frame.ts"
+import {
+  type CallStatus,
+  isEnded,
+  type Message,
+  type MessageStatus,
+  openMessage,
+  type Part,
+  type Role,
+  type Summary,
+  type ToolCall,
+} from "../../shared/message.ts"
+
+export type Row = Record<string, SqlStorageValue>
+
+export interface SessionRow {
+  readonly id: string
+  readonly tenant: string
+  readonly user: string
+  readonly title: string
+  readonly epoch: string
+  readonly tip: number | null
+  readonly late_seq: number
+  readonly last_switch: string | null
+  readonly created: number
+}
+
+/** A message and where it stands. `seq` is that of its last change. */
+export interface StoredMessage {
+  readonly pos: number
+  readonly parent: number | null
+  readonly seq: number
+  /** When a turn that runs or waits is over at the latest, in milliseconds since 1970. */
+  readonly deadline: number | null
+  readonly message: Message
+}
+
+export interface QueuedMessage {
+  readonly n: number
+  readonly seq: number
+  readonly message: Message
+}
+
+export interface Leaf {
+  readonly part: number
+  readonly n: number
+  readonly kind: "text" | "thinking" | "output"
+  readonly step: number
+  readonly open: boolean
+  readonly ms: number | null
+  /** JSON of what clean had not settled, on the last leaf of an open part. */
+  readonly held: string | null
+  readonly text: string
+}
+
+/** What stands in a transcript row's `meta`. */
+interface Meta {
+  readonly reply_to: string | null
+  readonly topic: string | null
+  readonly mode: string
+  readonly metrics: Metrics | null
+}
+
+export function seqOf(row: Row): number {
+  return Number(row["seq"])
+}
+
+function text(value: SqlStorageValue | undefined): string {
+  return typeof value === "string" ? value : ""
+}
+
+function textOrNull(value: SqlStorageValue | undefined): string | null {
+  return typeof value === "string" ? value : null
+}
+
+export function numberOrNull(value: SqlStorageValue | undefined): number | null {
+  return typeof value === "number" ? value : null
+}
+
+function fromJson<T>(value: SqlStorageValue | undefined): T | null {
+  return typeof value === "string" ? (parseJson(value) as unknown as T) : null
+}
+
+export function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}
+
+export function sessionOf(row: Row): SessionRow {
+  return {
+    id: text(row["id"]),
+    tenant: text(row["tenant"]),
+    user: text(row["user"]),
+    title: text(row["title"]),
+    epoch: text(row["epoch"]),
+    tip: numberOrNull(row["tip"]),
+    late_seq: Number(row["late_seq"]),
+    last_switch: textOrNull(row["last_switch"]),
+    created: Number(row["created"]),
+  }
+}
+
+export function placeOf(row: Row): Omit<StoredMessage, "message"> {
+  return {
+    pos: Number(row["pos"]),
+    parent: numberOrNull(row["parent"]),
+    seq: seqOf(row),
+    deadline: numberOrNull(row["deadline"]),
+  }
+}
+
+export function metaOf(message: Message): string {
+  const { reply_to, topic, mode, metrics } = message
+  return JSON.stringify({ reply_to, topic, mode, metrics } satisfies Meta)
+}
+
+/** A message without its parts. */
+export function headOf(row: Row, versions = 1): Message {
+  return openMessage({
+    id: text(row["id"]),
+    role: text(row["role"]) as Role,
+    exchange_id: text(row["exchange_id"]),
+    status: text(row["status"]) as MessageStatus,
+    reason: textOrNull(row["reason"]),
+    words: text(row["words"]),
+    timestamp: new Date(Number(row["created"])).toISOString(),
+    summary: fromJson<Summary>(row["summary"]),
+    ...{ version: numberOrNull(row["version"]) ?? 1, versions },
+    ...fromJson<Meta>(row["meta"]),
+  })
+}
+
+export function queuedOf(row: Row): QueuedMessage {
+  const id = text(row["id"])
+  const message = headOf({ ...row, role: "user", exchange_id: id, status: "queued", reason: null })
+  return { n: Number(row["n"]), seq: seqOf(row), message }
+}
+
+/** What a client is told of a message that was taken back: that it is no more. */
+export function withdrawnOf(row: Row): StoredMessage {
+  const id = text(row["id"])
+  const timestamp = new Date(0).toISOString()
+  const message = openMessage({ id, role: "user", exchange_id: id, status: "cancelled", timestamp })
+  return { pos: 0, parent: null, seq: seqOf(row), deadline: null, message }
+}
+
+export function leafOf(row: Row): Leaf {
+  return {
+    part: Number(row["part"]),
+    n: Number(row["n"]),
+    kind: text(row["kind"]) as Leaf["kind"],
+    step: Number(row["step"]),
+    open: row["open"] === 1,
+    ms: numberOrNull(row["ms"]),
+    held: textOrNull(row["held"]),
+    text: text(row["text"]),
+  }
+}
+
+function callOf(row: Row, output: string): ToolCall {
+  return {
+    call_id: text(row["call_id"]),
+    name: text(row["name"]),
+    args: text(row["args"]),
+    status: text(row["status"]) as CallStatus,
+    ordinal: numberOrNull(row["ordinal"]),
+    channel: textOrNull(row["channel"]) as ToolCall["channel"],
+    card: textOrNull(row["card"]),
+    output,
+    result: textOrNull(row["result"]),
+    error: fromJson<CallError>(row["error"]),
+    approval: textOrNull(row["approval"]) as ToolCall["approval"],
+    outputSize: fromJson<TextSize>(row["output_size"]),
+    ephemeral: row["ephemeral"] === 1,
+  }
+}
+
+/** Rows of one message, in the order of their parts, as parts. */
+export function partsOf(leafRows: readonly Row[], callRows: readonly Row[]): Part[] {
+  const parts: Part[] = []
+  const outputs = new Map<number, string>()
+  for (const leaf of leafRows.map(leafOf)) {
+    if (leaf.kind === "output") outputs.set(leaf.part, (outputs.get(leaf.part) ?? "") + leaf.text)
+    else parts[leaf.part] = partWith(parts[leaf.part], leaf)
+  }
+  for (const row of callRows) {
+    const part = Number(row["part"])
+    parts[part] = { type: "tool_call", step: Number(row["step"]), call: callOf(row, outputs.get(part) ?? "") }
+  }
+  return parts
+}
+
+/** The last leaf of a part tells whether it is open, and how long it thought. */
+function partWith(part: Part | undefined, leaf: Leaf): Part {
+  const before = part === undefined || part.type === "tool_call" ? "" : part.text
+  const { step, open, ms } = leaf
+  return leaf.kind === "thinking"
+    ? { type: "thinking", step, text: before + leaf.text, open, ms }
+    : { type: "text", step, text: before + leaf.text, open }
+}
+
+/** Whether nothing more can happen in a stored message of itself. */
+export function isQuiet(stored: StoredMessage): boolean {
+  return stored.message.role !== "assistant" || isEnded(stored.message.status)
+}

@@ -1,0 +1,75 @@
+/**
+ * step.ts: one model call of a turn: what it is told, and what it says until it is done.
+ *
+ * context → model → STEP → events → run
+ */
+
+import type { TurnFault } from "../../shared/fault.ts"
+import { MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import type { Model, ModelEvent } from "../model/adapter.ts"
+import { contextFor } from "./context.ts"
+import { endThinking, finish, type Run, say, type TurnHost } from "./run.ts"
+import { summarise } from "./summary.ts"
+import { untilAborted } from "./until-aborted.ts"
+
+/** Asks the model once. It leaves the turn ended, or with calls to dispatch, or with its last words said. */
+export async function step(host: TurnHost, run: Run): Promise<void> {
+  if (!host.model.ok) {
+    host.log("model_missing", { detail: host.model.fault })
+    return finish(host, run, "failed", "model_unreachable")
+  }
+  const before = run.recorder.message().parts.length
+  const isFirst = run.recorder.message().step === 0
+  if (isFirst) await summarise(host, run, host.model.value)
+  if (run.abort.signal.aborted) return
+  const fault = await askModel(host, run, host.model.value)
+  if (fault !== null) return finish(host, run, "failed", fault)
+  // A model that says nothing has said all it has to say.
+  if (run.recorder.message().parts.length === before) finish(host, run, "completed", null)
+}
+
+/** One model call. Null: it went well, or the turn ended meanwhile. */
+async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFault | null> {
+  const { signal } = run.abort
+  const { system, messages } = contextFor({
+    ...{ current: run.recorder.message(), parent: run.parent, at: host.store.at },
+    ...{ system: host.system, tools: host.tools, tokens: host.contextTokens },
+  })
+  run.recorder.feed({ type: "step_start" })
+  for await (const event of untilAborted(model.stream({ system, messages, tools: host.tools, signal }), signal)) {
+    switch (event.type) {
+      case "fault":
+        host.log("model_fault", { fault: event.fault, detail: event.detail })
+        return event.fault
+      case "finish":
+        run.inputTokens += event.input_tokens ?? 0
+        run.outputTokens += event.output_tokens ?? 0
+        endThinking(host, run)
+        run.recorder.feed({ type: "text_done" })
+        return null
+      case "text_delta":
+      case "thinking_delta":
+      case "tool_call":
+        hear(host, run, event)
+    }
+  }
+  return signal.aborted ? null : "model_cut_off"
+}
+
+function hear(host: TurnHost, run: Run, event: Exclude<ModelEvent, { type: "finish" | "fault" }>): void {
+  // An empty delta says nothing, and must not end what is being said.
+  if ("delta" in event && event.delta === "") return
+  if (event.type === "thinking_delta") {
+    run.thinkingSince ??= host.now()
+    return say(host, run, event)
+  }
+  endThinking(host, run)
+  if (event.type === "text_delta") return say(host, run, event)
+  const { parts, step } = run.recorder.message()
+  const asked = parts.filter((part) => part.step === step && part.type === "tool_call").length
+  if (asked >= MAX_CALLS_PER_STEP) return host.log("too_many_calls", { name: event.name })
+  const call_id = `call_${run.recorder.pos}_${parts.length}`
+  // Arguments over the bound are cut, so they are no JSON any more, and the call fails as it should.
+  const args = event.args.slice(0, MAX_ARGS_CHARS).toWellFormed()
+  say(host, run, { type: "tool_call", call_id, name: event.name.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed(), args })
+}

@@ -1,0 +1,82 @@
+/**
+ * summary.ts: when the model's context is nearly full, what is old is told in short.
+ *
+ * store → SUMMARY: one model call → event → recorder
+ * The summary is stored with the answer that was first told it, and shown there as a fold. It never replaces a message:
+ * the transcript stays whole. A model that fails here costs nothing but its help: the newest turns still fit.
+ */
+
+import { MAX_SUMMARY_CHARS, SUMMARY_FROM, SUMMARY_KEEPS } from "../../shared/limits.ts"
+import type { Message, Summary } from "../../shared/message.ts"
+import type { Model, ModelMessage } from "../model/adapter.ts"
+import { summaryPrompt } from "../model/prompt.ts"
+import { tokensOfFrame } from "../model/tokens.ts"
+import { fitResults, type LookUp, type PastTurn, turnsBefore } from "./context.ts"
+import { publish, type Run, type TurnHost } from "./run.ts"
+import { untilAborted } from "./until-aborted.ts"
+
+/** What is to be told in short. */
+export interface SummaryPlan {
+  /** Oldest first. */
+  readonly messages: readonly ModelMessage[]
+  readonly before: Summary | null
+  /** Position of the newest message that it covers. */
+  readonly upto: number
+}
+
+/**
+ * Whether the turns before an answer come near the budget, and which of them are to be told in short.
+ *
+ * Shapes  (answer, position of its question, look-up, tokens for messages) → plan, or null where there is room.
+ * Cost    reads turns, newest first, until the last summary or until the budget is full.
+ */
+export function planSummary(current: Message, parent: number | null, at: LookUp, budget: number): SummaryPlan | null {
+  if (current.summary !== null) return null
+  const kept: PastTurn[] = []
+  const old: PastTurn[] = []
+  let before: Summary | null = null
+  let tokens = 0
+  for (const turn of turnsBefore(parent, at)) {
+    if (before !== null && turn.newest <= before.upto) break
+    tokens += turn.tokens
+    const isKept = old.length === 0 && (kept.length === 0 || tokens <= budget * SUMMARY_KEEPS)
+    if (isKept) kept.push(turn)
+    else old.push(turn)
+    before ??= turn.summary
+    if (tokens > budget) break
+  }
+  const newest = old[0]
+  if (newest === undefined || tokens <= budget * SUMMARY_FROM) return null
+  const messages = old.reverse().flatMap((turn) => turn.messages)
+  return { messages: fitResults(messages, budget / 2), before, upto: newest.newest }
+}
+
+/** Asks the model for a summary where one is due, stores it with this run's answer, and shows it. */
+export async function summarise(host: TurnHost, run: Run, model: Model): Promise<void> {
+  const { store, system, tools, contextTokens, log } = host
+  const budget = contextTokens - tokensOfFrame(system, tools)
+  const plan = planSummary(run.recorder.message(), run.parent, store.at, budget)
+  if (plan === null) return
+  const text = await ask(host, run, model, plan)
+  if (run.abort.signal.aborted) return
+  if (text === "") return log("summary_failed", { upto: plan.upto })
+  run.recorder.feed({ type: "summary", text, upto: plan.upto })
+  publish(host, run)
+}
+
+async function ask(host: TurnHost, run: Run, model: Model, { messages, before }: SummaryPlan): Promise<string> {
+  const { signal } = run.abort
+  const told: ModelMessage[] = before === null ? [] : [{ role: "user", content: before.text }]
+  const asked: ModelMessage = { role: "user", content: "Now write that summary." }
+  const request = { system: summaryPrompt(), messages: [...told, ...messages, asked], tools: [], signal }
+  let text = ""
+  for await (const event of untilAborted(model.stream({ ...request, purpose: "summary" }), signal)) {
+    if (event.type === "text_delta") text += event.delta
+    if (event.type === "fault") {
+      host.log("model_fault", { fault: event.fault, detail: event.detail })
+      return ""
+    }
+    if (event.type === "finish" || text.length > MAX_SUMMARY_CHARS) break
+  }
+  return text.trim().slice(0, MAX_SUMMARY_CHARS).toWellFormed()
+}

@@ -1,0 +1,72 @@
+/**
+ * tool/probe.ts: tools for tests: they have an effect that can be counted, stream, dawdle, fail, and ask for leave.
+ *
+ * Only with PROBE_TOOLS=on, which a production deployment refuses (SPEC AU3). An effect is a POST to
+ * `<PROBE_URL>/effect/<key>`, where a test's own server counts it.
+ */
+
+import type { Json } from "../../shared/frame.ts"
+import { pause } from "../model/pause.ts"
+import type { Tool, ToolArgs, ToolContext, ToolReturn } from "./tool.ts"
+
+export interface ProbeEnv {
+  readonly PROBE_TOOLS?: string
+  readonly PROBE_URL?: string
+}
+
+const NUMBER: Json = { type: "number" }
+const STRING: Json = { type: "string" }
+
+export function probeTools(url: string): readonly Tool[] {
+  return [
+    probe("probe_effect", { key: STRING, ms: NUMBER }, false, (args, ctx) => effect(url, args, ctx)),
+    {
+      ...probe("probe_ask", { key: STRING, ms: NUMBER, text: STRING }, false, (args, ctx) => effect(url, args, ctx)),
+      needsApproval: () => true,
+    },
+    probe("probe_stream", { lines: NUMBER, ms: NUMBER }, true, stream),
+    probe("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
+      await pause(numberIn(args, "ms"), signal)
+      return { waited: numberIn(args, "ms") }
+    }),
+    probe("probe_fail", { how: STRING }, true, ({ how }) => {
+      if (how === "throw") throw new Error("asked to throw")
+      return { error: "It failed as asked.", details: `how: ${String(how)}` }
+    }),
+  ]
+}
+
+function probe(
+  name: string,
+  properties: { readonly [key: string]: Json },
+  repeatable: boolean,
+  execute: (args: ToolArgs, ctx: ToolContext) => Promise<ToolReturn> | ToolReturn,
+): Tool {
+  const parameters = { type: "object", properties }
+  return { name, description: `For tests: ${name}.`, parameters, repeatable, ephemeral: false, execute }
+}
+
+/** The effect comes first: a kill while it waits has had it. */
+async function effect(url: string, args: ToolArgs, { signal }: ToolContext): Promise<{ readonly [key: string]: Json }> {
+  const key = typeof args["key"] === "string" ? args["key"] : ""
+  if (url !== "" && key !== "") {
+    const reply = await fetch(`${url}/effect/${encodeURIComponent(key)}`, { method: "POST", signal })
+    await reply.text()
+  }
+  await pause(numberIn(args, "ms"), signal)
+  return { done: key }
+}
+
+async function* stream(args: ToolArgs, { signal }: ToolContext): AsyncGenerator<string, { readonly lines: number }> {
+  const lines = numberIn(args, "lines")
+  for (let line = 1; line <= lines; line++) {
+    yield `line ${line} of ${lines}\n`
+    await pause(numberIn(args, "ms"), signal)
+  }
+  return { lines }
+}
+
+function numberIn(args: ToolArgs, name: string): number {
+  const value = args[name]
+  return typeof value === "number" && value >= 0 ? value : 0
+}
