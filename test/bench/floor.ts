@@ -1,12 +1,15 @@
 /**
- * floor.ts: a bare object that sends the same deltas and does nothing else: what the platform itself costs.
+ * floor.ts: a bare object that does what a row measures and nothing else: what the platform itself costs.
  *
- * One Durable Object, one hibernating socket; on any message it sends so many frames of so many characters, going back
- * to the event loop every so many, each alone or all of a turn of the loop gathered into one.
+ * One object by path, hibernating sockets. A message asks it for so many frames of so many characters, going back to
+ * the event loop every so many, each alone or all of a turn of the loop gathered into one, to one socket or to all;
+ * or for one row written before one frame is sent; or to pass on what an upstream
+ * streams, each chunk alone or all of a window written as a row and then sent.
  */
 
 import { convertV4MiniflareOptions, Miniflare } from "miniflare"
-import { workerdBelow } from "../../testing/process.ts"
+import { watchChild } from "../../testing/process.ts"
+import { exchange, opened } from "./measure.ts"
 
 const SCRIPT = `
 import { DurableObject } from "cloudflare:workers"
@@ -17,42 +20,88 @@ export class Bare extends DurableObject {
     return new Response(null, { status: 101, webSocket: client })
   }
   async webSocketMessage(socket, text) {
-    const { deltas, chars, every, gather } = JSON.parse(text)
+    const asked = JSON.parse(text)
+    if (asked.write) return this.write(socket)
+    if (asked.upstream) return this.pass(socket, asked)
+    await this.stream(asked.all ? this.ctx.getWebSockets() : [socket], asked)
+  }
+  async stream(sockets, { deltas, chars, every, gather }) {
     const delta = "x".repeat(chars)
     let held = ""
+    const send = (text) => { for (const socket of sockets) socket.send(text) }
     for (let i = 1; i <= deltas; i++) {
       held += delta
-      if (!gather) { socket.send(JSON.stringify({ i, held })); held = "" }
+      if (!gather) { send(JSON.stringify({ i, held })); held = "" }
       if (i % every === 0) {
-        if (gather) { socket.send(JSON.stringify({ i, held })); held = "" }
+        if (gather) { send(JSON.stringify({ i, held })); held = "" }
         await new Promise((resolve) => setTimeout(resolve, 0))
       }
     }
+    send('{"end":true}')
+  }
+  write(socket, word = '{"end":true}') {
+    this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS fact (n INTEGER PRIMARY KEY, word TEXT)")
+    this.ctx.storage.sql.exec("INSERT INTO fact (word) VALUES (?)", word)
+    socket.send(word)
+  }
+  async pass(socket, { upstream, windowMs }) {
+    const { body } = await fetch(upstream, { method: "POST", body: "{}" })
+    let [held, timer] = ["", null]
+    const flush = () => { this.write(socket, held); [held, timer] = ["", null] }
+    for await (const text of body.pipeThrough(new TextDecoderStream())) {
+      if (!windowMs) { socket.send(text); continue }
+      held += text
+      timer ??= setTimeout(flush, windowMs)
+    }
+    if (timer) { clearTimeout(timer); flush() }
     socket.send('{"end":true}')
   }
 }
-export default { fetch: (request, env) => env.BARE.getByName("one").fetch(request) }
+export default { fetch: (request, env) => env.BARE.getByName(new URL(request.url).pathname).fetch(request) }
 `
 
+/** The server under test reaches its upstreams through such a Worker; so does the floor. */
+const OUTBOUND = "export default { fetch: (request) => fetch(request) }"
+
 export interface Floor {
-  readonly url: string
   /** Process id of its workerd. */
   readonly pid: number
+  /** A socket to the object of that name. */
+  open(name?: string): Promise<WebSocket>
   close(): Promise<void>
 }
 
 export async function startFloor(): Promise<Floor> {
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      modules: [{ type: "ESModule", path: "floor.mjs", contents: SCRIPT }],
-      compatibilityDate: "2026-10-15",
-      durableObjects: { BARE: { className: "Bare", useSQLite: true } },
-      host: "127.0.0.1",
-      port: 0,
-      cf: false,
-    }),
-  )
-  const url = await miniflare.ready
-  const pid = workerdBelow(process.pid).at(-1) ?? 0
-  return { url: url.href, pid, close: () => miniflare.dispose() }
+  const compatibilityDate = "2026-10-15"
+  const moduleOf = (name: string, contents: string) => ({ type: "ESModule" as const, path: `${name}.mjs`, contents })
+  const options = convertV4MiniflareOptions({
+    ...{ host: "127.0.0.1", port: 0, cf: false },
+    workers: [
+      {
+        ...{ name: "floor", modules: [moduleOf("floor", SCRIPT)], compatibilityDate, outboundService: "outbound" },
+        durableObjects: { BARE: { className: "Bare", useSQLite: true } },
+      },
+      { name: "outbound", modules: [moduleOf("outbound", OUTBOUND)], compatibilityDate },
+    ],
+  })
+  const { started, child } = watchChild(() => {
+    const miniflare = new Miniflare(options)
+    return { miniflare, ready: miniflare.ready }
+  })
+  const url = await started.ready
+  const open = (name = "one"): Promise<WebSocket> => {
+    const address = new URL(name, url)
+    address.protocol = "ws:"
+    return opened(new WebSocket(address))
+  }
+  return { pid: child()?.pid ?? 0, open, close: () => started.miniflare.dispose() }
+}
+
+export function isFloorEnd(text: string): boolean {
+  return text.includes('"end"')
+}
+
+/** Asks the floor once and waits for its end. */
+export function askFloor(socket: WebSocket, asked: object) {
+  return exchange(socket, JSON.stringify(asked), () => true, isFloorEnd)
 }

@@ -1,57 +1,46 @@
 /** history.ts: a page of 50 from sessions of 100, 1,000 and 10,000 messages: time, bytes, rows read. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { median } from "./measure.ts"
+import { openSession, type Page, readPage, runTurn } from "./client.ts"
+import { kb, median, ms } from "./measure.ts"
 import type { Row } from "./table.ts"
-import { openSession, runTurn } from "./turn.ts"
 
 const SIZES = [100, 1_000, 10_000] as const
 const RUNS = 21
+const PAGE = 50
 
 /** Told at once, so that ten thousand messages are there within a minute. */
 const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const
 
-interface Page {
-  readonly ms: number
-  readonly bytes: number
-  readonly rows: number
-}
+/** Every so many questions one is long: the model's context is full with few turns, and filling stays fast. */
+const LONG_EVERY = 8
+const LONG = "Something pasted. ".repeat(2_000)
 
-async function readPage(cuecard: Cuecard, id: string): Promise<Page> {
-  const url = `${cuecard.url}/v1/sessions/${id}/conversation/recent?limit=50`
-  const started = performance.now()
-  const response = await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })
-  const body = await response.text()
-  const ms = performance.now() - started
-  return {
-    ms,
-    bytes: Buffer.byteLength(body),
-    rows: Number(/dur=(\d+)/.exec(response.headers.get("server-timing") ?? "")?.[1]),
-  }
-}
-
-/** A session of so many messages, made the way a user makes one. */
+/** A session of so many messages, made the way a user makes one; those that the page shows are short. */
 async function fill(cuecard: Cuecard, messages: number): Promise<string> {
   const { id } = await cuecard.createSession()
   const socket = await openSession(cuecard, id)
-  for (let i = 0; i < messages / 2; i++) await runTurn(socket, `Question number ${i}?`)
+  for (let left = messages / 2; left > 0; left--) {
+    const isLong = left % LONG_EVERY === 0 && left > PAGE / 2
+    await runTurn(socket, isLong ? LONG : `Question number ${left}?`)
+  }
   socket.close()
   return id
 }
 
 export async function benchHistory(): Promise<Row[]> {
   const cuecard = await startCuecard({ port: 0, script: ANSWER })
+  const ids = await Promise.all(SIZES.map((size) => fill(cuecard, size)))
   const rows: Row[] = []
-  for (const size of SIZES) {
-    const id = await fill(cuecard, size)
+  for (const [i, size] of SIZES.entries()) {
     const pages: Page[] = []
-    for (let i = 0; i < RUNS; i++) pages.push(await readPage(cuecard, id))
-    const [ms, bytes, read] = [pages.map((page) => page.ms), pages[0]?.bytes ?? 0, pages[0]?.rows ?? 0]
+    for (let run = 0; run < RUNS; run++) pages.push(await readPage(cuecard, ids[i] ?? "", PAGE))
+    const page = pages[0]
     rows.push({
-      what: `page of 50 from a session of ${size.toLocaleString("en")} messages`,
-      ours: `${median(ms).toFixed(1)} ms, ${(bytes / 1000).toFixed(1)} KB, ${read} rows read`,
+      what: `page of ${PAGE} from a session of ${size.toLocaleString("en")} messages`,
+      ours: `${ms(median(pages.map((page) => page.ms)))}, ${kb(page?.bytes ?? 0)}, ${page?.rows ?? 0} rows read`,
       ...{ goal: "flat", floor: "", peer: "sends all: 1.4 MB after 100 turns, 14 MB and 219 ms after 1,000" },
     })
   }

@@ -1,12 +1,25 @@
 /**
- * measure.ts: medians, the processor time of workerd, and a socket that counts what it reads.
+ * measure.ts: medians, the processor time and memory of workerd, and a socket that counts what it reads.
  */
 
 import { readFileSync } from "node:fs"
 
 export function median(values: readonly number[]): number {
+  return percentile(values, 50)
+}
+
+/** The smallest value that so many in a hundred do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN
+}
+
+export const ms = (value: number): string => `${value.toFixed(1)} ms`
+export const kb = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
+export const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** Clock ticks a second of /proc: fixed on Linux. */
@@ -25,6 +38,12 @@ export function rssBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
 }
 
+/** The most resident memory that a process ever had, in bytes. */
+export function peakBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+}
+
 export interface Exchange {
   readonly firstMs: number
   readonly wholeMs: number
@@ -33,14 +52,28 @@ export interface Exchange {
   readonly frames: number
 }
 
-/** Sends one frame and times what comes: `isFirst` names the first delta, `isLast` the end. */
+/**
+ * Sends one frame and times what comes: `isFirst` names the first delta, `isLast` the end.
+ * Rejects when the socket closes before the end.
+ */
 export function exchange(
   socket: WebSocket,
   frame: string,
   isFirst: (text: string) => boolean,
   isLast: (text: string) => boolean,
 ): Promise<Exchange> {
-  return new Promise((resolve) => {
+  const done = listen(socket, isFirst, isLast)
+  socket.send(frame)
+  return done
+}
+
+/** As `exchange`, with nothing sent: somebody else asks. */
+export function listen(
+  socket: WebSocket,
+  isFirst: (text: string) => boolean,
+  isLast: (text: string) => boolean,
+): Promise<Exchange> {
+  return new Promise((resolve, reject) => {
     const started = performance.now()
     let [firstMs, bytes, frames] = [Number.NaN, 0, 0]
     const take = (event: MessageEvent): void => {
@@ -50,10 +83,12 @@ export function exchange(
       if (Number.isNaN(firstMs) && isFirst(text)) firstMs = performance.now() - started
       if (!isLast(text)) return
       socket.removeEventListener("message", take)
+      socket.removeEventListener("close", leave)
       resolve({ firstMs, wholeMs: performance.now() - started, bytes, frames })
     }
+    const leave = ({ code, reason }: CloseEvent): void => reject(new Error(`closed before the end: ${code} ${reason}`))
     socket.addEventListener("message", take)
-    socket.send(frame)
+    socket.addEventListener("close", leave)
   })
 }
 

@@ -1,24 +1,53 @@
 /**
  * run.ts: `npm run bench`: measures here, prints one table and writes it to RESULTS.md.
  *
+ * `npm run bench -- turn crowd` measures these groups alone, and writes nothing.
  * Each figure stands beside a floor of the same run: ratios hold on a noisy machine, absolute times do not.
  */
 
 import { writeFileSync } from "node:fs"
 import { cpus } from "node:os"
+import { benchAdded } from "./added.ts"
+import { benchCrowd } from "./crowd.ts"
 import { benchHistory } from "./history.ts"
-import { tableOf } from "./table.ts"
+import { benchRows } from "./rows.ts"
+import { type Row, tableOf } from "./table.ts"
 import { benchTurn } from "./turn.ts"
 import { benchWeight } from "./weight.ts"
 import { benchText } from "./words.ts"
 
-const rows = [...benchText(), ...(await benchTurn()), ...(await benchHistory()), ...(await benchWeight())]
+const GROUPS: Readonly<Record<string, () => Promise<Row[]> | Row[]>> = {
+  text: benchText,
+  turn: benchTurn,
+  rows: benchRows,
+  added: benchAdded,
+  crowd: benchCrowd,
+  history: benchHistory,
+  weight: benchWeight,
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !Object.hasOwn(GROUPS, name))
+if (unknown.length > 0) {
+  console.error(`No such group: ${unknown.join(", ")}. There are: ${Object.keys(GROUPS).join(", ")}.`)
+  process.exit(1)
+}
+
+const rows: Row[] = []
+for (const [name, bench] of Object.entries(GROUPS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue
+  const started = performance.now()
+  rows.push(...(await bench()))
+  console.error(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
+}
 const table = tableOf(rows)
 console.log(table)
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`
-const text = [
-  "# Measured figures",
-  `Made by \`npm run bench\` on ${machine}. Medians; times of one run are to be compared with the floor of the same run.`,
-  table,
-]
-writeFileSync(new URL("RESULTS.md", import.meta.url), `${text.join("\n\n")}\n`)
+if (asked.length === 0) {
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`
+  const text = [
+    "# Measured figures",
+    `Made by \`npm run bench\` on ${machine}. Medians; times of one run are to be compared with the floor of the same run.`,
+    table,
+  ]
+  writeFileSync(new URL("RESULTS.md", import.meta.url), `${text.join("\n\n")}\n`)
+}

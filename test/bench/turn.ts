@@ -2,45 +2,15 @@
  * turn.ts: one `/bench` turn over a real socket, beside a bare object that sends the same deltas in the same run.
  */
 
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { type Floor, startFloor } from "./floor.ts"
-import { cpuMs, type Exchange, exchange, median, opened } from "./measure.ts"
+import { startCuecard } from "cuecard/testing"
+import { openSession, runTurn } from "./client.ts"
+import { askFloor, type Floor, startFloor } from "./floor.ts"
+import { cpuMs, type Exchange, kb, median, ms } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const WARM_UP = 5
 const RUNS = 15
 const PROMPT = "/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10"
-
-export async function openSession(cuecard: Cuecard, known?: string): Promise<WebSocket> {
-  const id = known ?? (await cuecard.createSession()).id
-  const url = new URL(`/v1/sessions/${id}/socket`, cuecard.url)
-  url.protocol = "ws:"
-  const socket = await opened(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
-  const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
-  await exchange(
-    socket,
-    hello,
-    () => true,
-    (text) => text.includes('"hello"'),
-  )
-  return socket
-}
-
-let sent = 0
-/** One message and its whole answer. The first delta is the first frame of ops. */
-export async function runTurn(socket: WebSocket, content: string): Promise<Exchange> {
-  sent += 1
-  const frame = JSON.stringify({ type: "send", id: `bench-${sent}`, content })
-  let seq = 0
-  const isLast = (text: string): boolean => {
-    seq = Number(/"seq":(\d+)/.exec(text)?.[1] ?? seq)
-    return text.includes('"op":"end"')
-  }
-  const done = await exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast)
-  socket.send(JSON.stringify({ type: "seen", seq }))
-  return done
-}
 
 interface Timed extends Exchange {
   readonly cpuMs: number
@@ -57,22 +27,11 @@ async function repeat(pid: number, run: () => Promise<Exchange>): Promise<Timed[
 }
 
 async function runFloor(floor: Floor, gather: boolean): Promise<Timed[]> {
-  const socket = await opened(new WebSocket(floor.url.replace("http", "ws")))
-  const frame = JSON.stringify({ deltas: 2000, chars: 6, every: 10, gather })
-  const timed = await repeat(floor.pid, () =>
-    exchange(
-      socket,
-      frame,
-      () => true,
-      (text) => text.includes('"end"'),
-    ),
-  )
+  const socket = await floor.open()
+  const timed = await repeat(floor.pid, () => askFloor(socket, { deltas: 2000, chars: 6, every: 10, gather }))
   socket.close()
   return timed
 }
-
-const ms = (value: number): string => `${value.toFixed(1)} ms`
-const kb = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
 
 export async function benchTurn(): Promise<Row[]> {
   const floor = await startFloor()

@@ -1,0 +1,144 @@
+/**
+ * added.ts: what we add between a delta leaving the model and a socket having it.
+ *
+ * A window opens with its first delta and is sent WINDOW_MS later; what comes in between only shares the ride. So what
+ * is added to the window, for all its deltas alike, is: arrival − departure of the first − WINDOW_MS. Network, parsing,
+ * cleaning, the write and the output gate are in it. One floor passes each chunk on as it comes, over the same network;
+ * the other gathers as we do, writes each window as a row and sends it: the least that durable before visible can cost.
+ */
+
+import { startCuecard } from "cuecard/testing"
+import { WINDOW_MS } from "../../shared/limits.ts"
+import { nextId, openSession } from "./client.ts"
+import { isFloorEnd, startFloor } from "./floor.ts"
+import { listen, median, ms, percentile, sleep } from "./measure.ts"
+import { stampsIn, startStampingModel } from "./stamps.ts"
+import type { Row } from "./table.ts"
+
+/** Eight streams at a time, begun evenly over one window: 50 deltas a second each. */
+const STREAMS = 8
+const EVERY_MS = 20
+const DELTAS = 120
+/** Of ours and of the floor, in turn. The first of each is not counted. */
+const PASSES = 4
+
+interface Samples {
+  /** Of deltas that waited for nothing. */
+  readonly first: number[]
+  /** Of windows, above the window. */
+  readonly windows: number[]
+}
+
+/** One pass of each kind. */
+interface Passes {
+  readonly ours: Samples
+  /** Passed on chunk by chunk. */
+  readonly single: number[]
+  /** Gathered, written, then sent. */
+  readonly written: Samples
+}
+
+const createSamples = (): Samples => ({ first: [], windows: [] })
+
+/** Takes every frame of a stream with the moment at which it came. */
+function collect(socket: WebSocket, take: (text: string, now: number) => void): () => void {
+  const hear = (event: MessageEvent): void => take(String(event.data), performance.now())
+  socket.addEventListener("message", hear)
+  return () => socket.removeEventListener("message", hear)
+}
+
+/** Takes the stamps of a frame that brings a window. */
+function takeWindow({ first, windows }: Samples, text: string, now: number): void {
+  const stamps = stampsIn(text)
+  const [from, to] = [stamps[0], stamps.at(-1)]
+  if (from === undefined || to === undefined) return
+  if (from.n === 0 && to.n === 0) first.push(now - from.at)
+  // The last window is closed by the end of the answer, not by its time.
+  else if (to.n < DELTAS - 1) windows.push(now - from.at - WINDOW_MS)
+}
+
+async function streamOurs(socket: WebSocket, samples: Samples): Promise<void> {
+  const stop = collect(socket, (text, now) => {
+    if (text.startsWith('{"type":"ops"')) takeWindow(samples, text, now)
+  })
+  const ended = listen(
+    socket,
+    () => true,
+    (text) => text.includes('"op":"end"'),
+  )
+  socket.send(JSON.stringify({ type: "send", id: nextId(), content: "Go." }))
+  await ended
+  stop()
+}
+
+async function streamFloor(socket: WebSocket, asked: object, take: (text: string, now: number) => void): Promise<void> {
+  const stop = collect(socket, take)
+  const ended = listen(socket, () => true, isFloorEnd)
+  socket.send(JSON.stringify(asked))
+  await ended
+  stop()
+}
+
+/** All streams at once, each a little later than the one before it. */
+async function pass(sockets: readonly WebSocket[], stream: (socket: WebSocket) => Promise<void>): Promise<void> {
+  const streams = sockets.map(async (socket, i) => {
+    await sleep((i * WINDOW_MS) / STREAMS)
+    await stream(socket)
+  })
+  await Promise.all(streams)
+}
+
+async function measure(): Promise<Passes[]> {
+  const model = await startStampingModel(DELTAS, EVERY_MS)
+  const floor = await startFloor()
+  const vars = { MODEL: "openai", MODEL_BASE_URL: model.baseUrl, MODEL_NAME: "stamps" }
+  const cuecard = await startCuecard({ port: 0, vars })
+  const bare = await Promise.all(Array.from({ length: STREAMS }, (_, i) => floor.open(`stream-${i}`)))
+  const sockets = await Promise.all(Array.from({ length: STREAMS }, () => openSession(cuecard)))
+  const upstream = `${model.baseUrl}/chat/completions`
+  const passes: Passes[] = []
+  for (let i = 0; i < PASSES; i++) {
+    const [ours, single, written]: [Samples, number[], Samples] = [createSamples(), [], createSamples()]
+    await pass(bare, (socket) =>
+      streamFloor(socket, { upstream }, (text, now) => single.push(...stampsIn(text).map((stamp) => now - stamp.at))),
+    )
+    await pass(bare, (socket) =>
+      streamFloor(socket, { upstream, windowMs: WINDOW_MS }, (text, now) => takeWindow(written, text, now)),
+    )
+    await pass(sockets, (socket) => streamOurs(socket, ours))
+    if (i > 0) passes.push({ ours, single, written })
+  }
+  for (const socket of [...bare, ...sockets]) socket.close()
+  await Promise.all([floor.close(), cuecard.close()])
+  model.close()
+  return passes
+}
+
+/** Over the passes, so that one during which the machine was busy with something else does not tell. */
+function both(passes: readonly (readonly number[])[]): string {
+  const [p50, p99] = [50, 99].map((p) => ms(median(passes.map((values) => percentile(values, p)))))
+  return `p50 ${p50}, p99 ${p99}`
+}
+
+export async function benchAdded(): Promise<Row[]> {
+  const passes = await measure()
+  const windows = passes.map(({ ours }) => ours.windows)
+  const over = (floorOf: (pass: Passes) => readonly number[]): string => {
+    const gaps = [50, 99].map((p) => passes.map((one) => percentile(one.ours.windows, p) - percentile(floorOf(one), p)))
+    return gaps.map((gap) => ms(median(gap))).join(" and ")
+  }
+  const single = both(passes.map((one) => one.single))
+  const written = both(passes.map((one) => one.written.windows))
+  return [
+    {
+      what: `model to socket, above the window of ${WINDOW_MS} ms (${windows.flat().length} windows)`,
+      ours: `${both(windows)}; over the written floor ${over((one) => one.written.windows)}, over the other ${over((one) => one.single)}`,
+      ...{ goal: "≤ 1 ms and ≤ 5 ms over the floor", peer: "" },
+      floor: `${written} gathered and written; ${single} passed on`,
+    },
+    {
+      what: "model to socket, the first delta of a turn",
+      ...{ ours: both(passes.map(({ ours }) => ours.first)), goal: "", floor: `${single} passed on`, peer: "" },
+    },
+  ]
+}

@@ -1,0 +1,139 @@
+/**
+ * crowd.ts: many at once: twenty sockets of one session, and two hundred sessions; beside bare objects that do the same.
+ */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { nextId, openSession } from "./client.ts"
+import { type Floor, isFloorEnd, startFloor } from "./floor.ts"
+import { exchange, listen, mb, median, ms, peakBytes } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const SOCKETS = 20
+const RUNS = 5
+const SESSIONS = 200
+
+const isEnd = (text: string): boolean => text.includes('"op":"end"')
+const isFirst = (): boolean => true
+
+function prompt(deltas: number): string {
+  return JSON.stringify({ type: "send", id: nextId(), content: `/bench deltas=${deltas} chars=6 yield_every=10` })
+}
+
+/** From the first word until the last of all sockets has the end. The first run warms up. */
+async function timeAll(sockets: readonly WebSocket[], ask: () => string, isLast: typeof isEnd): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i <= RUNS; i++) {
+    const started = performance.now()
+    const all = sockets.map((socket) => listen(socket, isFirst, isLast))
+    sockets[0]?.send(ask())
+    await Promise.all(all)
+    if (i > 0) times.push(performance.now() - started)
+  }
+  for (const socket of sockets) socket.close()
+  return median(times)
+}
+
+async function floorOfSockets(floor: Floor, gather: boolean): Promise<number> {
+  const name = `all-${gather}`
+  const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => floor.open(name)))
+  const asked = JSON.stringify({ deltas: 2000, chars: 6, every: 10, gather, all: true })
+  return timeAll(sockets, () => asked, isFloorEnd)
+}
+
+async function benchSockets(): Promise<Row> {
+  const floor = await startFloor()
+  const single = await floorOfSockets(floor, false)
+  const gathered = await floorOfSockets(floor, true)
+  await floor.close()
+  const cuecard = await startCuecard()
+  const { id } = await cuecard.createSession()
+  const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => openSession(cuecard, id)))
+  const ours = await timeAll(sockets, () => prompt(2000), isEnd)
+  await cuecard.close()
+  return {
+    what: `${SOCKETS} sockets of one session, 2,000 deltas: until all have the end`,
+    ...{ ours: ms(ours), goal: "≤ 300 ms", peer: "1,613 ms" },
+    floor: `${ms(single)} single, ${ms(gathered)} gathered`,
+  }
+}
+
+interface Crowd {
+  readonly ms: number
+  readonly errors: number
+  /** Of workerd, at its highest. */
+  readonly peak: number
+}
+
+/** All sockets ask at once. An error is a socket that closed, or an answer that did not end well. */
+async function crowd(
+  sockets: readonly WebSocket[],
+  ask: () => string,
+  isLast: (text: string) => boolean,
+  isGood: (text: string) => boolean,
+  pid: number,
+): Promise<Crowd> {
+  let errors = 0
+  const started = performance.now()
+  const turns = sockets.map(async (socket) => {
+    let last = ""
+    const isOver = (text: string): boolean => {
+      last = text
+      return isLast(text)
+    }
+    await exchange(socket, ask(), isFirst, isOver).catch(() => {
+      last = ""
+    })
+    if (!isGood(last)) errors += 1
+  })
+  await Promise.all(turns)
+  const done = { ms: performance.now() - started, errors, peak: peakBytes(pid) }
+  for (const socket of sockets) socket.close()
+  return done
+}
+
+async function inTens<T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> {
+  const made: T[] = []
+  for (let i = 0; i < count; i += 10)
+    made.push(...(await Promise.all(Array.from({ length: 10 }, (_, n) => make(i + n)))))
+  return made
+}
+
+async function crowdOfOurs(deltas: number): Promise<Crowd> {
+  const cuecard: Cuecard = await startCuecard()
+  const sockets = await inTens(SESSIONS, () => openSession(cuecard))
+  const isCompleted = (text: string): boolean => text.includes('"status":"completed"')
+  const isOver = (text: string): boolean => isEnd(text) || text.startsWith('{"type":"error"')
+  const done = await crowd(sockets, () => prompt(deltas), isOver, isCompleted, cuecard.pid())
+  await cuecard.close()
+  return done
+}
+
+async function crowdOfFloor(deltas: number, gather: boolean): Promise<Crowd> {
+  const floor = await startFloor()
+  const sockets = await inTens(SESSIONS, (i) => floor.open(`crowd-${i}`))
+  const asked = JSON.stringify({ deltas, chars: 6, every: 10, gather })
+  const done = await crowd(sockets, () => asked, isFloorEnd, isFloorEnd, floor.pid)
+  await floor.close()
+  return done
+}
+
+const told = (done: Crowd): string => `${(done.ms / 1000).toFixed(1)} s, ${mb(done.peak)}`
+
+async function benchSessions(deltas: number, goal: string, peer: string): Promise<Row> {
+  const single = await crowdOfFloor(deltas, false)
+  const gathered = await crowdOfFloor(deltas, true)
+  const ours = await crowdOfOurs(deltas)
+  return {
+    what: `${SESSIONS} sessions at once, ${deltas.toLocaleString("en")} deltas each: all done; workerd at its largest`,
+    ours: `${told(ours)}, ${ours.errors} errors`,
+    ...{ goal, floor: `${told(single)} single; ${told(gathered)} gathered`, peer },
+  }
+}
+
+export async function benchCrowd(): Promise<Row[]> {
+  return [
+    await benchSockets(),
+    await benchSessions(200, "≤ 10 s, ≤ 600 MB, 0 errors", "25 s, 1.0 GB"),
+    await benchSessions(2000, "≤ 10 s, ≤ 600 MB, 0 errors", "137–222 s, 1.5–2.2 GB"),
+  ]
+}

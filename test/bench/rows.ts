@@ -1,0 +1,53 @@
+/**
+ * rows.ts: rows written for one turn, as the turn's own log line tells them, and the alarm.
+ *
+ * Cursors count every row that a statement wrote, deletes too. An alarm goes past the cursors: the platform bills each
+ * setAlarm as one row, and one lasts for ALARM_MS, so as many are added as the turn can have set. The list of sessions
+ * is another object, which a message touches once: its rows are told apart.
+ */
+
+import { startCuecard } from "cuecard/testing"
+import { ALARM_MS } from "../../shared/limits.ts"
+import { openSession, runTurn } from "./client.ts"
+import { sleep } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+/** Rows of the list of sessions for one message, as its cursors count them: the row and its place in the index. */
+const LIST_ROWS = 2
+/** The largest count of so many turns, side by side. */
+const RUNS = 3
+
+const PROMPTS = [
+  { prompt: "/bench deltas=400 tools=2 delay_ms=10", what: "400 deltas over 4 s, two tools", goal: 45, peer: "45" },
+  { prompt: "/bench deltas=2000 tools=2 delay_ms=1", what: "2,000 deltas at 1 ms, two tools", goal: 70, peer: "230" },
+] as const
+
+export async function benchRows(): Promise<Row[]> {
+  const counts: number[] = []
+  const onLog = (line: string): void => {
+    const rows = /"rows_written":(\d+)/.exec(line)?.[1]
+    if (rows !== undefined) counts.push(Number(rows))
+  }
+  const cuecard = await startCuecard({ port: 0, onLog })
+  const rows: Row[] = []
+  for (const { prompt, what, goal, peer } of PROMPTS) {
+    counts.length = 0
+    const turns = Array.from({ length: RUNS }, async () => {
+      const socket = await openSession(cuecard)
+      const { wholeMs } = await runTurn(socket, prompt)
+      socket.close()
+      return wholeMs
+    })
+    const longest = Math.max(...(await Promise.all(turns)))
+    // A log line may come after the frame that it tells of.
+    for (let tries = 0; counts.length < RUNS && tries < 50; tries++) await sleep(20)
+    const alarms = Math.ceil(longest / ALARM_MS)
+    rows.push({
+      what: `rows written: ${what}`,
+      ours: `${Math.max(...counts) + alarms} (${alarms} of them alarm), and ${LIST_ROWS} in the list of sessions`,
+      ...{ goal: `≤ ${goal}`, floor: "", peer },
+    })
+  }
+  await cuecard.close()
+  return rows
+}

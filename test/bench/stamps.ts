@@ -1,0 +1,59 @@
+/**
+ * stamps.ts: a model on the loopback that writes into each delta when it left, and what reads it again.
+ *
+ * `<n>:<microseconds>,` on the clock of this process, which is also that of the clients.
+ */
+
+import { createServer, type ServerResponse } from "node:http"
+import { sleep } from "./measure.ts"
+
+export interface StampingModel {
+  /** What MODEL_BASE_URL names. */
+  readonly baseUrl: string
+  /** Deltas of an answer. */
+  readonly deltas: number
+  close(): void
+}
+
+/** Answers every call with so many deltas, one every so many milliseconds. */
+export async function startStampingModel(deltas: number, everyMs: number): Promise<StampingModel> {
+  const server = createServer((request, reply) => {
+    request.resume()
+    void answer(reply, deltas, everyMs)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  const close = (): void => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, deltas, close }
+}
+
+async function answer(reply: ServerResponse, deltas: number, everyMs: number): Promise<void> {
+  reply.writeHead(200, { "content-type": "text/event-stream" })
+  reply.flushHeaders()
+  const start = performance.now()
+  for (let n = 0; n < deltas; n++) {
+    await sleep(Math.max(start + n * everyMs - performance.now(), 0))
+    reply.write(line({ content: `${n}:${Math.round(performance.now() * 1000)},` }, null))
+  }
+  reply.end(`${line({}, "stop")}data: [DONE]\n\n`)
+}
+
+function line(delta: object, finish_reason: string | null): string {
+  const choices = [{ index: 0, delta, finish_reason }]
+  return `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "stamps", choices })}\n\n`
+}
+
+export interface Stamp {
+  readonly n: number
+  /** When it left, in milliseconds. */
+  readonly at: number
+}
+
+/** The stamps in a frame, in their order. */
+export function stampsIn(text: string): Stamp[] {
+  return Array.from(text.matchAll(/(\d+):(\d+),/g), ([, n, at]) => ({ n: Number(n), at: Number(at) / 1000 }))
+}
