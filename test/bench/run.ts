@@ -8,8 +8,11 @@
 import { writeFileSync } from "node:fs"
 import { cpus } from "node:os"
 import { benchAdded } from "./added.ts"
+import { benchCancel } from "./cancel.ts"
 import { benchCrowd } from "./crowd.ts"
+import { benchGrowth } from "./growth.ts"
 import { benchHistory } from "./history.ts"
+import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
 import { benchTurn } from "./turn.ts"
@@ -22,6 +25,9 @@ const GROUPS: Readonly<Record<string, () => Promise<Row[]> | Row[]>> = {
   rows: benchRows,
   added: benchAdded,
   crowd: benchCrowd,
+  growth: benchGrowth,
+  resume: benchResume,
+  cancel: benchCancel,
   history: benchHistory,
   weight: benchWeight,
 }

@@ -1,0 +1,75 @@
+/**
+ * cancel.ts: from a reader's cancel in the middle of a turn until it is acknowledged, which is after it is written.
+ */
+
+import { startCuecard } from "cuecard/testing"
+import type { ServerFrame } from "../../shared/frame.ts"
+import { nextId, openReader, type Reader } from "./client.ts"
+import { askFloor, startFloor } from "./floor.ts"
+import { median, ms, percentile, sleep } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const RUNS = 100
+const PROMPT = "/bench deltas=100000 chars=6 delay_ms=1"
+/** Cancels fall anywhere in a window and in the next. */
+const SPREAD_MS = 200
+
+/** Milliseconds until the acknowledgement; null where the server knows no cancel. */
+async function cancelOnce(reader: Reader, afterMs: number): Promise<number | null> {
+  const exchange = nextId()
+  const begun = reader.until((frame) => frame.type === "ops")
+  reader.say({ type: "send", id: exchange, content: PROMPT })
+  await begun
+  await sleep(afterMs)
+  const isAnswer = (frame: ServerFrame): boolean =>
+    (frame.type === "ack" && frame.id === exchange) || frame.type === "error"
+  const [answer, over] = [reader.until(isAnswer), reader.until(isCancelled)]
+  const started = performance.now()
+  reader.say({ type: "cancel", exchange_id: exchange })
+  const { type } = await answer
+  const done = performance.now() - started
+  if (type === "error") return null
+  await over
+  return done
+}
+
+function isCancelled(frame: ServerFrame): boolean {
+  return frame.type === "ops" && frame.ops.some((op) => op.op === "end" && op.status === "cancelled")
+}
+
+/** One row written, then one frame sent. */
+async function floorTimes(): Promise<number[]> {
+  const floor = await startFloor()
+  const socket = await floor.open()
+  const times: number[] = []
+  for (let i = 0; i < RUNS; i++) times.push((await askFloor(socket, { write: true })).wholeMs)
+  socket.close()
+  await floor.close()
+  return times
+}
+
+async function measure(): Promise<readonly (number | null)[]> {
+  const cuecard = await startCuecard()
+  const reader = await openReader(cuecard, (await cuecard.createSession()).id)
+  const times: (number | null)[] = []
+  // 61 and RUNS have no common factor: the moments are spread evenly, the same in every run.
+  for (let i = 0; i < RUNS && times.at(-1) !== null; i++) {
+    times.push(await cancelOnce(reader, (((i * 61) % RUNS) / RUNS) * SPREAD_MS))
+  }
+  reader.socket.close()
+  await cuecard.close()
+  return times
+}
+
+export async function benchCancel(): Promise<Row[]> {
+  const both = (values: readonly number[]): string => `p50 ${ms(median(values))}, p99 ${ms(percentile(values, 99))}`
+  const floor = await floorTimes()
+  const times = (await measure()).filter((time) => time !== null)
+  return [
+    {
+      what: `cancel in the middle of a turn: until it is durable and acknowledged (${RUNS} times)`,
+      ours: times.length < RUNS ? "not supported" : both(times),
+      ...{ goal: "p99 ≤ 100 ms", floor: `${both(floor)} (a row written)`, peer: "" },
+    },
+  ]
+}

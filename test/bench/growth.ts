@@ -1,0 +1,74 @@
+/**
+ * growth.ts: one session at its first turn, after 100 and after 1,000: what one more turn takes.
+ *
+ * Turns are short, which is the hard case: the model's context then holds most of them.
+ */
+
+import { startCuecard } from "cuecard/testing"
+import { openSession, runTurn, type Turn } from "./client.ts"
+import { mb, median, ms, rssBytes, sleep } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const MARKS = [1, 100, 1_000] as const
+/** Turns that are measured from each mark on. */
+const RUNS = 15
+
+const ANSWER = [
+  [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
+] as const
+
+interface Told {
+  readonly rows_written: number
+  /** Undefined where the server does not tell. */
+  readonly rows_read?: number
+}
+
+interface Mark {
+  readonly turns: readonly Turn[]
+  readonly told: readonly Told[]
+  readonly memory: number
+}
+
+function rowOf(mark: number, { turns, told, memory }: Mark): Row {
+  const of = (key: "firstMs" | "wholeMs" | "up" | "bytes"): number => median(turns.map((turn) => turn[key]))
+  const written = Math.max(...told.map((one) => one.rows_written))
+  const read = told.map((one) => one.rows_read ?? Number.NaN)
+  const rows = read.some(Number.isNaN) ? `${written} rows written` : `${written} rows written, ${median(read)} read`
+  return {
+    what: `one more short turn at turn ${mark.toLocaleString("en")}: first delta, whole, up, down; workerd`,
+    ours: `${ms(of("firstMs"))}, ${ms(of("wholeMs"))}, ${of("up")} B, ${of("bytes")} B, ${rows}; ${mb(memory)}`,
+    ...{ goal: "flat", floor: "", peer: mark === 1_000 ? "287 ms, 14.4 MB up; 771 MB" : "" },
+  }
+}
+
+export async function benchGrowth(): Promise<Row[]> {
+  const told: Told[] = []
+  const onLog = (line: string): void => {
+    if (line.includes('"turn_end"')) told.push(JSON.parse(line))
+  }
+  const cuecard = await startCuecard({ script: ANSWER, onLog })
+  // Another session warms up the process, so that turn 1 is measured as the others are.
+  const other = await openSession(cuecard)
+  for (let i = 0; i < 2 * RUNS; i++) await runTurn(other, "Question?")
+  other.close()
+  const socket = await openSession(cuecard)
+  const rows: Row[] = []
+  let turn = 1
+  for (const mark of MARKS) {
+    for (; turn < mark; turn++) await runTurn(socket, `Question number ${turn}?`)
+    await settled(told)
+    told.length = 0
+    const turns: Turn[] = []
+    for (; turn < mark + RUNS; turn++) turns.push(await runTurn(socket, `Question number ${turn}?`))
+    await settled(told)
+    rows.push(rowOf(mark, { turns, told, memory: rssBytes(cuecard.pid()) }))
+  }
+  socket.close()
+  await cuecard.close()
+  return rows
+}
+
+/** A log line may come after the frame that it tells of. */
+async function settled(told: readonly Told[]): Promise<void> {
+  for (let count = -1; count !== told.length; await sleep(50)) count = told.length
+}

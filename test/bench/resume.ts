@@ -1,0 +1,184 @@
+/**
+ * resume.ts: a socket that is cut in the middle of 2,000 deltas, and a process that is killed there.
+ *
+ * A second socket stays and counts what the first one missed. What a reader saw is compared with history.
+ */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { canonicalJson } from "../../shared/frame.ts"
+import { answerTo, isEnd, nextId, openReader, type Reader, readPage, textShown } from "./client.ts"
+import { askFloor, startFloor } from "./floor.ts"
+import { kb, median, ms, sleep } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const RUNS = 5
+const PROMPT = "/bench deltas=2000 chars=6 delay_ms=1"
+const CHARS = 12_000
+/** How long the reader stays away, in milliseconds. */
+const AWAY_MS = 500
+
+interface Cut {
+  readonly cuecard: Cuecard
+  readonly session: string
+  readonly exchange: string
+  /** Was cut off when it had seen about half. */
+  readonly reader: Reader
+  readonly watcher: Reader
+  /** The watcher has the end. */
+  readonly ended: Promise<unknown>
+}
+
+/** Runs a turn until a reader has seen half of it, and cuts that reader off. */
+async function cutInTheMiddle(cuecard: Cuecard): Promise<Cut> {
+  const session = (await cuecard.createSession()).id
+  const [reader, watcher] = [await openReader(cuecard, session), await openReader(cuecard, session)]
+  const exchange = nextId()
+  const half = reader.until(() => textShown(answerTo(reader, exchange)).length >= CHARS / 2)
+  const ended = watcher.until(isEnd)
+  reader.say({ type: "send", id: exchange, content: PROMPT })
+  await half
+  reader.socket.close()
+  return { cuecard, session, exchange, reader, watcher, ended }
+}
+
+interface Resumed {
+  /** From the first byte of connecting until everything missed is there. */
+  readonly ms: number
+  readonly missed: number
+  /** Sent besides what was missed. */
+  readonly again: number
+  readonly isWhole: boolean
+}
+
+async function comeBack(cut: Cut): Promise<Resumed> {
+  const { cuecard, session, exchange, watcher, ended } = cut
+  await sleep(AWAY_MS)
+  const started = performance.now()
+  const back = await openReader(cuecard, session, cut.reader)
+  const end = back.until(isEnd)
+  // The hello names the newest seq: frames up to it are what was missed.
+  if (back.seq < back.welcome) await back.until(() => back.seq >= back.welcome)
+  const done = performance.now() - started
+  const { bytes, seq } = back
+  await Promise.all([ended, end])
+  const missed = Array.from(watcher.sizes).reduce(
+    (sum, [at, size]) => (at > cut.reader.seq && at <= seq ? sum + size : sum),
+    0,
+  )
+  const isWhole = await isAsStored(cuecard, session, back, exchange)
+  for (const socket of [back.socket, watcher.socket]) socket.close()
+  return { ms: done, missed, again: bytes - missed, isWhole }
+}
+
+/** The turn ends while the reader is away. */
+async function comeBackLate(cut: Cut): Promise<boolean> {
+  await cut.ended
+  const back = await openReader(cut.cuecard, cut.session, cut.reader)
+  if (back.seq < back.welcome) await back.until(() => back.seq >= back.welcome)
+  const isWhole = await isAsStored(cut.cuecard, cut.session, back, cut.exchange)
+  for (const socket of [back.socket, cut.watcher.socket]) socket.close()
+  return isWhole
+}
+
+/** Whether what the reader holds is what history tells, to the byte, and all of it. */
+async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exchange: string): Promise<boolean> {
+  const { messages } = await readPage(cuecard, session, 10)
+  const stored = messages.find((message) => message.exchange_id === exchange && message.role === "assistant")
+  const held = answerTo(reader, exchange)
+  const segments = held !== undefined && canonicalJson(held.segments) === canonicalJson(stored?.segments)
+  return segments && held.status === "completed" && textShown(stored).length === textShown(held).length
+}
+
+/** What opening a socket and having one frame costs the platform. */
+async function floorMs(): Promise<number> {
+  const floor = await startFloor()
+  const times: number[] = []
+  for (let i = 0; i < 4 * RUNS; i++) {
+    const started = performance.now()
+    const socket = await floor.open()
+    await askFloor(socket, { deltas: 1, chars: 6, every: 2 })
+    times.push(performance.now() - started)
+    socket.close()
+  }
+  await floor.close()
+  return median(times)
+}
+
+interface Killed {
+  /** Characters that the reader had been shown. */
+  readonly seen: number
+  /** Characters of these that history has at once after the restart. */
+  readonly kept: number
+  readonly status: string
+  /** From asking the new process to its answer. */
+  readonly ms: number
+}
+
+async function kill(): Promise<Killed> {
+  const cuecard = await startCuecard()
+  const session = (await cuecard.createSession()).id
+  const reader = await openReader(cuecard, session)
+  const exchange = nextId()
+  const half = reader.until(() => textShown(answerTo(reader, exchange)).length >= CHARS / 2)
+  reader.say({ type: "send", id: exchange, content: PROMPT })
+  await half
+  await cuecard.kill()
+  // What was on its way when the process ended was sent, and so shown.
+  await sleep(100)
+  const seen = textShown(answerTo(reader, exchange))
+  const next = await startCuecard({ persist: cuecard.persist })
+  const page = await readPage(next, session, 10)
+  const stored = page.messages.find((message) => message.exchange_id === exchange && message.role === "assistant")
+  const text = textShown(stored)
+  let kept = 0
+  while (kept < seen.length && text[kept] === seen[kept]) kept++
+  await next.close()
+  await cuecard.close()
+  return { seen: seen.length, kept, status: stored?.status ?? "none", ms: page.ms }
+}
+
+async function repeat<T>(run: () => Promise<T>): Promise<T[]> {
+  const runs: T[] = []
+  for (let i = 0; i < RUNS; i++) runs.push(await run())
+  return runs
+}
+
+const count = (runs: readonly boolean[]): string => `${runs.filter(Boolean).length} of ${runs.length}`
+
+export async function benchResume(): Promise<Row[]> {
+  const floor = await floorMs()
+  const cuecard = await startCuecard()
+  const middle = await repeat(async () => comeBack(await cutInTheMiddle(cuecard)))
+  const late = await repeat(async () => comeBackLate(await cutInTheMiddle(cuecard)))
+  await cuecard.close()
+  const killed = await repeat(kill)
+  const of = (key: "ms" | "missed" | "again"): number => median(middle.map((run) => run[key]))
+  const statuses = [...new Set(killed.map(({ status }) => status))].join(", ")
+  return [
+    {
+      what: `reconnect in the middle of 2,000 deltas after ${AWAY_MS} ms: bytes sent besides the ${kb(of("missed"))} missed`,
+      ...{ ours: `${of("again")} B`, goal: "≤ 1 KB", floor: "", peer: "164 KB" },
+    },
+    {
+      what: "the same: from connecting to caught up",
+      ...{ ours: ms(of("ms")), goal: "", floor: `${ms(floor)} (a socket and one frame)`, peer: "29 ms" },
+    },
+    {
+      what: "the same: at its end the text is that of history",
+      ...{ ours: count(middle.map((run) => run.isWhole)), goal: "all", floor: "", peer: "" },
+    },
+    {
+      what: "the turn ends while the client is away: the text is whole",
+      ...{ ours: count(late), goal: "all", floor: "", peer: "half the text is missing" },
+    },
+    {
+      what: "kill -9 in the middle: characters seen that a reload shows at once",
+      ours: `${sum(killed, "kept")} of ${sum(killed, "seen")} (${statuses}, ${ms(median(killed.map((run) => run.ms)))})`,
+      ...{ goal: "all", floor: "", peer: "no answer until it is generated again" },
+    },
+  ]
+}
+
+function sum(runs: readonly Killed[], key: "seen" | "kept"): number {
+  return runs.reduce((total, run) => total + run[key], 0)
+}
