@@ -76,6 +76,9 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
   const code = transcriptCode.value
   useEffect(loadTranscript, [])
   useEffect(() => {
+    room.reading = () => keeper.reading()
+  }, [room, keeper])
+  useEffect(() => {
     if (view.current === null || content.current === null) return undefined
     return keeper.attach(view.current, content.current)
   }, [keeper])
@@ -101,6 +104,7 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
               store={store}
               unsent={outbox.entries}
               keeper={keeper}
+              asking={room}
               onRetry={(id) => room.retrySend(id)}
               onDiscard={(id) => room.discard(id)}
             />
@@ -110,9 +114,24 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
       <footer class="foot">
         <JumpButton keeper={keeper} />
         <LinkLine link={code === "lost" ? "outdated" : room.link.value} isOnline={isOnline.value} />
-        <Composer canSend={room.link.value !== "gone" && room.link.value !== "outdated"} onSend={send} />
+        <Writer room={room} onSend={send} />
       </footer>
     </>
+  )
+}
+
+/** The composer of an open room: it knows what can be stopped, and what came back. */
+function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words: string) => void }): VNode {
+  const { store, commands } = room
+  const turn = store.turn.value
+  const isAsked = turn !== null && commands.asked.value.get(turn.id)?.command.type === "cancel"
+  return (
+    <Composer
+      canSend={room.link.value !== "gone" && room.link.value !== "outdated"}
+      onSend={onSend}
+      stop={turn === null ? null : { isAsked, onStop: () => void room.stop() }}
+      returned={room.returned}
+    />
   )
 }
 
@@ -183,7 +202,7 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
         </div>
       </main>
       <footer class="foot">
-        <Composer canSend={entry === null || entry.error !== null} onSend={(words) => chat.send(words)} />
+        <Composer canSend={entry === null || entry.error !== null} onSend={(words) => chat.send(words)} stop={null} />
       </footer>
     </>
   )

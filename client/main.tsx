@@ -5,14 +5,17 @@
 import { signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
+import type { MessageStatus } from "../shared/message.ts"
 import { createApi } from "./api.ts"
 import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
 import { focusAsked } from "./composer/composer.tsx"
+import { takeEscape } from "./escape.ts"
 import type { Shelf } from "./outbox.ts"
 import "./styles/base.css"
 import "./styles/page.css"
 import "./styles/transcript.css"
+import "./styles/acts.css"
 import "./styles/prose.css"
 import "./styles/cards.css"
 import { restoreTheme } from "./theme.ts"
@@ -20,11 +23,17 @@ import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 
 /** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
+/** Longest request, in milliseconds: a page of a megabyte on a poor line. */
+const REQUEST_MS = 30_000
 
 const spoken = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
-const api = createApi({ fetch: (url, init) => fetch(url, init), now: Date.now })
+const api = createApi({
+  // A network that swallows a request would hold the page for minutes.
+  fetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_MS) }),
+  now: Date.now,
+})
 
 const chat = new Chat({
   api,
@@ -50,12 +59,18 @@ const chat = new Chat({
   ended(message) {
     const code = transcriptCode.peek()
     const words = code === null || code === "lost" ? "" : code.spokenWords(message.segments)
-    spoken.value = message.status === "completed" ? words : "The answer did not finish."
+    spoken.value = spokenEnd(message.status, words)
     void chat.refreshSessions()
   },
   readHash: () => location.hash,
   writeHash: (hash) => history.pushState(null, "", hash),
 })
+
+function spokenEnd(status: MessageStatus, words: string): string {
+  if (status === "completed") return words
+  if (status === "waiting") return "The answer waits for you."
+  return status === "cancelled" ? "Stopped." : "The answer did not finish."
+}
 
 /** A browser that forbids storage gets a page that forgets. */
 function openShelf(): Shelf {
@@ -85,7 +100,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) chat.wake()
 })
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") isDrawerOpen.value = false
+  takeEscape(event, isDrawerOpen, () => chat.room.peek()?.stop())
   const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
   if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
   event.preventDefault()

@@ -102,6 +102,11 @@ export class Outbox {
   }
 }
 
+/** First words whose session could not be made yet: kept beside those of the sessions. */
+export function openStarts(shelf: Shelf): Outbox {
+  return new Outbox(shelf, "")
+}
+
 function readShelf(shelf: Shelf, prefix: string): readonly Unsent[] {
   const entries: Unsent[] = []
   try {

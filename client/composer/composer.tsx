@@ -2,10 +2,10 @@
  * composer.tsx: where a message is written.
  *
  * Enter sends, Shift+Enter is a new line, an input method keeps its Enter. It stays open while an answer runs:
- * the server queues what comes. Source: SPEC PG5.
+ * the server queues what comes. What runs can be stopped from here. Source: SPEC PG5, PG18, PG19.
  */
 
-import { signal } from "@preact/signals"
+import { type Signal, signal, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
@@ -14,6 +14,10 @@ import { utf8Bytes } from "../../shared/truncate.ts"
 interface ComposerProps {
   readonly canSend: boolean
   readonly onSend: (content: string) => void
+  /** The answer under way; null where there is none. */
+  readonly stop: { readonly isAsked: boolean; readonly onStop: () => void } | null
+  /** Words that came back: they are taken where nothing else is being written. */
+  readonly returned?: Signal<string | null>
 }
 
 /** From this share of the limit on, the size is shown. */
@@ -22,13 +26,19 @@ const COUNTED_SHARE = 0.8
 /** Grows when somebody asks for the composer's focus. */
 export const focusAsked = signal(0)
 
-export function Composer({ canSend, onSend }: ComposerProps): VNode {
+export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VNode {
   const [text, setText] = useState("")
   const field = useRef<HTMLTextAreaElement>(null)
   const asked = focusAsked.value
   useLayoutEffect(() => {
     if (field.current !== null) fit(field.current)
   }, [text])
+  useSignalEffect(() => {
+    const words = returned?.value ?? null
+    if (returned === undefined || words === null) return
+    returned.value = null
+    setText((now) => (now === "" ? words : now))
+  })
   useLayoutEffect(() => {
     // A finger would be answered with a keyboard over half the page.
     if (matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true })
@@ -42,7 +52,7 @@ export function Composer({ canSend, onSend }: ComposerProps): VNode {
     setText("")
   }
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Escape" && text === "") field.current?.blur()
+    if (event.key === "Escape" && text === "" && stop === null) field.current?.blur()
     // 229: some input methods end their composition before they tell.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
@@ -70,12 +80,29 @@ export function Composer({ canSend, onSend }: ComposerProps): VNode {
       />
       <p id="composer-size" class={bytes > MAX_MESSAGE_BYTES ? "size over" : "size"} aria-live="polite">
         {bytes > MAX_MESSAGE_BYTES * COUNTED_SHARE ? `${kilobytes(bytes)} of ${kilobytes(MAX_MESSAGE_BYTES)} KB` : ""}
+        {stop?.isAsked === true && " Stopping…"}
       </p>
-      <button type="submit" disabled={!isReady} aria-label="Send">
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M10 16V4.5M5 9l5-5 5 5" />
-        </svg>
-      </button>
+      {stop !== null && (
+        <button
+          type="button"
+          class="stop"
+          aria-label="Stop"
+          title="Stop (Esc)"
+          aria-disabled={stop.isAsked}
+          onClick={stop.onStop}
+        >
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <rect x="5.5" y="5.5" width="9" height="9" rx="1.5" />
+          </svg>
+        </button>
+      )}
+      {(stop === null || text.trim() !== "") && (
+        <button type="submit" disabled={!isReady} aria-label="Send">
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M10 16V4.5M5 9l5-5 5 5" />
+          </svg>
+        </button>
+      )}
     </form>
   )
 }
@@ -85,7 +112,7 @@ function kilobytes(bytes: number): string {
 }
 
 /** As high as its text; CSS says how high at most. Set through the element, since the page allows no inline styles. */
-function fit(field: HTMLTextAreaElement): void {
+export function fit(field: HTMLTextAreaElement): void {
   field.style.height = "auto"
   field.style.height = `${field.scrollHeight}px`
 }

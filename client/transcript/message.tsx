@@ -2,13 +2,19 @@
  * message.tsx: one message: a user's words, or an answer as its segments in order.
  *
  * message signal → VIEW
- * Each message has its own signal, so a delta wakes one message.
+ * Each message has its own signal, so a delta wakes one message. What can be done with it hangs on signals of its own.
  */
 
 import type { Signal } from "@preact/signals"
 import type { VNode } from "preact"
+import { useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/frame.ts"
-import type { MessageStatus } from "../../shared/message.ts"
+import { isEnded, type MessageStatus } from "../../shared/message.ts"
+import { focusAsked } from "../composer/composer.tsx"
+import { Markdown } from "../markdown/markdown.tsx"
+import { Act, AnswerActs, Refusal, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
+import { type Asking, useAsking } from "./asking.ts"
+import { Editor } from "./editor.tsx"
 import { reasonText } from "./reason.ts"
 import { SegmentView } from "./segment.tsx"
 import { UserMessage } from "./unsent.tsx"
@@ -20,27 +26,87 @@ export interface MessageProps {
 }
 
 export function MessageView({ message, isFresh }: MessageProps): VNode {
-  const { id, role, status, reason, segments } = message.value
+  return message.value.role === "user" ? (
+    <AskedMessage message={message.value} />
+  ) : (
+    <AnswerMessage message={message.value} isFresh={isFresh} />
+  )
+}
+
+interface AnswerProps {
+  readonly message: WireMessage
+  readonly isFresh: MessageProps["isFresh"]
+}
+
+function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
+  const { id, role, status, segments, summary } = message
   const isRunning = status === "running"
-  if (role === "user") {
-    return (
-      <UserMessage id={id} status={status} words={wordsOf(message.value)}>
-        {status === "queued" && <p class="note">Queued</p>}
-      </UserMessage>
-    )
-  }
   return (
     <article data-id={id} data-role={role} data-status={status} aria-label="Cuecard">
+      {summary !== undefined && (
+        <details class="summary">
+          <summary>Earlier messages, in short</summary>
+          <Markdown text={summary} />
+        </details>
+      )}
       {segments.map((segment, at) => (
         <SegmentView
           key={at}
           segment={segment}
+          message={id}
           isOpen={isRunning && at === segments.length - 1}
           fresh={isFresh(id, at)}
         />
       ))}
-      <StatusNote status={status} reason={reason} />
+      <StatusNote message={message} />
+      <Refusal of={id} />
+      {isEnded(status) && <AnswerActs message={message} />}
     </article>
+  )
+}
+
+function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
+  const asking = useAsking()
+  const [isEditing, setEditing] = useState(false)
+  const acts = useRef<HTMLElement>(null)
+  const { id, status } = message
+  const words = wordsOf(message)
+  const isHeld = useHeld(asking, id)
+  const close = (): void => {
+    setEditing(false)
+    // To the button that opened it, once that is there again.
+    setTimeout(() => acts.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
+  }
+  const editor =
+    isEditing && asking !== null ? <Editor id={id} words={words} asking={asking} onClose={close} /> : undefined
+  return (
+    <UserMessage id={id} status={status} words={words} editor={editor}>
+      {status === "queued" && <Queued id={id} asking={asking} />}
+      <Refusal of={id} />
+      {status !== "queued" && asking !== null && editor === undefined && (
+        <footer class="acts" ref={acts}>
+          <Act label="Edit" way="edit" isHeld={isHeld} onAct={() => setEditing(true)}>
+            <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
+          </Act>
+          <Versions message={message} />
+        </footer>
+      )}
+    </UserMessage>
+  )
+}
+
+/** It has not been begun, so it can be taken back. */
+function Queued({ id, asking }: { readonly id: string; readonly asking: Asking | null }): VNode {
+  const isAsked = asking?.commands.asked.value.has(id) === true
+  return (
+    <p class="note">
+      Queued{" "}
+      {asking !== null && (
+        <button type="button" aria-disabled={isAsked} onClick={() => asking.withdraw(id)}>
+          {isAsked ? "Withdrawing…" : "Withdraw"}
+        </button>
+      )}
+    </p>
   )
 }
 
@@ -49,24 +115,35 @@ function wordsOf(message: WireMessage): string {
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
 }
 
-/** How an answer that did not just end stands, quietly, and why. */
-function StatusNote({
-  status,
-  reason,
-}: {
-  readonly status: MessageStatus
-  readonly reason: string | null
-}): VNode | null {
-  const words = statusWords(status)
+/** How an answer that did not just end stands, quietly, why, and the way on from there. */
+function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
+  const asking = useAsking()
+  const { id, status, reason } = message
+  const isLast = useIsLast(asking, id)
+  const isHeld = useHeld(asking, id)
+  const words = statusWords(message)
   if (words === null) return null
+  const way = wayOn(status)
+  const go = (): void => {
+    if (isHeld || asking === null || way === null) return
+    if (way === "Regenerate") return regenerate(asking, id)
+    asking.retry(id)
+    focusAsked.value++
+  }
   return (
     <p class="note" data-note={status}>
       {reason === null ? words : reasonText(reason)}
+      {isLast && way !== null && " "}
+      {isLast && way !== null && (
+        <button type="button" aria-disabled={isHeld} onClick={go}>
+          {way}
+        </button>
+      )}
     </p>
   )
 }
 
-function statusWords(status: MessageStatus): string | null {
+function statusWords({ status, segments }: WireMessage): string | null {
   switch (status) {
     case "running":
     case "completed":
@@ -74,7 +151,9 @@ function statusWords(status: MessageStatus): string | null {
     case "queued":
       return "Queued."
     case "waiting":
-      return "Waiting for an answer."
+      return segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
+        ? "Waiting for your answer."
+        : "Waiting for an answer."
     case "cancelled":
       return "Stopped."
     case "interrupted":
@@ -82,4 +161,10 @@ function statusWords(status: MessageStatus): string | null {
     case "failed":
       return "Failed."
   }
+}
+
+function wayOn(status: MessageStatus): "Regenerate" | "Continue" | "Try again" | null {
+  if (status === "cancelled") return "Regenerate"
+  if (status === "interrupted") return "Continue"
+  return status === "failed" ? "Try again" : null
 }

@@ -25,6 +25,18 @@ export class ScrollKeeper {
     this.#nearTop = nearTop
   }
 
+  /** Upper edge of what the reader sees, in pixels from the top of the window. */
+  get top(): number {
+    return this.#view?.getBoundingClientRect().top ?? 0
+  }
+
+  /** The message that the reader has before them; null at the end. */
+  reading(): string | null {
+    if (this.#view === null || this.following.peek()) return null
+    const articles = Array.from(this.#view.querySelectorAll<HTMLElement>("article"))
+    return articles.find((one) => one.getBoundingClientRect().bottom > this.top)?.dataset["id"] ?? null
+  }
+
   /** Watches a scrolling element and what is in it; returns what ends that. */
   attach(view: HTMLElement, content: HTMLElement): () => void {
     this.#view = view
@@ -65,7 +77,7 @@ export class ScrollKeeper {
   /** Something was put above: what stood at `before` pixels from the top of the view stands at `after` now. */
   keepPlace(before: number, after: number): void {
     const view = this.#view
-    if (view === null || this.following.peek()) return
+    if (view === null || this.following.peek() || before === after) return
     view.scrollTop += after - before
     this.#lastTop = view.scrollTop
   }

@@ -14,6 +14,8 @@ import { ToolView } from "./tool.tsx"
 
 interface SegmentProps {
   readonly segment: Segment
+  /** Id of the message that it stands in. */
+  readonly message: string
   /** The last of a message that is still running: what is open there is under way. */
   readonly isOpen: boolean
   readonly fresh: boolean
@@ -24,14 +26,14 @@ export class SegmentView extends Component<SegmentProps> {
     return next.segment !== this.props.segment || next.isOpen !== this.props.isOpen
   }
 
-  override render({ segment, isOpen, fresh }: SegmentProps): ComponentChildren {
+  override render({ segment, message, isOpen, fresh }: SegmentProps): ComponentChildren {
     switch (segment.type) {
       case "text":
         return <TextView text={segment.content} />
       case "thinking":
         return <ThinkingView text={segment.content} ms={segment.ms} isOpen={isOpen} />
       case "tool":
-        return <ToolView tool={segment} />
+        return <ToolView tool={segment} message={message} />
       case "rich": {
         const card = drawCard(segment.tag, { payload: segment.payload, synthesis: segment.synthesis, fresh })
         return card === null ? <TextView text={segment.synthesis} /> : <div data-segment="rich">{card}</div>

@@ -1,17 +1,25 @@
 /**
- * tool.tsx: a tool call: what was asked, what it said while it ran, what came back.
+ * tool.tsx: a tool call: what was asked, what it said while it ran, what came back, and who allowed it.
  *
  * Folded; its badge says how it stands. Arguments and results are JSON, printed again and coloured once somebody looks.
+ * One that wants a person's leave is unfolded and asks for it. Source: SPEC PG10, PG20, PG24.
  */
 
 import type { VNode } from "preact"
-import { useState } from "preact/hooks"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/frame.ts"
-import type { CallStatus } from "../../shared/message.ts"
+import { type CallStatus, isSettled } from "../../shared/message.ts"
 import { excerpt } from "../excerpt.ts"
+import { useAsking } from "./asking.ts"
 import { JsonText } from "./json.tsx"
 
 type ToolSegment = Extract<Segment, { type: "tool" }>
+
+interface ToolProps {
+  readonly tool: ToolSegment
+  /** Id of the message that it stands in. */
+  readonly message: string
+}
 
 const BADGES: Readonly<Record<CallStatus, string>> = {
   queued: "QUEUED",
@@ -22,30 +30,92 @@ const BADGES: Readonly<Record<CallStatus, string>> = {
   interrupted: "INTERRUPTED",
 }
 
-export function ToolView({ tool }: { readonly tool: ToolSegment }): VNode {
+export function ToolView({ tool, message }: ToolProps): VNode {
   const [opened, setOpened] = useState(false)
-  const { name, args, status, output, result, error, truncated } = tool
+  const { name, args, status, output, result, error, truncated, approval } = tool
   const hint = hintOf(args)
+  const isAsked = status === "waiting" && approval === "asked"
   return (
-    <details data-segment="tool" data-state={status} onToggle={(event) => event.currentTarget.open && setOpened(true)}>
-      <summary>
-        <code>{name}</code>
-        {hint !== "" && <span class="hint">{hint}</span>}
-        <span class="badge">[{BADGES[status]}]</span>
-      </summary>
-      <div class="call">
-        <JsonText title="Arguments" text={args} coloured={opened} />
-        {output !== undefined && output !== "" && <JsonText title="Output" text={output} coloured={false} />}
-        {result !== undefined && <JsonText title="Result" text={result} coloured={opened} />}
-        {truncated !== undefined && (
-          <p class="note">
-            Shown in part: {truncated.lines.toLocaleString("en")} lines, {truncated.bytes.toLocaleString("en")} bytes in
-            all.
-          </p>
-        )}
-        {error !== undefined && <p class="fault">{error.message}</p>}
-      </div>
-    </details>
+    <div data-segment="tool" data-state={status}>
+      <details open={isAsked} onToggle={(event) => event.currentTarget.open && setOpened(true)}>
+        <summary>
+          <code>{name}</code>
+          {hint !== "" && <span class="hint">{hint}</span>}
+          {approval === "allowed" && <span class="verdict">Allowed</span>}
+          <span class="badge">[{approval === "denied" ? "DENIED" : BADGES[status]}]</span>
+        </summary>
+        <div class="call">
+          <JsonText title="Arguments" text={args} coloured={opened} />
+          {output !== undefined && output !== "" && <OutputText text={output} />}
+          {result !== undefined && <JsonText title="Result" text={result} coloured={opened} />}
+          {truncated !== undefined && (
+            <p class="note">
+              Shown in part: {truncated.lines.toLocaleString("en")} lines, {truncated.bytes.toLocaleString("en")} bytes{" "}
+              {isSettled(status) ? "in all" : "so far"}.
+            </p>
+          )}
+          {error !== undefined && <p class="fault">{error.message}</p>}
+        </div>
+      </details>
+      {isAsked && <Ask tool={tool} message={message} />}
+    </div>
+  )
+}
+
+/** So near to its end a growing output is followed, in CSS pixels. */
+const END_PX = 8
+
+/** Grows while the tool runs. It stays where the reader reads; at its end it goes along. */
+function OutputText({ text }: { readonly text: string }): VNode {
+  const box = useRef<HTMLPreElement>(null)
+  const isAtEnd = useRef(false)
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight
+  }, [text])
+  const noteEnd = (): void => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {}
+    isAtEnd.current = scrollTop > 0 && scrollHeight - scrollTop - clientHeight <= END_PX
+  }
+  return (
+    <figure class="data">
+      <figcaption>Output</figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long block is scrolled with the keyboard too. */}
+      <pre tabIndex={0} ref={box} onScroll={noteEnd}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  )
+}
+
+/** The question to the reader. It is gone when anybody has answered, in whichever tab. */
+function Ask({ tool: { call_id, name }, message }: ToolProps): VNode | null {
+  const box = useRef<HTMLFieldSetElement>(null)
+  const asking = useAsking()
+  if (asking === null) return null
+  const command = asking.commands.asked.value.get(call_id)?.command
+  const said = command?.type === "approve" ? command.decision : null
+  const refusal = asking.commands.refusals.value.get(call_id)
+  const answer = (decision: "allow" | "deny") => () => {
+    if (said !== null) return
+    asking.approve(message, call_id, decision)
+    // The buttons will go; the keyboard stays with the call.
+    box.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
+  }
+  return (
+    <fieldset class="ask" aria-label={`Allow ${name}?`} ref={box}>
+      <p>May this run?</p>
+      <button type="button" class="firm" aria-disabled={said !== null} onClick={answer("allow")}>
+        {said === "allow" ? "Approving…" : "Approve"}
+      </button>
+      <button type="button" aria-disabled={said !== null} onClick={answer("deny")}>
+        {said === "deny" ? "Denying…" : "Deny"}
+      </button>
+      {refusal !== undefined && (
+        <p class="fault" role="alert">
+          {refusal}
+        </p>
+      )}
+    </fieldset>
   )
 }
 

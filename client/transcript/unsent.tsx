@@ -9,14 +9,16 @@ interface UserMessageProps {
   readonly id: string
   readonly status: string
   readonly words: string
+  /** Stands in place of the words while they are changed. */
+  readonly editor?: VNode | undefined
   readonly children?: ComponentChildren
 }
 
 /** A user's words are plain text, as they were typed. */
-export function UserMessage({ id, status, words, children }: UserMessageProps): VNode {
+export function UserMessage({ id, status, words, editor, children }: UserMessageProps): VNode {
   return (
     <article data-id={id} data-role="user" data-status={status} aria-label="You">
-      <p data-segment="text">{words}</p>
+      {editor ?? <p data-segment="text">{words}</p>}
       {children}
     </article>
   )

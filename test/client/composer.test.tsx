@@ -7,7 +7,7 @@ import { draw, soon } from "./dom.ts"
 
 function composer(canSend = true) {
   const onSend = vi.fn()
-  const root = draw(<Composer canSend={canSend} onSend={onSend} />)
+  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} />)
   const field = root.querySelector("textarea") as HTMLTextAreaElement
   const button = root.querySelector("button") as HTMLButtonElement
   const type = async (text: string): Promise<void> => {

@@ -1,39 +1,17 @@
 /** transcript.test.tsx: segments, cards and messages as they are drawn, from live frames and from a page alike. */
 
-import { signal } from "@preact/signals"
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { toolOf } from "../../client/cards/registry.ts"
 import { degrees, timeOf } from "../../client/cards/weather.tsx"
 import { CONDITIONS, card, everything, message, weather } from "../../client/fixtures/messages.ts"
-import type { Unsent } from "../../client/outbox.ts"
-import { TranscriptStore } from "../../client/store.ts"
-import { ScrollKeeper } from "../../client/transcript/scroll.ts"
 import { duration, SegmentView } from "../../client/transcript/segment.tsx"
 import { hintOf } from "../../client/transcript/tool.tsx"
-import { Transcript } from "../../client/transcript/transcript.tsx"
-import type { HistoryPage, Op, Segment, WireMessage } from "../../shared/frame.ts"
+import type { Op, Segment, WireMessage } from "../../shared/frame.ts"
 import type { CallStatus, MessageStatus } from "../../shared/message.ts"
-import { draw, soon } from "./dom.ts"
+import { soon } from "./dom.ts"
+import { transcript } from "./window.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
-
-const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({ messages, has_more: false, epoch: "e", seq: 1 })
-
-function transcript(messages: readonly WireMessage[], unsent: readonly Unsent[] = []) {
-  const store = new TranscriptStore({ schedule: (call) => call(), ended() {} })
-  store.load(pageOf(messages))
-  const entries = signal(unsent)
-  const root = draw(
-    <Transcript
-      store={store}
-      unsent={entries}
-      keeper={new ScrollKeeper(() => {})}
-      onRetry={() => {}}
-      onDiscard={() => {}}
-    />,
-  )
-  return { store, entries, root, log: root.querySelector("[data-transcript]") as HTMLElement }
-}
 
 const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =>
   transcript([wireMessage("a", { status: "completed", segments, ...more })])
@@ -57,7 +35,7 @@ describe("a message", () => {
     ])
     expect(kindsIn(root)).toEqual(["thinking", "text", "tool", "rich", "text"])
     const article = root.querySelector("article")
-    expect([...(article?.children ?? [])].every((child) => child.hasAttribute("data-segment"))).toBe(true)
+    expect(article?.querySelectorAll(":scope > :not([data-segment], footer)")).toHaveLength(0)
     expect(article?.dataset).toMatchObject({ id: "a", role: "assistant", status: "completed" })
   })
 
@@ -69,14 +47,14 @@ describe("a message", () => {
   })
 
   test.each<[MessageStatus, string | null, string]>([
-    ["cancelled", null, "Stopped."],
-    ["interrupted", "process_restart", "The answer was interrupted by a restart."],
-    ["failed", "model_unreachable", "The model could not be reached."],
-    ["failed", "a_newer_reason", "a_newer_reason"],
+    ["cancelled", null, "Stopped. Regenerate"],
+    ["interrupted", "process_restart", "The answer was interrupted by a restart. Continue"],
+    ["failed", "model_unreachable", "The model could not be reached. Try again"],
+    ["failed", "a_newer_reason", "a_newer_reason Try again"],
     ["waiting", null, "Waiting for an answer."],
   ])("[PG12] status %s (%s) is told at its end", (status, reason, words) => {
     const { root } = answer([{ type: "text", content: "a" }], { status, reason })
-    expect(root.querySelector("article")?.lastElementChild?.textContent).toBe(words)
+    expect(root.querySelector("article > .note")?.textContent).toBe(words)
     expect(root.querySelector("[data-typing]")).toBe(null)
   })
 
@@ -133,7 +111,7 @@ describe("tools", () => {
   ])("[PG10] %s is %s", (status, badge) => {
     const { root } = answer([{ type: "tool", call_id: "c", name: "weather", args: '{"city":"London"}', status }])
     expect(root.querySelector("summary")?.textContent).toBe(`weatherLondon${badge}`)
-    expect(root.querySelector("details")?.dataset["state"]).toBe(status)
+    expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
   test("[PG10] arguments and result are indented JSON, coloured once opened, and the text does not change by that", async () => {

@@ -1,0 +1,37 @@
+/**
+ * asking.ts: what a reader can ask for inside a transcript, and how far that is.
+ *
+ * room → ASKING → buttons
+ * A context, so that a button deep in a message needs no way through every component above it. Without one (a share
+ * view, a fixture) there is nothing to ask, and no button is drawn.
+ */
+
+import type { ReadonlySignal } from "@preact/signals"
+import { createContext } from "preact"
+import { useContext } from "preact/hooks"
+import type { Asked } from "../commands.ts"
+import type { Turn } from "../store.ts"
+
+export interface Asking {
+  /** By message or tool call. */
+  readonly commands: {
+    readonly asked: ReadonlySignal<ReadonlyMap<string, Asked>>
+    readonly refusals: ReadonlySignal<ReadonlyMap<string, string>>
+  }
+  readonly store: {
+    readonly turn: ReadonlySignal<Turn | null>
+    readonly lastAnswer: ReadonlySignal<string | null>
+  }
+  approve(message: string, call_id: string, decision: "allow" | "deny"): void
+  withdraw(message: string): void
+  regenerate(message: string): void
+  retry(message: string): void
+  edit(message: string, content: string): void
+  switchTo(message: string, version: number): void
+}
+
+export const AskingContext = createContext<Asking | null>(null)
+
+export function useAsking(): Asking | null {
+  return useContext(AskingContext)
+}

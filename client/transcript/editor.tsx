@@ -1,0 +1,77 @@
+/**
+ * editor.tsx: a user's earlier words, to be said differently, in their place.
+ *
+ * Escape gives up, Ctrl or Cmd and Enter save. It stays until the edited message stands there, so that no words are
+ * lost to a refusal and the old ones do not flash. Source: SPEC PG22.
+ */
+
+import type { VNode } from "preact"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
+import { fit } from "../composer/composer.tsx"
+import type { Asking } from "./asking.ts"
+
+interface EditorProps {
+  readonly id: string
+  readonly words: string
+  readonly asking: Asking
+  readonly onClose: () => void
+}
+
+export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
+  const [text, setText] = useState(words)
+  const field = useRef<HTMLTextAreaElement>(null)
+  useLayoutEffect(() => {
+    field.current?.focus()
+    field.current?.setSelectionRange(words.length, words.length)
+  }, [])
+  useLayoutEffect(() => {
+    if (field.current !== null) fit(field.current)
+  }, [text])
+
+  const isSaving = asking.commands.asked.value.has(id)
+  const isTooLong = utf8Bytes(text) > MAX_MESSAGE_BYTES
+  const isReady = !isSaving && text.trim() !== "" && !isTooLong
+  const save = (): void => {
+    if (!isReady) return
+    if (text === words) onClose()
+    else asking.edit(id, text)
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing || event.keyCode === 229) return
+    if (event.key === "Escape") {
+      event.preventDefault()
+      if (!isSaving) onClose()
+    }
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    save()
+  }
+  return (
+    <form
+      class="editor"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <textarea
+        ref={field}
+        rows={1}
+        value={text}
+        readOnly={isSaving}
+        aria-label="Edit message"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <p class="note">{isTooLong ? `A message may have ${MAX_MESSAGE_BYTES / 1024} KB at most.` : ""}</p>
+      <button type="button" aria-disabled={isSaving} onClick={() => !isSaving && onClose()}>
+        Cancel
+      </button>
+      <button type="submit" class="firm" aria-disabled={!isReady}>
+        {isSaving ? "Saving…" : "Save"}
+      </button>
+    </form>
+  )
+}

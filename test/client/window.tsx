@@ -1,0 +1,44 @@
+/** window.tsx: a transcript drawn into the page, with a reader whose wishes are written down. */
+
+import { signal } from "@preact/signals"
+import { vi } from "vitest"
+import { Commands } from "../../client/commands.ts"
+import type { Unsent } from "../../client/outbox.ts"
+import { TranscriptStore } from "../../client/store.ts"
+import { ScrollKeeper } from "../../client/transcript/scroll.ts"
+import { Transcript } from "../../client/transcript/transcript.tsx"
+import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
+import { draw } from "./dom.ts"
+
+export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({
+  messages,
+  has_more: false,
+  epoch: "e",
+  seq: 1,
+})
+
+export function transcript(messages: readonly WireMessage[], unsent: readonly Unsent[] = []) {
+  const store = new TranscriptStore({ schedule: (call) => call(), ended() {} })
+  store.load(pageOf(messages))
+  const entries = signal(unsent)
+  const wishes = {
+    approve: vi.fn(),
+    withdraw: vi.fn(),
+    regenerate: vi.fn(),
+    retry: vi.fn(),
+    edit: vi.fn(),
+    switchTo: vi.fn(),
+  }
+  const commands = new Commands(() => {})
+  const root = draw(
+    <Transcript
+      store={store}
+      unsent={entries}
+      keeper={new ScrollKeeper(() => {})}
+      asking={{ store, commands, ...wishes }}
+      onRetry={() => {}}
+      onDiscard={() => {}}
+    />,
+  )
+  return { store, entries, commands, wishes, root, log: root.querySelector("[data-transcript]") as HTMLElement }
+}
