@@ -35,7 +35,10 @@ export default defineConfig({
             miniflare: {
               cf: false,
               // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
-              bindings: existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {},
+              bindings: {
+                PROBE_TOOLS: "on",
+                ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
+              },
             },
           })),
         ],

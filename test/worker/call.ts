@@ -41,7 +41,8 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
   if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
-  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...env, ...over })
+  // Tools for tests are no part of a deployment that is to be judged.
+  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...env, PROBE_TOOLS: undefined, ...over })
 }
 
 /** What a refusal looks like: its status and its code. */

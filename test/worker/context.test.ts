@@ -4,14 +4,21 @@ import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/event.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { type Message, openMessage } from "../../shared/message.ts"
-import { contextFor as contextWith, type LookUp } from "../../worker/session/context.ts"
+import { contextFor as contextWith, createPast, type LookUp } from "../../worker/session/context.ts"
 import type { StoredMessage } from "../../worker/session/rows.ts"
 import { userMessage } from "../../worker/session/turn.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, placed, resultOf, startOf, TIME } from "../support/turn.ts"
 
 function contextFor(current: Message, parent: number | null, at: LookUp) {
-  return contextWith({ current, parent, at, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }).messages
+  return contextWith({
+    current,
+    parent,
+    past: createPast(at, MODEL_CONTEXT_TOKENS),
+    system: "",
+    tools: [],
+    tokens: MODEL_CONTEXT_TOKENS,
+  }).messages
 }
 
 const question = (id: string): Message => userMessage(id, "hi", Date.now(), null)

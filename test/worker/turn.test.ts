@@ -8,6 +8,7 @@ import { MAX_LEAF_CHARS, MAX_QUEUED, MODEL_CONTEXT_TOKENS, TURN_MS } from "../..
 import { type Message, openMessage } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
+import { createPast } from "../../worker/session/context.ts"
 import { nextAct as nextActOf, recoveryOf } from "../../worker/session/decide.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import type { Sockets } from "../../worker/session/sockets.ts"
@@ -134,6 +135,7 @@ describe("when things go wrong", () => {
           now: Date.now,
           times: { ...TIMES, turnMs },
           contextTokens: MODEL_CONTEXT_TOKENS,
+          past: createPast(store.at, MODEL_CONTEXT_TOKENS),
           model: { ok: true, value: { name: "test", continues: false, stream: model } },
           nextSeq: () => ++seq,
           resetSeq: () => {

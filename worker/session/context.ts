@@ -26,32 +26,57 @@ export interface PastTurn {
   readonly summary: Summary | null
 }
 
-/** The turns that end at `parent`, newest first; the first is this turn's own question. Reads a turn at a time. */
-export function* turnsBefore(parent: number | null, at: LookUp): Generator<PastTurn> {
-  let newest = parent
+/** The turns that end at a position, newest first; asked from an answer, the first is this turn's own question. */
+export type Past = (parent: number | null) => Generator<PastTurn>
+
+/**
+ * Reads turns, one at a time, and keeps those that it read: what has ended changes no more.
+ *
+ * Cost    the rows of each turn, once while the object lives; at most `maxTokens` and one turn more are kept.
+ */
+export function createPast(at: LookUp, maxTokens: number): Past {
+  const known = new Map<number, { readonly turn: PastTurn; readonly before: number | null }>()
+  let tokens = 0
+  return function* past(parent) {
+    for (let newest = parent; newest !== null; ) {
+      const found = known.get(newest) ?? readTurn(newest, at)
+      if (found === null) return
+      if (!known.has(newest)) {
+        if (tokens > maxTokens) {
+          known.clear()
+          tokens = 0
+        }
+        known.set(newest, found)
+        tokens += found.turn.tokens
+      }
+      yield found.turn
+      newest = found.before
+    }
+  }
+}
+
+/** The turn whose newest message stands at a position, and where the one before it ends. */
+function readTurn(newest: number, at: LookUp): { readonly turn: PastTurn; readonly before: number | null } | null {
   let messages: ModelMessage[] = []
   let summary: Summary | null = null
-  for (let pos = parent; pos !== null; ) {
-    const stored = at(pos)
-    if (stored === null) return
+  for (let pos: number | null = newest; pos !== null; ) {
+    const stored: StoredMessage | null = at(pos)
+    if (stored === null) return null
     const { message } = stored
-    newest ??= pos
     messages = [...messagesOf(message, false), ...messages]
     summary ??= message.summary
     pos = stored.parent
-    if (message.role === "assistant") continue
-    yield { newest, messages, tokens: tokensOfMessages(messages), summary }
-    newest = null
-    messages = []
-    summary = null
+    if (message.role === "assistant" && pos !== null) continue
+    return { turn: { newest, messages, tokens: tokensOfMessages(messages), summary }, before: pos }
   }
+  return null
 }
 
 export interface ContextRequest {
   /** This turn's answer so far, and the position of its question. */
   readonly current: Message
   readonly parent: number | null
-  readonly at: LookUp
+  readonly past: Past
   readonly system: string
   readonly tools: readonly ToolSpec[]
   /** All that goes into one call. */
@@ -69,14 +94,14 @@ const SUMMARY_HEAD = "Earlier in this conversation, in short (the messages thems
  * Source  SPEC TU6, TU12.
  */
 export function contextFor(request: ContextRequest): { readonly system: string; readonly messages: ModelMessage[] } {
-  const { current, parent, at, system, tools } = request
+  const { current, parent, past, system, tools } = request
   const budget = request.tokens - tokensOfFrame(system, tools)
   const now = fitResults(messagesOf(current, true), budget / 2)
   let room = budget - tokensOfMessages(now)
   let { summary } = current
   if (summary !== null) room -= tokensOf(summary.text)
   const older: (readonly ModelMessage[])[] = []
-  for (const turn of turnsBefore(parent, at)) {
+  for (const turn of past(parent)) {
     if (summary !== null && turn.newest <= summary.upto) break
     room -= turn.tokens
     // This turn's own question always goes along.

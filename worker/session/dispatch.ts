@@ -44,8 +44,10 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   if (tool === undefined) return failed(call, "tool_unknown", call.name)
   const args = argsOf(call.args)
   if (args === null) return failed(call, "tool_arguments", "The arguments are not a JSON object.")
-  const timeout = AbortSignal.timeout(toolMs)
-  const signal = AbortSignal.any([dispatch.signal, timeout])
+  const timeout = new AbortController()
+  // No AbortSignal.timeout: it cannot be taken back, and would keep the object awake long after the tool is done.
+  const timer = setTimeout(() => timeout.abort(), toolMs)
+  const signal = AbortSignal.any([dispatch.signal, timeout.signal])
   const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
   const output = createOutput(dispatch.onOutput)
   const withSize = (result: ToolResult): ToolResult => {
@@ -58,10 +60,12 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
     return withSize(resultOf(call, channel === "user" ? ordinal : null, returned))
   } catch (error) {
     if (dispatch.signal.aborted) return withSize(interrupted(call))
-    if (timeout.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${toolMs / 1000} s.`))
+    if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${toolMs / 1000} s.`))
     // What a tool throws is our own mistake: its words may hold addresses and keys, so they go to the log alone.
     dispatch.log("tool_error", { tool: call.name, message: error instanceof Error ? error.message : "unknown" })
     return withSize(failed(call, "tool_failed", "It failed unexpectedly."))
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -12,6 +12,7 @@ import type { Claims } from "../tenant/keys.ts"
 import { timesFor } from "../times.ts"
 import { toolsFor } from "../tool/registry.ts"
 import type { Rename } from "../tool/rename.ts"
+import { createPast } from "./context.ts"
 import type { Reviser } from "./revise.ts"
 import type { SessionRow } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
@@ -62,6 +63,7 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
   const maxTokens = Math.floor((contextTokens - tokensOfFrame(system, tools)) * MESSAGE_SHARE)
   const host: TurnHost = {
     ...{ store, sockets, tools, system, contextTokens, log, armAlarm, resetSeq },
+    past: createPast(store.at, contextTokens),
     ...{ model: modelFor(env, log), times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {
       seq += 1

@@ -13,6 +13,7 @@ import { isEnded, type MessageStatus } from "../../shared/message.ts"
 import type { Model } from "../model/adapter.ts"
 import type { Times } from "../times.ts"
 import type { Tool } from "../tool/tool.ts"
+import type { Past } from "./context.ts"
 import { createRecorder, type Recorder, type RecorderOptions } from "./record.ts"
 import type { StoredMessage } from "./rows.ts"
 import type { Sockets } from "./sockets.ts"
@@ -29,6 +30,8 @@ export interface TurnHost {
   /** Tokens that go into one model call at most. */
   readonly contextTokens: number
   readonly times: Times
+  /** The turns before one, as the model is told them. */
+  readonly past: Past
   readonly now: () => number
   readonly nextId: () => string
   readonly nextSeq: () => number

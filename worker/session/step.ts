@@ -32,7 +32,7 @@ export async function step(host: TurnHost, run: Run): Promise<void> {
 async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFault | null> {
   const { signal } = run.abort
   const { system, messages } = contextFor({
-    ...{ current: run.recorder.message(), parent: run.parent, at: host.store.at },
+    ...{ current: run.recorder.message(), parent: run.parent, past: host.past },
     ...{ system: host.system, tools: host.tools, tokens: host.contextTokens },
   })
   run.recorder.feed({ type: "step_start" })

@@ -11,7 +11,7 @@ import type { Message, Summary } from "../../shared/message.ts"
 import type { Model, ModelMessage } from "../model/adapter.ts"
 import { summaryPrompt } from "../model/prompt.ts"
 import { tokensOfFrame } from "../model/tokens.ts"
-import { fitResults, type LookUp, type PastTurn, turnsBefore } from "./context.ts"
+import { fitResults, type Past, type PastTurn } from "./context.ts"
 import { publish, type Run, type TurnHost } from "./run.ts"
 import { untilAborted } from "./until-aborted.ts"
 
@@ -27,16 +27,16 @@ export interface SummaryPlan {
 /**
  * Whether the turns before an answer come near the budget, and which of them are to be told in short.
  *
- * Shapes  (answer, position of its question, look-up, tokens for messages) → plan, or null where there is room.
+ * Shapes  (answer, position of its question, turns before it, tokens for messages) → plan, or null where there is room.
  * Cost    reads turns, newest first, until the last summary or until the budget is full.
  */
-export function planSummary(current: Message, parent: number | null, at: LookUp, budget: number): SummaryPlan | null {
+export function planSummary(current: Message, parent: number | null, past: Past, budget: number): SummaryPlan | null {
   if (current.summary !== null) return null
   const kept: PastTurn[] = []
   const old: PastTurn[] = []
   let before: Summary | null = null
   let tokens = 0
-  for (const turn of turnsBefore(parent, at)) {
+  for (const turn of past(parent)) {
     if (before !== null && turn.newest <= before.upto) break
     tokens += turn.tokens
     const isKept = old.length === 0 && (kept.length === 0 || tokens <= budget * SUMMARY_KEEPS)
@@ -53,9 +53,9 @@ export function planSummary(current: Message, parent: number | null, at: LookUp,
 
 /** Asks the model for a summary where one is due, stores it with this run's answer, and shows it. */
 export async function summarise(host: TurnHost, run: Run, model: Model): Promise<void> {
-  const { store, system, tools, contextTokens, log } = host
+  const { past, system, tools, contextTokens, log } = host
   const budget = contextTokens - tokensOfFrame(system, tools)
-  const plan = planSummary(run.recorder.message(), run.parent, store.at, budget)
+  const plan = planSummary(run.recorder.message(), run.parent, past, budget)
   if (plan === null) return
   const text = await ask(host, run, model, plan)
   if (run.abort.signal.aborted) return

@@ -1,0 +1,292 @@
+/** survive.test.ts: cancel, approval, withdrawal: what a person says to a turn; real workerd, real SQLite. */
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { canonicalJson, type Segment, type WireMessage } from "../../shared/frame.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+
+let count = 0
+async function freshSession(): Promise<string> {
+  count += 1
+  const id = `v${count}`
+  await createSession(id)
+  return id
+}
+
+function shownOf({ content: _, ...message }: WireMessage): string {
+  return canonicalJson(message)
+}
+
+/** What the client has been shown is what history says, for every message. */
+async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
+  const { messages } = await pageOf(id)
+  for (const message of messages) {
+    const live = client.messages.get(message.id)
+    expect(live && shownOf(live)).toBe(shownOf(message))
+  }
+  return messages
+}
+
+function script(...steps: readonly object[][]): string {
+  return `/script ${JSON.stringify(steps)}`
+}
+
+const pause = (ms: number) => ({ type: "pause", ms })
+const say = (delta: string) => ({ type: "text_delta", delta })
+const think = (delta: string) => ({ type: "thinking_delta", delta })
+const call = (name: string, args: object = {}) => ({ type: "tool_call", name, args: JSON.stringify(args) })
+const LONG = 5_000
+
+/** Sends a question and waits until its answer shows so many segments. */
+async function begin(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
+  client.say({ type: "send", id, content })
+  await client.untilTrue(() => (answerTo(client, id)?.segments.length ?? 0) >= segments)
+  return answerTo(client, id) as WireMessage
+}
+
+function answerTo(client: TestClient, id: string): WireMessage | undefined {
+  return [...client.messages.values()].find((one) => one.role === "assistant" && one.exchange_id === id)
+}
+
+function toolsIn(message: WireMessage | undefined): Extract<Segment, { type: "tool" }>[] {
+  return (message?.segments ?? []).filter((segment) => segment.type === "tool")
+}
+
+describe("cancel", () => {
+  test.each([
+    ["thinking", script([think("hm "), pause(LONG), think("late")]), 1],
+    ["text", script([say("shown "), pause(LONG), say("late")]), 1],
+    ["a tool", script([say("I look. "), call("probe_slow", { ms: LONG })]), 2],
+    ["two tools", script([call("probe_slow", { ms: LONG }), call("probe_stream", { lines: 99, ms: 100 })]), 2],
+    ["a card", script([call("weather", { location: "London" })], [say("<span id='weather_1'>It is"), pause(LONG)]), 2],
+  ])("[CN1] in %s: what was shown stays, nothing is added, live and stored agree", async (_name, content, segments) => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", content, segments)
+    const second = await connect(id)
+    client.say({ type: "cancel", exchange_id: "q1" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1" && frame.seq > 2)
+    const answer = await client.untilEnd("q1")
+    expect(answer).toMatchObject({ status: "cancelled", reason: null })
+    for (const tool of toolsIn(answer)) {
+      if (tool.name !== "weather")
+        expect(tool).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
+    }
+    await evictDurableObject(sessionOf(id))
+    const [, stored] = await expectSame(id, client)
+    expect(JSON.stringify(stored)).not.toContain("late")
+    // Nothing resurrects it, and the next one works.
+    await runDurableObjectAlarm(sessionOf(id))
+    second.say({ type: "send", id: "q2", content: "/say fine" })
+    expect(await second.untilEnd("q2")).toMatchObject({ status: "completed" })
+    expect((await pageOf(id)).messages[1]).toEqual(stored)
+  })
+
+  test("[CN2] twice is one; of what ended, what is queued and what is unknown it says so", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("x"), pause(LONG)]))
+    client.say({ type: "cancel", exchange_id: "q1" })
+    client.say({ type: "cancel", exchange_id: "q1" })
+    await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "q1").length === 3)
+    const ends = client.texts.filter((text) => text.includes('"op":"end"'))
+    expect(ends).toHaveLength(1)
+    client.say({ type: "send", id: "q2", content: "/say done" })
+    await client.untilEnd("q2")
+    const { seq } = await pageOf(id)
+    client.say({ type: "cancel", exchange_id: "q2" })
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "turn_ended", id: "q2" })
+    client.say({ type: "cancel", exchange_id: "nobody" })
+    expect(await client.untilTrue((frame) => frame.type === "error" && frame.id === "nobody")).toMatchObject({
+      code: "turn_unknown",
+    })
+    expect((await pageOf(id)).seq).toBe(seq)
+  })
+
+  test("[CN3] right after the acknowledgement of the send, before anything was shown", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: script([pause(LONG), say("late")]) })
+    client.say({ type: "cancel", exchange_id: "q1" })
+    expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled", segments: [] })
+    await expectSame(id, client)
+  })
+
+  test("[CN4] the queue goes on after a cancel", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("x"), pause(LONG)]))
+    client.say({ type: "send", id: "q2", content: "/say next" })
+    client.say({ type: "cancel", exchange_id: "q1" })
+    expect(await client.untilEnd("q2")).toMatchObject({ status: "completed", segments: [{ content: "next" }] })
+    await expectSame(id, client)
+  })
+
+  test("[CN5] over HTTP: the exchange by name, or the one that runs", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("x"), pause(LONG)]))
+    expect(await sessionOf(id).cancel(CLAIMS, null)).toMatchObject({ ok: true, value: { exchange_id: "q1" } })
+    expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
+    expect(await sessionOf(id).cancel(CLAIMS, null)).toEqual({ ok: false, fault: { reason: "turn_ended" } })
+    const stranger = { ...CLAIMS, user: "eve" }
+    expect(await sessionOf(id).cancel(stranger, "q1")).toEqual({ ok: false, fault: { reason: "session_unknown" } })
+    expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
+  })
+})
+
+describe("approval", () => {
+  const ASK = script([say("May I? "), call("probe_ask", { text: "pay" })], [say("Thanks.")])
+
+  async function asked(id: string, client: TestClient, content = ASK): Promise<string> {
+    await begin(client, "q1", content, 2)
+    await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
+    const tool = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")
+    expect(tool).toMatchObject({ status: "waiting", approval: "asked" })
+    await expectSame(id, client)
+    return tool?.call_id ?? ""
+  }
+
+  test("[AP1] a tool that asks waits in storage, through eviction and alarms, and runs once it is allowed", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const call_id = await asked(id, client)
+    await evictDurableObject(sessionOf(id))
+    await runDurableObjectAlarm(sessionOf(id))
+    await evictDurableObject(sessionOf(id))
+    const second = await connect(id)
+    second.say({ type: "approve", call_id, decision: "allow" })
+    await second.untilTrue((frame) => frame.type === "ack" && frame.id === call_id)
+    const answer = await client.untilEnd("q1")
+    expect(answer).toMatchObject({ status: "completed", segments: [{}, { status: "ok", approval: "allowed" }, {}] })
+    await expectSame(id, client)
+  })
+
+  test("[AP2] denied, the call fails as denied and the model goes on", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const call_id = await asked(id, client)
+    client.say({ type: "approve", call_id, decision: "deny" })
+    const answer = await client.untilEnd("q1")
+    expect(answer.status).toBe("completed")
+    expect(toolsIn(answer)).toMatchObject([{ status: "failed", approval: "denied", error: { code: "denied" } }])
+    await expectSame(id, client)
+  })
+
+  test("[AP3] the first answer wins, the same again is acknowledged, another is refused", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const call_id = await asked(id, client)
+    const second = await connect(id)
+    client.say({ type: "approve", call_id, decision: "deny" })
+    await client.untilEnd("q1")
+    second.say({ type: "approve", call_id, decision: "allow" })
+    expect(await second.untilTrue((frame) => frame.type === "error")).toMatchObject({
+      code: "call_decided",
+      id: call_id,
+    })
+    second.say({ type: "approve", call_id, decision: "deny" })
+    await second.untilTrue((frame) => frame.type === "ack" && frame.id === call_id)
+    second.say({ type: "approve", call_id: "call_9_9", decision: "allow" })
+    await second.untilTrue((frame) => frame.type === "error" && frame.code === "call_unknown")
+    expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ approval: "denied" }])
+  })
+
+  test("[AP4] a new message denies what is asked, waits its turn and is answered", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await asked(id, client)
+    client.say({ type: "send", id: "q2", content: "/say on we go" })
+    expect(await client.untilEnd("q2")).toMatchObject({ status: "completed" })
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }])
+    expect(answerTo(client, "q1")?.status).toBe("completed")
+    const messages = await expectSame(id, client)
+    expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
+  })
+
+  test("[AP5] beside other tools of its step: those run, it waits; allowed meanwhile it runs at once", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
+    await begin(client, "q1", content, 3)
+    await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((one) => one.status === "waiting"))
+    expect(answerTo(client, "q1")?.status).toBe("running")
+    const call_id = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")?.call_id ?? ""
+    client.say({ type: "approve", call_id, decision: "allow" })
+    await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "ok")
+    expect(toolsIn(answerTo(client, "q1"))[1]?.status).toBe("running")
+    expect((await client.untilEnd("q1")).status).toBe("completed")
+    await expectSame(id, client)
+  })
+
+  test("[AP6] cancelled while it waits, it stays cancelled; an answer comes too late", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const call_id = await asked(id, client)
+    await evictDurableObject(sessionOf(id))
+    const second = await connect(id)
+    second.say({ type: "cancel", exchange_id: "q1" })
+    expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
+    second.say({ type: "approve", call_id, decision: "allow" })
+    await second.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
+    await expectSame(id, client)
+  })
+
+  test("[AP7] leave that nobody gives in time is refused by the alarm", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await asked(id, client)
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const stored = createStore(state.storage.sql).at(2)
+      expect(stored?.deadline).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)
+      state.storage.sql.exec("UPDATE transcript SET deadline = ? WHERE pos = 2", Date.now() - 1)
+    })
+    await evictDurableObject(sessionOf(id))
+    await runDurableObjectAlarm(sessionOf(id))
+    expect((await client.untilEnd("q1")).status).toBe("completed")
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }])
+  })
+})
+
+describe("the queue", () => {
+  test("[QU1] a queued message can be taken back; its id brings it back never again", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("x"), pause(400)]))
+    for (const other of ["q2", "q3"]) client.say({ type: "send", id: other, content: `/say ${other}` })
+    client.say({ type: "withdraw", id: "w1", message: "q2" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "w1")
+    expect(client.messages.get("q2")).toMatchObject({ status: "cancelled" })
+    client.say({ type: "withdraw", id: "w2", message: "q2" })
+    client.say({ type: "send", id: "q2", content: "/say q2" })
+    await client.untilEnd("q3")
+    const messages = (await pageOf(id)).messages
+    expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q3", "q3"])
+    expect(client.frames.filter((one) => one.type === "ack" && one.id === "q2")).toHaveLength(2)
+    client.say({ type: "withdraw", id: "w3", message: "q3" })
+    await client.untilTrue((frame) => frame.type === "error" && frame.code === "message_begun" && frame.id === "w3")
+    client.say({ type: "withdraw", id: "w4", message: "nobody" })
+    await client.untilTrue((frame) => frame.type === "error" && frame.code === "message_unknown" && frame.id === "w4")
+  })
+
+  test("[QU2] a client that was away learns that a message was taken back", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("x"), pause(600)]))
+    client.say({ type: "send", id: "q2", content: "/say q2" })
+    await client.untilTrue((frame) => frame.type === "message" && frame.id === "q2")
+    const { epoch } = await pageOf(id)
+    const after = client.last
+    client.say({ type: "withdraw", id: "w1", message: "q2" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "w1")
+    await client.untilEnd("q1")
+    await evictDurableObject(sessionOf(id))
+    const again = await connect(id, CLAIMS, null)
+    again.last = after
+    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after })
+    await again.untilTrue((frame) => frame.type === "message" && frame.id === "q2")
+    expect(again.messages.get("q2")).toMatchObject({ role: "user", status: "cancelled", segments: [] })
+  })
+})
