@@ -9,6 +9,7 @@ import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guar
 import { health } from "./routes/health.ts"
 import { page } from "./routes/page.ts"
 import { sessions } from "./routes/sessions.ts"
+import { tokens } from "./routes/tokens.ts"
 
 export { Session } from "./session/object.ts"
 export { Directory } from "./tenant/directory.ts"
@@ -19,6 +20,7 @@ app.use("*", secureHeaders, requireSafeDeployment)
 app.use("/v1/*", checkOrigin)
 app.route("/healthz", health)
 app.route("/v1/dev/token", devToken)
+app.route("/v1/tokens", tokens)
 app.route("/v1/sessions", sessions)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => answerFault({ reason: "route_unknown" }))

@@ -15,7 +15,7 @@ import {
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Claims } from "../../worker/tenant/keys.ts"
 
-export const CLAIMS: Claims = { tenant: "acme", user: "ada", expires: 4_000_000_000 }
+export const CLAIMS: Claims = { tenant: "acme", user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
 
 export function sessionOf(id: string, claims: Claims = CLAIMS) {
   return env.SESSION.getByName(`${claims.tenant}:${id}`)

@@ -1,16 +1,18 @@
 /** auth.test.ts: who may enter: tokens, deployments, the local page's token, origins. */
 
-import { env } from "cloudflare:test"
+import { env, evictDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
-import { describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOCAL_SECRET } from "../../worker/env.ts"
 import { verifyToken } from "../../worker/tenant/keys.ts"
 import {
   type Call,
   call,
+  HELLO,
   HOST,
   makeSession,
   nowSeconds,
+  openSocket,
   refusal,
   SECRET,
   socketHeaders,
@@ -38,6 +40,7 @@ describe("tokens", () => {
     ["GET", "/v1/sessions/s1/conversation/recent"],
     ["POST", "/v1/sessions/s1/messages"],
     ["GET", "/v1/sessions/s1/socket"],
+    ["POST", "/v1/tokens/revoke"],
   ])("[AU1] %s %s needs a token, in a header and not in the URL", async (method, path) => {
     const token = await tokenOf("acme", "ada")
     expect(await call(path, { method })).toEqual(refusal(401, "token_missing"))
@@ -71,12 +74,15 @@ describe("tokens", () => {
     const token = await sign({ ...GOOD, exp: now })
     expect(await verifyToken(token, SECRET, (now + 4) * 1000)).toEqual({
       ok: true,
-      value: { tenant: "acme", user: "ada", expires: now },
+      value: { tenant: "acme", user: "ada", expires: now, token: null, issued: 0 },
     })
     expect(await verifyToken(token, SECRET, (now + 5) * 1000)).toMatchObject({ fault: { reason: "token_expired" } })
     const early = await sign({ ...GOOD, nbf: now, exp: now + 60 })
     expect(await verifyToken(early, SECRET, (now - 5) * 1000)).toMatchObject({ ok: true })
     expect(await verifyToken(early, SECRET, (now - 6) * 1000)).toMatchObject({ fault: { reason: "token_invalid" } })
+    const coming = await sign({ ...GOOD, iat: now, jti: "t 1", exp: now + 60 })
+    expect(await verifyToken(coming, SECRET, (now - 5) * 1000)).toMatchObject({ value: { token: "t 1", issued: now } })
+    expect(await verifyToken(coming, SECRET, (now - 6) * 1000)).toMatchObject({ fault: { reason: "token_invalid" } })
   })
 
   test.each<[string, () => string | Promise<string>]>([
@@ -97,6 +103,12 @@ describe("tokens", () => {
     ["an empty user", () => sign({ tenant: "acme", sub: "" })],
     ["a user of 65 characters", () => sign({ tenant: "acme", sub: "a".repeat(65) })],
     ["a tenant that is no text", () => sign({ tenant: ["acme"], sub: "ada" })],
+    ["an id that is no text", () => sign({ ...GOOD, jti: 7 })],
+    ["an empty id", () => sign({ ...GOOD, jti: "" })],
+    ["an id of 257 characters", () => sign({ ...GOOD, jti: "x".repeat(257) })],
+    ["an id that no header can carry", () => sign({ ...GOOD, jti: "grüße" })],
+    ["a time of issue in milliseconds", () => sign({ ...GOOD, iat: Date.now() })],
+    ["a time of issue that is no number", () => sign({ ...GOOD, iat: "now" })],
   ])("[AU1] %s is token_invalid, and no more is said", async (_what, make) => {
     const token = await make()
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_invalid"))
@@ -137,6 +149,63 @@ describe("sockets", () => {
     const claims = JSON.stringify({ tenant: "acme", user: "ada", expires: 4_000_000_000 })
     const headers = { ...socketHeaders(await tokenOf("acme", "eve")), "x-cuecard-claims": claims }
     expect(await call(`/v1/sessions/${id}/socket`, { headers })).toEqual(refusal(404, "session_unknown"))
+  })
+})
+
+describe("sockets whose token runs out", () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+  /** Its object sleeps meanwhile: on waking it takes the clock as it is then. */
+  const passSeconds = (seconds: number, id: string): Promise<void> => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 })
+    return evictDurableObject(env.SESSION.getByName(`acme:${id}`))
+  }
+  const historyOf = async (id: string, token: string) =>
+    (await call(`/v1/sessions/${id}/conversation/recent`, { token })).json.messages
+
+  test.each([
+    ["a message", '{"type":"send","id":"q1","content":"hi"}'],
+    ["a hello", HELLO],
+    ["rubbish", "{"],
+    ["a word of what was seen", '{"type":"seen","seq":0}'],
+  ])("[WS10] at %s they are closed, and it has no effect", async (_what, frame) => {
+    const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
+    const id = await makeSession(long)
+    const [line, other] = [await openSocket(id, short), await openSocket(id, long)]
+    await passSeconds(61, id)
+    line.socket.send(frame)
+    line.socket.send(frame)
+    await expect.poll(() => line.closed).toBe(4401)
+    expect(line.heard).toEqual(["hello", "token_expired"])
+    expect(await historyOf(id, long)).toEqual([])
+    expect(other.closed).toBeNull()
+  })
+
+  test("[WS10] in the middle of an answer they get no more of it", async () => {
+    const [short, long] = [await tokenOf("acme", "ada", 3), await tokenOf("acme", "ada", 600)]
+    const id = await makeSession(long)
+    const [line, other] = [await openSocket(id, short), await openSocket(id, long)]
+    other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=400 tools=0 delay_ms=10"}')
+    await expect.poll(() => line.heard).toContain("ops")
+    await expect.poll(() => line.closed, { timeout: 4_000 }).toBe(4401)
+    expect(line.heard.at(-1)).toBe("token_expired")
+    const heard = line.heard.length
+    await expect.poll(() => other.heard.length).toBeGreaterThan(heard)
+    expect(line.heard).toHaveLength(heard)
+  })
+
+  test("[WS10] one that comes while clocks may differ is closed at once, a later one is not opened", async () => {
+    const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
+    const id = await makeSession(long)
+    await passSeconds(62, id)
+    const line = await openSocket(id, short, null)
+    await expect.poll(() => line.closed).toBe(4401)
+    expect(line.heard).toEqual(["token_expired"])
+    await passSeconds(5, id)
+    expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(short) })).toEqual(
+      refusal(401, "token_expired"),
+    )
   })
 })
 
@@ -207,6 +276,9 @@ describe("the local page's token", () => {
     expect(given.json.expires - nowSeconds()).toBeGreaterThan(3_590)
     expect(await call("/v1/sessions", { token: given.json.token })).toMatchObject({ status: 200 })
     expect((await ask()).json.user).toBe("you")
+    const claims = await verifyToken(given.json.token, SECRET, Date.now())
+    expect(claims).toMatchObject({ value: { token: expect.stringMatching(/^[\w-]{21}$/) } })
+    expect(claims.ok && Math.abs(claims.value.issued - nowSeconds())).toBeLessThan(10)
   })
 
   test("[AU4] without AUTH=dev there is no such route", async () => {

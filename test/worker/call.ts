@@ -1,7 +1,9 @@
 /** call.ts: requests to the whole Worker, for the tests of its doors. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
+import { nanoid } from "nanoid"
 import { expect } from "vitest"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import { issueToken } from "../../worker/tenant/keys.ts"
@@ -14,7 +16,8 @@ export function nowSeconds(): number {
 }
 
 export function tokenOf(tenant: string, user: string, seconds = 600): Promise<string> {
-  return issueToken({ tenant, user, expires: nowSeconds() + seconds }, SECRET)
+  const [expires, issued] = [nowSeconds() + seconds, Date.now() / 1000]
+  return issueToken({ tenant, user, expires, token: nanoid(), issued }, SECRET)
 }
 
 export interface Call {
@@ -71,4 +74,39 @@ export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
       .toArray()
       .map(({ name }) => String(name)),
   )
+}
+
+/** What a client says first. */
+export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
+
+export interface Line {
+  readonly socket: WebSocket
+  /** Types and codes of the frames that came, in order. */
+  readonly heard: string[]
+  closed: number | null
+}
+
+/** A socket opened by the route, its hello said and answered; with null nothing is said. */
+export async function openSocket(
+  id: string,
+  token: string,
+  hello: string | null = HELLO,
+  options: WebSocketAcceptOptions = {},
+): Promise<Line> {
+  const answer = await SELF.fetch(`${HOST}/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
+  const socket = answer.webSocket
+  if (socket === null) throw new Error(`no socket: ${answer.status} ${await answer.text()}`)
+  const line: Line = { socket, heard: [], closed: null }
+  socket.addEventListener("message", ({ data }) => {
+    const frame = JSON.parse(String(data))
+    line.heard.push(frame.type === "error" ? frame.code : frame.type)
+  })
+  socket.addEventListener("close", ({ code }) => {
+    line.closed = code
+  })
+  socket.accept(options)
+  if (hello === null) return line
+  socket.send(hello)
+  await expect.poll(() => line.heard).toEqual(["hello"])
+  return line
 }

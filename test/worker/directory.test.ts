@@ -34,6 +34,7 @@ test("[DI2] reading or touching an unknown user's list writes nothing", async ()
   const stub = env.DIRECTORY.getByName("nobody:nobody")
   expect(await stub.list(5)).toEqual([])
   await stub.touch("ghost", 1, "x")
+  expect(await stub.revoked()).toEqual({ n: 0, tokens: [], upTo: null })
   expect(await tablesOf(stub)).toEqual([])
 })
 
@@ -53,6 +54,26 @@ test("[DI3] a list survives eviction, in the same order, cut at its limit", asyn
   await stub.touch("s2", 9)
   await evictDurableObject(stub)
   expect((await stub.list(3)).map(({ id }) => id)).toEqual(["s2", "s4", "s3"])
+})
+
+test("[DI3] a list that was made before there were revocations is kept, and takes them", async () => {
+  const stub = env.DIRECTORY.getByName("acme:old")
+  await runInDurableObject(stub, (_object, { storage: { sql } }) => {
+    sql.exec(`CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
+      INSERT INTO schema_version VALUES (1, 1);
+      CREATE TABLE sessions (
+        id TEXT PRIMARY KEY, title TEXT NOT NULL,
+        created INTEGER NOT NULL, active INTEGER NOT NULL) WITHOUT ROWID;
+      CREATE INDEX sessions_active ON sessions (active, created);
+      INSERT INTO sessions VALUES ('s1', 'One', 100, 200)`)
+  })
+  await evictDurableObject(stub)
+  const claims = { tenant: "acme", user: "old", expires: 4_000_000_000, token: "t1", issued: 1 }
+  expect(await stub.admit(claims, "s1")).toMatchObject({ ok: true })
+  expect(await stub.revoke(claims, false)).toMatchObject({ ok: true })
+  expect(await stub.revoked()).toEqual({ n: 1, tokens: ["t1"], upTo: null })
+  expect(await stub.admit(claims, "s1")).toMatchObject({ ok: false, fault: { reason: "token_revoked" } })
+  expect(await stub.list(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200 }])
 })
 
 test("[DI4] listing reads the rows that it returns, however many there are", async () => {

@@ -19,7 +19,7 @@ import { placed } from "../support/turn.ts"
 const files = import.meta.glob<string>("../golden/*.txt", { query: "?raw", import: "default", eager: true })
 const goldens = Object.entries(files).map(([path, text]) => parseGolden(path.replace(/^.*\/|\.txt$/g, ""), text))
 
-const CLAIMS = { tenant: "golden", user: "reader", expires: 4_000_000_000 }
+const CLAIMS = { tenant: "golden", user: "reader", expires: 4_000_000_000, token: null, issued: 0 }
 
 function stubOf(name: string) {
   return env.SESSION.getByName(`golden:${name}`)

@@ -121,6 +121,7 @@ describe("when things go wrong", () => {
             if (before !== undefined) messages.set(stored.message.id, applyToMessage(before, ops))
           },
           ...{ renew: () => {}, resume: () => {}, see: () => {}, reply: () => {}, fault: () => {}, attend: () => null },
+          revoke: () => {},
         }
         const turns = createTurns({
           ...{

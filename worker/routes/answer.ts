@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { Claims } from "../tenant/keys.ts"
 
-/** What every route's context carries. `claims` is set behind `requireClaims`. */
+/** What every route's context carries. `claims` is set behind `requireToken`. */
 export type App = { Bindings: Env; Variables: { claims: Claims } }
 
 export function answerFault(fault: Fault): Response {

@@ -1,6 +1,7 @@
 /** dev-token.ts: with AUTH=dev, and nowhere else, the page may fetch a token for the tenant `demo`. */
 
 import { Hono } from "hono"
+import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../shared/event.ts"
 import { DEV_TOKEN_SECONDS } from "../../shared/limits.ts"
@@ -15,7 +16,9 @@ export const devToken = new Hono<App>().post("/", async (context) => {
   const body = await readBody(context, bodySchema)
   if (!body.ok) return answerFault(body.fault)
   const { user } = body.value
-  const expires = Math.floor(Date.now() / 1000) + DEV_TOKEN_SECONDS
-  const token = await issueToken({ tenant: "demo", user, expires }, JWT_SECRET ?? "")
+  // With its fraction: a token that was issued just after a revocation is not taken for one issued before.
+  const issued = Date.now() / 1000
+  const expires = Math.floor(issued) + DEV_TOKEN_SECONDS
+  const token = await issueToken({ tenant: "demo", user, expires, token: nanoid(), issued }, JWT_SECRET ?? "")
   return context.json({ token, expires, tenant: "demo", user })
 })

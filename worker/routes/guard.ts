@@ -4,7 +4,9 @@
 
 import type { Context, MiddlewareHandler } from "hono"
 import { allowedOrigins, deploymentFault } from "../env.ts"
-import { verifyToken } from "../tenant/keys.ts"
+import { directoryOf } from "../tenant/directory.ts"
+import { type Claims, userName, verifyToken } from "../tenant/keys.ts"
+import { createRevokedMemory, isRevoked } from "../tenant/revocation.ts"
 import { type App, answerFault } from "./answer.ts"
 
 /** Subprotocol that carries a socket's token, since a browser's socket takes no headers and a URL ends up in logs. */
@@ -70,14 +72,30 @@ export const secureHeaders: MiddlewareHandler<App> = async (context, next) => {
   }
 }
 
-/** Verifies the bearer token, or on a socket the one among its subprotocols. */
-export const requireClaims: MiddlewareHandler<App> = async (context, next) => {
+/** Verifies the bearer token, or on a socket the one among its subprotocols. It may be a revoked one. */
+export const requireToken: MiddlewareHandler<App> = async (context, next) => {
   const token = tokenOf(context)
   if (token === null) return answerFault({ reason: "token_missing" })
   const claims = await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
   if (!claims.ok) return answerFault(claims.fault)
   context.set("claims", claims.value)
   return await next()
+}
+
+/** What the directories of the users of late said; one for all requests of this isolate. */
+const remembered = createRevokedMemory()
+
+/** Behind `requireToken`: a revoked token gets no further, at the latest REVOCATION_MS after. */
+export const refuseRevoked: MiddlewareHandler<App> = async (context, next) => {
+  const claims = context.get("claims")
+  const ask = () => directoryOf(context.env, claims).revoked()
+  const revoked = await remembered.of(userName(claims), Date.now(), ask)
+  return isRevoked(claims, revoked) ? answerFault({ reason: "token_revoked" }) : await next()
+}
+
+/** Here, where somebody revoked something, it holds at once. */
+export function forgetRevoked(claims: Claims): void {
+  remembered.forget(userName(claims))
 }
 
 function tokenOf(context: Context<App>): string | null {

@@ -12,10 +12,11 @@ import {
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { directoryOf } from "../tenant/directory.ts"
 import { CLAIMS_HEADER, type Claims } from "../tenant/keys.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"
 import { type App, answerFault, readBody } from "./answer.ts"
-import { isUpgrade, requireClaims, spokenProtocols } from "./guard.ts"
+import { isUpgrade, refuseRevoked, requireToken, spokenProtocols } from "./guard.ts"
 
 const titleSchema = v.pipe(
   v.string(),
@@ -47,13 +48,9 @@ function sessionOf(env: Env, claims: Claims, id: string) {
   return v.is(idSchema, id) ? env.SESSION.getByName(`${claims.tenant}:${id}`) : null
 }
 
-function directoryOf(env: Env, claims: Claims) {
-  return env.DIRECTORY.getByName(`${claims.tenant}:${claims.user}`)
-}
-
 export const sessions = new Hono<App>()
 
-sessions.use("*", requireClaims)
+sessions.use("*", requireToken, refuseRevoked)
 
 sessions.post("/", async (context) => {
   const body = await readBody(context, createSchema)
@@ -121,7 +118,8 @@ sessions.get("/:id/socket", async (context) => {
   const session = sessionOf(context.env, claims, context.req.param("id"))
   if (session === null) return answerFault({ reason: "session_unknown" })
   const answer = await session.fetch(socketRequest(context.req.raw, claims))
-  if (answer.webSocket === null) return answerFault({ reason: "session_unknown" })
+  // It says why it opened none.
+  if (answer.webSocket === null) return new Response(answer.body, answer)
   // A client that offered no subprotocol must not be told one.
   const headers: Record<string, string> = speaksOurs ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
   return new Response(null, { status: 101, webSocket: answer.webSocket, headers })

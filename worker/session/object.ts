@@ -7,11 +7,13 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
-import { fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { directoryOf } from "../tenant/directory.ts"
 import { type Claims, claimsFrom } from "../tenant/keys.ts"
+import type { Revoked } from "../tenant/revocation.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { timesFor } from "../times.ts"
 import { changedSince, type PageQuery, pageJson } from "./history.ts"
@@ -78,13 +80,19 @@ export class Session extends DurableObject<Env> {
   }
 
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
-  override fetch(request: Request): Response {
+  override async fetch(request: Request): Promise<Response> {
     const claims = claimsFrom(request)
-    if (claims === null || this.#roomOf(claims) === null) {
-      const { code, text, status } = faultToWire({ reason: "session_unknown" })
-      return Response.json({ code, text }, { status })
-    }
-    return this.#sockets.accept(claims)
+    const room = claims === null ? null : this.#roomOf(claims)
+    if (claims === null || room === null) return refuse({ reason: "session_unknown" })
+    // First of all the directory: from here on it tells this object of revocations, so that none slips through.
+    const admitted = await directoryOf(this.env, claims).admit(claims, room.session.id)
+    return admitted.ok ? this.#sockets.accept(claims) : refuse(admitted.fault)
+  }
+
+  /** The owner's directory says which of their tokens are revoked: their sockets are closed. */
+  revoke(owner: Pick<Claims, "tenant" | "user">, revoked: Revoked): void {
+    const session = this.#room?.session
+    if (session?.tenant === owner.tenant && session.user === owner.user) this.#sockets.revoke(revoked)
   }
 
   override webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): void {
@@ -239,4 +247,10 @@ export class Session extends DurableObject<Env> {
     this.#alarmMs = at
     this.ctx.waitUntil(this.ctx.storage.setAlarm(at))
   }
+}
+
+/** An upgrade that is refused, with the reason as a route would give it. */
+function refuse(fault: Fault): Response {
+  const { code, text, status } = faultToWire(fault)
+  return Response.json({ code, text }, { status })
 }

@@ -13,6 +13,7 @@ import { isEnded } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../tenant/keys.ts"
+import { isRevoked, NOTHING_REVOKED, type Revoked } from "../tenant/revocation.ts"
 import { piecesOf } from "./pieces.ts"
 import { createRing, type Numbered, opsBody } from "./ring.ts"
 import type { StoredMessage } from "./rows.ts"
@@ -41,8 +42,10 @@ export interface Sockets {
   see(socket: WebSocket, seq: number): void
   reply(socket: WebSocket, frame: ServerFrame): void
   fault(socket: WebSocket, fault: Fault, id?: string): void
-  /** The socket's attachment, or null (and closed) where its token has run out. */
+  /** The socket's attachment, or null (and closed) where its token has run out or was revoked. */
   attend(socket: WebSocket): Attachment | null
+  /** Closes the sockets of revoked tokens, and from now on also those that come late. */
+  revoke(newest: Revoked): void
 }
 
 export interface Resume {
@@ -59,6 +62,8 @@ export const SUBPROTOCOL = "cuecard.v1"
 
 export function createSockets(ctx: DurableObjectState, now: () => number): Sockets {
   const ring = createRing()
+  /** In memory only: the directory lets no revoked token in, so this is for one that was on its way. */
+  let revoked = NOTHING_REVOKED
 
   const attach = (socket: WebSocket, attachment: Attachment): void => socket.serializeAttachment(attachment)
   // Our own attachment: `attach` wrote it.
@@ -72,8 +77,12 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
   }
   const attend = (socket: WebSocket): Attachment | null => {
     const attachment = attachmentOf(socket)
-    if (attachment.claims.expires * 1000 > now()) return attachment
-    fault(socket, { reason: "token_expired" })
+    const { claims } = attachment
+    const isLate = claims.expires * 1000 <= now()
+    if (!isLate && !isRevoked(claims, revoked)) return attachment
+    fault(socket, { reason: isLate ? "token_expired" : "token_revoked" })
+    // A client that does not hang up may go on talking, also after this object slept and knows of no revocation.
+    attach(socket, { ...attachment, claims: { ...claims, expires: 0 } })
     return null
   }
 
@@ -107,7 +116,12 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
       const { 0: client, 1: server } = new WebSocketPair()
       ctx.acceptWebSocket(server)
       attach(server, { claims, last: null, unseen: 0, live: true })
+      attend(server)
       return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
+    },
+    revoke(newest) {
+      if (newest.n >= revoked.n) revoked = newest
+      for (const socket of ctx.getWebSockets()) attend(socket)
     },
     sendMessage(stored) {
       const frame = numberedMessage(stored)

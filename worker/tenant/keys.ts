@@ -2,7 +2,8 @@
  * keys.ts: who is asking: signed tokens in, claims out.
  *
  * request → KEYS → claims → session, directory
- * HS256 JWTs through jose, the algorithm pinned. The claims `tenant`, `sub` (user) and `exp` are required.
+ * HS256 JWTs through jose, the algorithm pinned. The claims `tenant`, `sub` (user) and `exp` are required; `jti` and
+ * `iat` say which token to revoke.
  */
 
 import { errors, jwtVerify, SignJWT } from "jose"
@@ -16,16 +17,37 @@ export interface Claims {
   readonly user: string
   /** Seconds since 1970. */
   readonly expires: number
+  /** Its id (`jti`); null: it has none, and can be revoked only with all others of its user. */
+  readonly token: string | null
+  /** Seconds since 1970, `iat`; 0: it does not say. */
+  readonly issued: number
 }
 
-const payloadSchema = v.object({ tenant: idSchema, sub: idSchema, exp: v.number() })
-const claimsSchema = v.object({ tenant: idSchema, user: idSchema, expires: v.number() })
+/** Names a user's directory, and a user in the Worker's memory. */
+export function userName({ tenant, user }: Pick<Claims, "tenant" | "user">): string {
+  return `${tenant}:${user}`
+}
+
+/** Longest id of a token; it travels in a header and in each socket's attachment. */
+const MAX_TOKEN_ID_CHARS = 256
+
+const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(MAX_TOKEN_ID_CHARS))
+
+const payloadSchema = v.object({
+  ...{ tenant: idSchema, sub: idSchema, exp: v.number() },
+  ...{ jti: v.optional(tokenIdSchema), iat: v.optional(v.number(), 0) },
+})
+
+const claimsSchema = v.object({
+  ...{ tenant: idSchema, user: idSchema, expires: v.number() },
+  ...{ token: v.nullable(tokenIdSchema), issued: v.number() },
+})
 
 /** Header in which the Worker hands verified claims to an object; one from outside is thrown away. */
 export const CLAIMS_HEADER = "x-cuecard-claims"
 
 /** Clocks of those who sign may be so far ahead or behind, in seconds. */
-const CLOCK_TOLERANCE_SECONDS = 5
+export const CLOCK_TOLERANCE_SECONDS = 5
 
 function keyOf(secret: string): Uint8Array {
   return new TextEncoder().encode(secret)
@@ -33,7 +55,7 @@ function keyOf(secret: string): Uint8Array {
 
 /**
  * Shapes  token → claims.
- * Errors  `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id.
+ * Errors  `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id, and for one from the future.
  */
 export async function verifyToken(token: string, secret: string, now: number): Promise<Result<Claims>> {
   try {
@@ -43,19 +65,22 @@ export async function verifyToken(token: string, secret: string, now: number): P
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "token_invalid" })
-    const { tenant, sub, exp } = parsed.output
-    return succeed({ tenant, user: sub, expires: exp })
+    const { tenant, sub, exp, jti, iat } = parsed.output
+    // Or it would outlive every revocation of what was issued up to now.
+    if (iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
+    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "token_expired" : "token_invalid" })
   }
 }
 
 /** Signs a token. Lifetime ends at `claims.expires`. */
-export function issueToken(claims: Claims, secret: string): Promise<string> {
-  return new SignJWT({ tenant: claims.tenant })
+export function issueToken({ tenant, user, expires, token, issued }: Claims, secret: string): Promise<string> {
+  return new SignJWT({ tenant, ...(token === null ? {} : { jti: token }) })
     .setProtectedHeader({ alg: "HS256" })
-    .setSubject(claims.user)
-    .setExpirationTime(claims.expires)
+    .setSubject(user)
+    .setIssuedAt(issued)
+    .setExpirationTime(expires)
     .sign(keyOf(secret))
 }
 

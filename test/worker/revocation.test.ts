@@ -1,0 +1,400 @@
+/** revocation.test.ts: a revoked token opens nothing, and its sockets are closed; through the whole Worker. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { SignJWT } from "jose"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { REVOCATION_MS } from "../../shared/limits.ts"
+import { Session } from "../../worker/session/object.ts"
+import { MAX_REVOKED_TOKENS } from "../../worker/tenant/directory.ts"
+import { type Claims, verifyToken } from "../../worker/tenant/keys.ts"
+import { createRevokedMemory, isRevoked, NOTHING_REVOKED } from "../../worker/tenant/revocation.ts"
+import { connect, createSession, sessionOf } from "../support/socket.ts"
+import {
+  call,
+  HELLO,
+  type Line,
+  makeSession,
+  nowSeconds,
+  openSocket,
+  refusal,
+  SECRET,
+  socketHeaders,
+  tablesOf,
+  tokenOf,
+} from "./call.ts"
+
+const REVOKED = refusal(401, "token_revoked")
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+/** A token as somebody else may sign it: only what is given, and an hour to live. */
+function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
+  return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(new TextEncoder().encode(SECRET))
+}
+
+const revoke = (token: string, body = "{}") => call("/v1/tokens/revoke", { method: "POST", token, body })
+const list = (token: string) => call("/v1/sessions", { token })
+const tryOpen = (id: string, token: string) => call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
+const directory = (tenant: string, user = "ada") => env.DIRECTORY.getByName(`${tenant}:${user}`)
+
+async function claimsOf(token: string): Promise<Claims> {
+  const verified = await verifyToken(token, SECRET, Date.now())
+  if (!verified.ok) throw new Error(verified.fault.reason)
+  return verified.value
+}
+
+/** One that was issued just after. */
+const laterToken = (tenant: string, upTo: number) => foreignToken(tenant, "ada", { iat: upTo + 0.001 })
+
+const alarmOf = (stub: DurableObjectStub) => runInDurableObject(stub, (_object, { storage }) => storage.getAlarm())
+
+function countRows(stub: DurableObjectStub): Promise<Record<string, number>> {
+  return runInDurableObject(stub, (_object, { storage: { sql } }) => {
+    const count = (table: string): number => Number(sql.exec(`SELECT count(*) AS n FROM ${table}`).one()["n"])
+    return { revoked: count("revoked"), holder: count("holder") }
+  })
+}
+
+async function expectClosed(line: Line): Promise<void> {
+  await expect.poll(() => line.closed).toBe(4401)
+  expect(line.heard.at(-1)).toBe("token_revoked")
+}
+
+/** It is not only open: it is answered. */
+async function expectOpen(line: Line): Promise<void> {
+  const before = line.heard.length
+  line.socket.send(HELLO)
+  await expect.poll(() => line.heard.length).toBeGreaterThan(before)
+  expect(line.heard.at(-1)).toBe("hello")
+  expect(line.closed).toBeNull()
+}
+
+describe("what a revoked token opens", () => {
+  test("[AU7] nothing, over HTTP or as a socket, while the user's other tokens go on", async () => {
+    const [lost, kept] = [await tokenOf("au7a", "ada"), await tokenOf("au7a", "ada")]
+    const id = await makeSession(lost)
+    expect(await revoke(lost)).toMatchObject({ status: 200, json: { revoked: "token" } })
+    expect(await list(lost)).toEqual(REVOKED)
+    expect(await call("/v1/sessions", { method: "POST", token: lost, body: "{}" })).toEqual(REVOKED)
+    const post = { method: "POST", token: lost, body: '{"content":"x"}' }
+    expect(await call(`/v1/sessions/${id}/messages`, post)).toEqual(REVOKED)
+    expect(await call(`/v1/sessions/${id}/conversation/recent`, { token: lost })).toEqual(REVOKED)
+    expect(await tryOpen(id, lost)).toEqual(REVOKED)
+    expect((await list(kept)).json.sessions).toHaveLength(1)
+    expect(await tryOpen(id, kept)).toMatchObject({ status: 101 })
+  })
+
+  test("[AU7] where the Worker has asked before, a route holds after REVOCATION_MS, a new socket at once", async () => {
+    const token = await tokenOf("au7b", "ada", 6000)
+    const id = await makeSession(token)
+    const claims = await claimsOf(token)
+    // As another isolate does it: this one's memory is not told.
+    expect(await directory("au7b").revoke(claims, false)).toMatchObject({ ok: true })
+    expect(await list(token)).toMatchObject({ status: 200 })
+    expect(await tryOpen(id, token)).toEqual(REVOKED)
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REVOCATION_MS })
+    expect(await list(token)).toEqual(REVOKED)
+  })
+
+  test("[AU7] an upgrade elsewhere is no way around it", async () => {
+    const token = await tokenOf("au7c", "ada")
+    await revoke(token)
+    const headers = { upgrade: "websocket" }
+    expect(await call("/v1/sessions", { token, headers })).toEqual(REVOKED)
+    expect(await call("/v1/sessions", { headers: socketHeaders(token) })).toEqual(REVOKED)
+  })
+
+  test("[AU7] asking for an unknown user stores nothing, neither does a stranger at a session", async () => {
+    const id = await makeSession(await tokenOf("au7d", "ada"))
+    const token = await tokenOf("au7d", "nobody")
+    expect(await list(token)).toMatchObject({ status: 200 })
+    expect(await tryOpen(id, token)).toEqual(refusal(404, "session_unknown"))
+    expect(await tryOpen("ghost", token)).toEqual(refusal(404, "session_unknown"))
+    expect(await tablesOf(directory("au7d", "nobody"))).toEqual([])
+  })
+
+  test("[AU7] the Worker's memory asks once a user in REVOCATION_MS, and keeps the newest users only", async () => {
+    const memory = createRevokedMemory(2)
+    const asked: string[] = []
+    const look = (who: string, now: number) =>
+      memory.of(who, now, () => {
+        asked.push(`${who}@${now}`)
+        return Promise.resolve(NOTHING_REVOKED)
+      })
+    await look("a", 0)
+    await look("a", REVOCATION_MS - 1)
+    await look("a", REVOCATION_MS)
+    await look("a", 5) // the clock was set back
+    await look("b", 6)
+    await look("c", 7)
+    await look("b", 8)
+    await look("a", 9)
+    memory.forget("a")
+    await look("a", 10)
+    expect(asked).toEqual(["a@0", `a@${REVOCATION_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
+    await expect(memory.of("d", 0, () => Promise.reject(new Error("away")))).rejects.toThrow("away")
+    await look("d", 1)
+    expect(asked.at(-1)).toBe("d@1")
+  })
+})
+
+describe("its sockets", () => {
+  test("[AU8] are closed with 4401 in every session, those of another token stay", async () => {
+    const [lost, kept] = [await tokenOf("au8a", "ada"), await tokenOf("au8a", "ada")]
+    const [one, two] = [await makeSession(lost), await makeSession(kept)]
+    const closing = [await openSocket(one, lost), await openSocket(one, lost), await openSocket(two, lost)]
+    const staying = [await openSocket(one, kept), await openSocket(two, kept)]
+    await revoke(lost)
+    for (const line of closing) await expectClosed(line)
+    for (const line of staying) await expectOpen(line)
+  })
+
+  test("[AU8] all of a user's, of no other user and of no other tenant, whatever the ids", async () => {
+    const claims = { jti: "same", iat: nowSeconds() }
+    const mine = await foreignToken("au8b", "ada", claims)
+    const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
+    const line = await openSocket(await makeSession(mine), mine)
+    const second = await tokenOf("au8b", "ada")
+    const other = await openSocket(await makeSession(second), second)
+    const staying = await Promise.all(others.map(async (token) => openSocket(await makeSession(token), token)))
+    expect(await revoke(mine, '{"all":true}')).toMatchObject({ status: 200, json: { revoked: "all" } })
+    await expectClosed(line)
+    await expectClosed(other)
+    for (const one of staying) await expectOpen(one)
+  })
+
+  test("[AU8] also where session and directory slept since", async () => {
+    const token = await tokenOf("au8c", "ada")
+    const id = await makeSession(token)
+    const line = await openSocket(id, token)
+    await evictDurableObject(env.SESSION.getByName(`au8c:${id}`))
+    await evictDurableObject(directory("au8c"))
+    await revoke(token)
+    await expectClosed(line)
+  })
+
+  test("[AU8] also where the session could not be told at first: the alarm tells it, until it worked", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {})
+    const token = await tokenOf("au8d", "ada", 6000)
+    const id = await makeSession(token)
+    const line = await openSocket(id, token)
+    const told = vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
+      throw new Error("away")
+    })
+    const before = Date.now()
+    await revoke(token)
+    await expect.poll(() => told.mock.calls.length).toBe(1)
+    await evictDurableObject(directory("au8d"))
+    const due = await alarmOf(directory("au8d"))
+    expect(due).toBeGreaterThanOrEqual(before)
+    expect(due).toBeLessThanOrEqual(Date.now() + 10_000)
+    await runDurableObjectAlarm(directory("au8d"))
+    expect(told.mock.calls).toHaveLength(2)
+    expect(await alarmOf(directory("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
+    await expectOpen(line)
+    told.mockRestore()
+    await runDurableObjectAlarm(directory("au8d"))
+    await expectClosed(line)
+    // Nothing is left to tell: it sleeps until the revocation may be forgotten.
+    expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
+  })
+
+  test("[AU8] revoking more does not put off what is due", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {})
+    vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
+      throw new Error("away")
+    })
+    const [one, two] = [await tokenOf("au8e", "ada", 6000), await tokenOf("au8e", "ada", 6000)]
+    await openSocket(await makeSession(one), one)
+    await revoke(one)
+    const due = await alarmOf(directory("au8e"))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await revoke(two)
+    expect(await alarmOf(directory("au8e"))).toBe(due)
+  })
+
+  test("[AU8] a session that does not answer keeps no other one waiting", async () => {
+    const token = await tokenOf("au8f", "ada")
+    const [deaf, good] = [await makeSession(token), await makeSession(token)]
+    const lines = [await openSocket(deaf, token), await openSocket(good, token)] as const
+    const told = vi.spyOn(Session.prototype, "revoke").mockImplementationOnce(() => new Promise(() => {}) as never)
+    await revoke(token)
+    await expect.poll(() => lines.filter(({ closed }) => closed === 4401).length).toBe(1)
+    expect(told.mock.calls).toHaveLength(2)
+    await runDurableObjectAlarm(directory("au8f"))
+    for (const line of lines) await expectClosed(line)
+  })
+
+  test("[AU8] a socket that was let in before and comes after is closed when it comes", async () => {
+    const claims: Claims = { tenant: "au8g", user: "ada", expires: 4_000_000_000, token: "late", issued: 1 }
+    await createSession("s1", claims)
+    const session = sessionOf("s1", claims)
+    const early = await connect("s1", claims)
+    await session.revoke({ tenant: "au8g", user: "eve" }, { n: 1, tokens: ["late"], upTo: 2 })
+    await session.revoke({ tenant: "acme", user: "ada" }, { n: 1, tokens: ["late"], upTo: 2 })
+    expect(early.closed).toBeNull()
+    await session.revoke(claims, { n: 2, tokens: ["late"], upTo: null })
+    expect(await early.untilClosed()).toMatchObject({ code: 4401 })
+    // An older word that comes late takes nothing back.
+    await session.revoke(claims, { n: 1, tokens: [], upTo: null })
+    const late = await connect("s1", claims, null)
+    expect(await late.untilClosed()).toMatchObject({ code: 4401 })
+    expect(late.texts).toEqual([expect.stringContaining("token_revoked")])
+    const other = await connect("s1", { ...claims, token: "other" })
+    expect(other.closed).toBeNull()
+  })
+
+  test("[AU8] being told again, and a client that does not hang up, harm nothing", async () => {
+    const claims: Claims = { tenant: "au8h", user: "ada", expires: 4_000_000_000, token: "t", issued: 1 }
+    await createSession("s1", claims)
+    const line = await connect("s1", claims)
+    for (const n of [1, 1, 2]) await sessionOf("s1", claims).revoke(claims, { n, tokens: ["t"], upTo: 1 })
+    expect(await line.untilClosed()).toMatchObject({ code: 4401 })
+    expect(line.frames.filter(({ type }) => type === "error")).toHaveLength(1)
+    const ghost = env.SESSION.getByName("au8h:ghost")
+    await ghost.revoke(claims, { n: 1, tokens: ["t"], upTo: 1 })
+    expect(await tablesOf(ghost)).toEqual([])
+  })
+
+  test("[AU8] a client that does not hang up finds its socket shut, also after the object slept", async () => {
+    const [lost, kept] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
+    const id = await makeSession(kept)
+    const line = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
+    await revoke(lost)
+    await expectClosed(line)
+    for (let n = 0; n < 2; n += 1) {
+      line.socket.send(`{"type":"send","id":"q${n}","content":"/say hi"}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await evictDurableObject(env.SESSION.getByName(`au8j:${id}`))
+    }
+    const page = await call(`/v1/sessions/${id}/conversation/recent`, { token: kept })
+    expect(page.json.messages).toEqual([])
+    line.socket.close()
+  })
+
+  test("[AU8] nothing that a turn says afterwards reaches them", async () => {
+    const [lost, kept] = [await tokenOf("au8i", "ada"), await tokenOf("au8i", "ada")]
+    const id = await makeSession(kept)
+    const [line, other] = [await openSocket(id, lost), await openSocket(id, kept)]
+    other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=60 tools=0 delay_ms=10"}')
+    await expect.poll(() => line.heard).toContain("ops")
+    await revoke(lost)
+    await expectClosed(line)
+    const heard = line.heard.length
+    await expect.poll(() => other.heard.length).toBeGreaterThan(heard + 1)
+    expect(line.heard).toHaveLength(heard)
+  })
+})
+
+describe("revoking", () => {
+  test("[AU9] the same again is answered the same and changes nothing", async () => {
+    const [one, two] = [await tokenOf("au9a", "ada"), await tokenOf("au9a", "ada")]
+    for (let n = 0; n < 2; n += 1) expect(await revoke(one)).toMatchObject({ status: 200, json: { revoked: "token" } })
+    const all = await revoke(two, '{"all":true}')
+    const later = await laterToken("au9a", all.json.up_to)
+    expect((await revoke(two, '{"all":true}')).json).toEqual(all.json)
+    expect((await revoke(two)).json).toEqual({ revoked: "token" })
+    expect(await list(later)).toMatchObject({ status: 200 })
+    expect(await list(two)).toEqual(REVOKED)
+  })
+
+  test("[AU9] a token that was revoked by itself cannot shut its owner out", async () => {
+    const [found, own] = [await tokenOf("au9b", "ada"), await tokenOf("au9b", "ada")]
+    await revoke(found)
+    expect(await revoke(found, '{"all":true}')).toEqual(REVOKED)
+    expect(await list(own)).toMatchObject({ status: 200 })
+  })
+
+  test("[AU9] `all` is what was issued up to that moment: not what comes after, but all of its second as others sign", async () => {
+    const token = await tokenOf("au9c", "ada")
+    const { up_to } = (await revoke(token, '{"all":true}')).json
+    expect(Math.abs(up_to - Date.now() / 1000)).toBeLessThan(5)
+    expect(await list(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) }))).toEqual(REVOKED)
+    expect(await list(await foreignToken("au9c", "ada", { iat: up_to }))).toEqual(REVOKED)
+    expect(await list(await foreignToken("au9c", "ada", { iat: up_to + 0.001 }))).toMatchObject({ status: 200 })
+    expect(await list(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) + 1 }))).toMatchObject({ status: 200 })
+  })
+
+  test("[AU9] a token whose signer's clock is ahead revokes itself too", async () => {
+    const token = await foreignToken("au9d", "ada", { iat: nowSeconds() + 4 })
+    expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
+    expect(await list(token)).toEqual(REVOKED)
+  })
+
+  test("[AU9] a token without an id is revoked with all others; one without a time of issue stays so for ever", async () => {
+    const bare = await foreignToken("au9e", "ada")
+    const named = await foreignToken("au9e", "ada", { jti: "t1" })
+    const line = await openSocket(await makeSession(bare), bare)
+    expect(await list(named)).toMatchObject({ status: 200 })
+    const answer = await revoke(bare)
+    expect(answer.json).toEqual({ revoked: "all", up_to: expect.any(Number) })
+    await expectClosed(line)
+    for (const token of [bare, named, await foreignToken("au9e", "ada", { jti: "new" })]) {
+      expect(await list(token)).toEqual(REVOKED)
+    }
+    expect(await list(await laterToken("au9e", answer.json.up_to))).toMatchObject({ status: 200 })
+    expect(isRevoked({ token: null, issued: Number.NaN } as Claims, { n: 1, tokens: [], upTo: 1 })).toBe(true)
+  })
+
+  test("[AU9] one token more than MAX_REVOKED_TOKENS revokes all", async () => {
+    const claims = (n: number): Claims => ({
+      ...{ tenant: "au9f", user: "ada", expires: nowSeconds() + 600, token: `t${n}`, issued: 5 },
+    })
+    const stub = directory("au9f")
+    for (let n = 0; n < MAX_REVOKED_TOKENS; n += 1) await stub.revoke(claims(n), false)
+    expect((await stub.revoked()).tokens).toHaveLength(MAX_REVOKED_TOKENS)
+    expect(await stub.revoke(claims(0), false)).toEqual({ ok: true, value: { revoked: "token" } })
+    expect(await stub.revoke(claims(-1), false)).toMatchObject({ value: { revoked: "all" } })
+    expect(await stub.revoked()).toMatchObject({ tokens: [], upTo: expect.any(Number) })
+  })
+
+  test("[AU9] the row of a token goes when the token would have run out; that of all stays", async () => {
+    const [short, long] = [await tokenOf("au9g", "ada", 60), await tokenOf("au9g", "ada", 6000)]
+    await openSocket(await makeSession(short), short)
+    await revoke(short)
+    const stub = directory("au9g")
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 62_000 })
+    await runDurableObjectAlarm(stub)
+    expect(await countRows(stub)).toEqual({ revoked: 1, holder: 0 })
+    vi.setSystemTime(Date.now() + 10_000)
+    await runDurableObjectAlarm(stub)
+    expect(await countRows(stub)).toEqual({ revoked: 0, holder: 0 })
+    expect(await alarmOf(stub)).toBeNull()
+    await revoke(long, '{"all":true}')
+    vi.setSystemTime(Date.now() + 10_000_000)
+    await evictDurableObject(stub)
+    expect(await stub.revoked()).toMatchObject({ n: 2, upTo: expect.any(Number) })
+  })
+
+  const FIELDS = ['{"all":"yes"}', '{"all":1}', '{"all":null}', '{"alll":true}', '{"token":"t1"}']
+  test.each([
+    ...["{", "[]"].map((body) => [body, "body_malformed"] as const),
+    ...FIELDS.map((body) => [body, "field_invalid"] as const),
+  ])("[AU9] the body %s revokes nothing", async (body, code) => {
+    const token = await tokenOf("au9h", "ada")
+    expect(await revoke(token, body)).toEqual(refusal(400, code))
+    expect(await list(token)).toMatchObject({ status: 200 })
+    expect(await tablesOf(directory("au9h"))).toEqual([])
+  })
+
+  test("[AU9] needs a good token; other origins are refused, listed ones answered; there is nothing to GET", async () => {
+    expect(await revoke(await tokenOf("au9i", "ada", -60))).toEqual(refusal(401, "token_expired"))
+    expect(await revoke("rubbish")).toEqual(refusal(401, "token_invalid"))
+    const token = await tokenOf("au9i", "ada")
+    const ask = (origin: string) =>
+      call("/v1/tokens/revoke", {
+        ...{ method: "POST", token, body: "{}", headers: { origin }, env: { ALLOWED_ORIGINS: "https://b.example" } },
+      })
+    expect(await ask("https://evil.example")).toEqual(refusal(403, "origin_denied"))
+    expect(await list(token)).toMatchObject({ status: 200 })
+    expect((await ask("https://b.example")).headers.get("access-control-allow-origin")).toBe("https://b.example")
+    expect(await list(token)).toEqual(REVOKED)
+    expect(await call("/v1/tokens/revoke", { token })).toEqual(refusal(404, "route_unknown"))
+    expect(await call("/v1/tokens", { token })).toEqual(refusal(404, "route_unknown"))
+  })
+})
