@@ -1,8 +1,9 @@
 /**
  * vitest.config.ts: one project per belt.
  *
- * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · browser: plain Node, driving a real Chromium.
- * The browser belt runs alone and after the others; it and `testing` use what `npm run build` left in dist/.
+ * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
+ * browser: plain Node, driving a real Chromium. These two run alone and after the others; they and `testing` use what
+ * `npm run build` left in dist/.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -15,6 +16,8 @@ const UPSTREAMS = "test/support/upstreams.ts"
 
 const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
 const LONG_MS = 120_000
+/** The short form of the fault suite, on a busy machine. */
+const FAULTS_MS = 300_000
 
 export default defineConfig({
   test: {
@@ -63,13 +66,24 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          name: "faults",
+          include: ["test/faults/**/*.test.ts"],
+          fileParallelism: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          testTimeout: FAULTS_MS,
+          hookTimeout: LONG_MS,
+        },
+      },
+      {
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
           fileParallelism: false,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
         },

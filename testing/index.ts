@@ -45,6 +45,8 @@ export interface Cuecard {
   readonly persist: string
   tokenFor(identity?: Identity): Promise<string>
   createSession(title?: string): Promise<{ readonly id: string }>
+  /** Takes a session's object out of memory, as the platform does with an idle one: its sockets stay, what is next wakes it. */
+  evict(session: string, tenant?: string): Promise<void>
   /** Process id of workerd. */
   pid(): number
   /** Ends the server and leaves nothing behind but a `persist` that was given. Again has no effect. */
@@ -79,12 +81,19 @@ export async function startCuecard(options: CuecardOptions = {}): Promise<Cuecar
     ...{ url: runtime.url, tenant: TENANT, user: USER, token, persist, tokenFor },
     pid: runtime.pid,
     createSession: (title = "") => createSession(runtime, token, title),
+    evict: (session, tenant = TENANT) => runtime.evict(classOf(build, "SESSION"), `${tenant}:${session}`),
     kill: runtime.kill,
     async close() {
       await runtime.close()
       await clean()
     },
   }
+}
+
+function classOf(build: Build, binding: string): string {
+  const name = build.objects[binding]
+  if (name === undefined) throw new Error(`the build has no binding ${binding}`)
+  return name
 }
 
 /** A start that fails leaves nothing behind either. */

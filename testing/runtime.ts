@@ -18,11 +18,15 @@ export interface RuntimeOptions {
 export interface Runtime {
   readonly url: string
   pid(): number
+  /** Takes the object of this name out of memory; its sockets hibernate. */
+  evict(className: string, name: string): Promise<void>
   close(): Promise<void>
   kill(): Promise<void>
 }
 
 const HOST = "127.0.0.1"
+/** Name of the Worker inside Miniflare. */
+const WORKER = "cuecard"
 
 /**
  * Everything that the Worker fetches passes through here: the loopback, where a test's own upstreams are, and no
@@ -54,6 +58,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   return {
     url: url.href.replace(/\/$/, ""),
     pid: () => child()?.pid ?? 0,
+    evict: (className, name) =>
+      miniflare.unsafeEvictDurableObject(WORKER, className, { name, webSockets: "hibernate" }),
     close,
     kill() {
       // In one go: left alone for a moment, Miniflare would start workerd again.
@@ -82,7 +88,7 @@ function miniflareOptions({ build, vars, persist, port, onLog }: RuntimeOptions)
 }
 
 function workerConfig(build: Build, vars: Readonly<Record<string, string>>) {
-  const name = "cuecard"
+  const name = WORKER
   const objects = Object.entries(build.objects)
   return {
     ...{ name, compatibilityDate: build.compatibilityDate, compatibilityFlags: [...build.compatibilityFlags] },

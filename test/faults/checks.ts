@@ -1,0 +1,144 @@
+/**
+ * checks.ts: what must hold after a run, each as a function from what was seen and what is stored to what is wrong.
+ *
+ * stages (ledger, tabs, history) + rows → CHECKS → violations
+ * Pure: nothing is asked and nothing is changed here.
+ */
+
+import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/frame.ts"
+import { isEnded, type Message } from "../../shared/message.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import type { Stage } from "./act.ts"
+import { strangeStates } from "./prefixes.ts"
+import type { StoredSession } from "./rows.ts"
+import type { Tab } from "./tab.ts"
+import { clip, type Rule, type Violation } from "./violation.ts"
+
+type Report = (rule: Rule, detail: string) => void
+
+/** Everything that can be said of one session once its server has stopped. */
+export function checkSession(stage: Stage, stored: StoredSession | undefined): Violation[] {
+  const found: Violation[] = []
+  const report: Report = (rule, detail) => void found.push({ rule, session: stage.plan.name, detail })
+  if (stored === undefined) {
+    report("stored_once", "the session is not stored")
+    return found
+  }
+  checkSends(stage, stored, report)
+  checkDoubles(stored, report)
+  checkRows(stage.page, stored, report)
+  checkEnds(stored, report)
+  for (const tab of stage.tabs) checkShown(tab, stored, report)
+  return found
+}
+
+/** Acknowledged: stored once, with its words. Refused: not stored. The same id: the same seq. */
+function checkSends({ ledger }: Stage, { all }: StoredSession, report: Report): void {
+  for (const { id, content, acks, refusals } of ledger.values()) {
+    const rows = all.filter((message) => message.id === id)
+    if (acks.length > 0 && rows.length !== 1)
+      report("stored_once", `${id} was acknowledged and is stored ${rows.length} times`)
+    if (acks.length === 0 && refusals.length > 0 && rows.length > 0)
+      report("refused_away", `${id}: ${refusals.join(", ")}`)
+    // One that waited is given a later seq when its turn begins.
+    if (acks.some((seq, at) => seq < (acks[at - 1] ?? 0))) report("ack_steady", `${id}: ${acks.join(", ")}`)
+    for (const row of rows) {
+      if (row.words !== content) report("words_kept", `${id}: ${clip(row.words)} was sent as ${clip(content)}`)
+    }
+  }
+}
+
+/** No id and no words twice: each message of a run has words of its own. */
+function checkDoubles({ all }: StoredSession, report: Report): void {
+  const users = all.filter(({ role }) => role === "user")
+  for (const id of doublesOf(all.map((message) => message.id))) report("none_doubled", `the id ${id}`)
+  for (const words of doublesOf(users.map((message) => message.words)))
+    report("none_doubled", `the words ${clip(words)}`)
+}
+
+function doublesOf(values: readonly string[]): string[] {
+  return values.filter((value, at) => values.indexOf(value) !== at)
+}
+
+/** What the last reload read is what the rows hold, and the seq that it told is the highest. */
+function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSession, report: Report): void {
+  if (page === null) return report("answered", "history could not be read")
+  const difference = differenceOf(page.messages, path.map(messageToWire), canonicalJson)
+  if (difference !== null) report("history_is_rows", difference)
+  if (page.seq !== lastSeq || page.epoch !== epoch) {
+    report("seq_is_rows", `${page.epoch} ${page.seq} was told, ${epoch} ${lastSeq} is stored`)
+  }
+}
+
+function checkEnds({ all }: StoredSession, report: Report): void {
+  for (const { id, status } of all) if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
+}
+
+/** What a tab shows, as bytes: ops do not move `content`, so it is left out. */
+function liveJson({ content: _content, ...message }: WireMessage): string {
+  return canonicalJson(message)
+}
+
+/** How a tab differs from a page of history; null where it shows just the same. It holds at least a first page. */
+export function liveDifference(tab: Tab, page: HistoryPage): string | null {
+  const shown = tab.messages()
+  const unsent = tab
+    .room()
+    .outbox.entries.peek()
+    .filter(({ error }) => error === null)
+  if (unsent.length > 0) return `not yet in the transcript: ${unsent.map(({ id }) => id).join(", ")}`
+  if (shown.length < Math.min(page.messages.length, MIN_SHOWN))
+    return `${shown.length} of ${page.messages.length} messages`
+  return differenceOf(shown, page.messages.slice(-shown.length), liveJson)
+}
+
+/** A tab reads so many messages at first. */
+const MIN_SHOWN = 24
+
+function differenceOf(a: readonly WireMessage[], b: readonly WireMessage[], bytes: (message: WireMessage) => string) {
+  if (a.length !== b.length) return `${a.length} messages, and ${b.length}`
+  for (const [at, message] of a.entries()) {
+    const other = b[at]
+    if (other === undefined) return `nothing at ${at}`
+    const [one, two] = [bytes(message), bytes(other)]
+    if (one !== two) return `message ${at} differs: ${around(one, two)}`
+  }
+  return null
+}
+
+/** Both texts from shortly before they part. */
+function around(a: string, b: string): string {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at += 1
+  const from = Math.max(0, at - 80)
+  return `${clip(a.slice(from), 240)} ≠ ${clip(b.slice(from), 240)}`
+}
+
+/** Law 3: every state shown is a prefix of what is stored; law 7: what has ended does not change any more. */
+function checkShown(tab: Tab, { all }: StoredSession, report: Report): void {
+  for (const [id, states] of tab.shown) {
+    const final = all.find((message) => message.id === id)
+    if (final === undefined) {
+      report("shown_is_stored", `${id} was shown and is not stored: ${clip(canonicalJson(states.at(-1)))}`)
+      continue
+    }
+    const [strange] = strangeStates(final, states)
+    if (strange !== undefined) report("shown_is_stored", strangeDetail(strange, final))
+    checkEnded(id, states, final, report)
+  }
+}
+
+function strangeDetail(strange: WireMessage, final: Message): string {
+  return `${strange.id}: ${around(canonicalJson(strange.segments), canonicalJson(messageToWire(final).segments))}`
+}
+
+function checkEnded(id: string, states: readonly WireMessage[], final: Message, report: Report): void {
+  const ended = states.filter(({ status, role }) => role === "assistant" && isEnded(status))
+  const last = endJson(messageToWire(final))
+  const other = ended.find((state) => endJson(state) !== last)
+  if (other !== undefined) report("ends_once", `${id}: ${around(endJson(other), last)}`)
+}
+
+function endJson({ segments, status, reason, metrics }: WireMessage): string {
+  return canonicalJson({ segments, status, reason, metrics })
+}

@@ -1,0 +1,20 @@
+/** faults.test.ts: the short form of `npm run faults`: real workerd, seeded faults, nothing lost, nothing doubled. */
+
+import process from "node:process"
+import { expect, test } from "vitest"
+import { NAMED_SEEDS } from "./seeds.ts"
+import { playUntil } from "./series.ts"
+import { tableOf, totalOf, violationLines } from "./table.ts"
+
+/** Faults in CI; `npm run faults` has 1,000. */
+const FAULTS = Number(process.env["FAULTS"] ?? 200)
+/** The usual seeds are the same everywhere, so that a change is never blamed for what was there before it. */
+const FROM = Number(process.env["FAULT_FROM"] ?? 1)
+
+test(`[FS1] ${FAULTS} seeded faults lose nothing, double nothing and leave no turn open`, async () => {
+  const started = performance.now()
+  const reports = await playUntil(FAULTS, FROM, NAMED_SEEDS, () => {})
+  const total = totalOf(reports, performance.now() - started)
+  console.log(tableOf(total))
+  expect(violationLines(total)).toBe("")
+})

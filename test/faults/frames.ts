@@ -1,0 +1,74 @@
+/**
+ * frames.ts: finds the frames in the bytes of a WebSocket connection, by their headers alone (RFC 6455 §5.2).
+ *
+ * The bytes before the first frame are the HTTP upgrade.
+ */
+
+/** Tells how many bytes of the chunk belong to each data frame that ends in it. */
+export interface FrameReader {
+  /** Offsets in `chunk` behind which a data frame (text or binary) ends. */
+  push(chunk: Uint8Array): number[]
+}
+
+const HEAD_END = [13, 10, 13, 10]
+const CONTROL = 0x8
+const FINAL = 0x80
+const MASKED = 0x80
+
+export function createFrameReader(): FrameReader {
+  let matched = 0
+  let inHead = true
+  let header: number[] = []
+  /** Payload bytes of the present frame that are still to come. */
+  let left = 0
+  let isData = false
+
+  /** Takes one byte of a header; true when the header is whole. */
+  const takeHeader = (byte: number): boolean => {
+    header.push(byte)
+    const size = headerSize(header)
+    if (size === null || header.length < size) return false
+    left = payloadSize(header)
+    const first = header[0] ?? 0
+    isData = (first & 0x0f) < CONTROL && (first & FINAL) !== 0
+    header = []
+    return true
+  }
+  return {
+    push(chunk) {
+      const ends: number[] = []
+      for (let at = 0; at < chunk.length; ) {
+        const byte = chunk[at] ?? 0
+        if (inHead) {
+          matched = byte === HEAD_END[matched] ? matched + 1 : byte === HEAD_END[0] ? 1 : 0
+          inHead = matched < HEAD_END.length
+          at += 1
+        } else if (left > 0) {
+          const taken = Math.min(left, chunk.length - at)
+          left -= taken
+          at += taken
+          if (left === 0 && isData) ends.push(at)
+        } else {
+          at += 1
+          if (takeHeader(byte) && left === 0 && isData) ends.push(at)
+        }
+      }
+      return ends
+    },
+  }
+}
+
+/** Bytes of a header, once two of them are known. */
+function headerSize(header: readonly number[]): number | null {
+  if (header.length < 2) return null
+  const second = header[1] ?? 0
+  const length = second & 0x7f
+  return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0) + ((second & MASKED) === 0 ? 0 : 4)
+}
+
+function payloadSize(header: readonly number[]): number {
+  const length = (header[1] ?? 0) & 0x7f
+  if (length < 126) return length
+  const bytes = header.slice(2, length === 126 ? 4 : 10)
+  return bytes.reduce((size, byte) => size * 256 + byte, 0)
+}

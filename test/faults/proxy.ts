@@ -1,0 +1,140 @@
+/**
+ * proxy.ts: a loopback TCP proxy between one tab and the server, which counts WebSocket frames and breaks connections.
+ *
+ * tab ⇄ PROXY ⇄ server
+ * A cut hits the connections that are open; the next one is whole again.
+ */
+
+import { connect, createServer, type Server, type Socket } from "node:net"
+import { createFrameReader } from "./frames.ts"
+
+/** drop: reset on both sides · blackhole: both stay open and hear nothing more · half: one side is told the end, the other goes on. */
+export type Cut = "drop" | "blackhole" | "half_to_client" | "half_to_server"
+
+/** What a pair of sockets does with bytes. */
+type Mode = "whole" | "blackhole"
+
+interface Pair {
+  readonly client: Socket
+  readonly server: Socket
+  mode: Mode
+}
+
+export interface TabProxy {
+  readonly port: number
+  /** Data frames that went to the client so far, on all connections. */
+  frames(): number
+  /** Breaks what is open; how many connections that was. */
+  cut(how: Cut): number
+  /** Breaks the connection on which the `n`-th data frame from now goes to the client, right behind it or in the middle of it. */
+  cutAt(n: number, how: Cut, inside: boolean): void
+  /** No cut is waiting any more. */
+  disarm(): void
+  close(): Promise<void>
+}
+
+interface Armed {
+  readonly at: number
+  readonly how: Cut
+  readonly inside: boolean
+}
+
+/** `target` is asked for each connection: the server's port. `onCut` learns of each cut that hit something. */
+export async function startProxy(target: () => number, onCut: (how: Cut) => void): Promise<TabProxy> {
+  const pairs = new Set<Pair>()
+  let passed = 0
+  let armed: Armed | null = null
+
+  const breakPair = (pair: Pair, how: Cut): void => {
+    onCut(how)
+    switch (how) {
+      case "drop":
+        pair.client.resetAndDestroy()
+        pair.server.resetAndDestroy()
+        return
+      case "blackhole":
+        pair.mode = "blackhole"
+        pair.client.pause()
+        pair.server.pause()
+        return
+      case "half_to_client":
+        return void pair.client.end()
+      case "half_to_server":
+        return void pair.server.end()
+    }
+  }
+  const passToClient = (pair: Pair, chunk: Buffer, ends: readonly number[]): void => {
+    const hit = armed === null ? undefined : ends[armed.at - passed - 1]
+    passed += ends.length
+    if (hit === undefined || armed === null) return void pair.client.write(chunk)
+    const { how, inside } = armed
+    armed = null
+    const end = inside ? Math.max(1, hit - 5) : hit
+    if (how === "drop") pair.client.write(chunk.subarray(0, end), () => breakPair(pair, how))
+    else {
+      pair.client.write(chunk.subarray(0, end))
+      breakPair(pair, how)
+    }
+  }
+  const join = (client: Socket): void => {
+    const server = connect({ port: target(), host: "127.0.0.1", allowHalfOpen: true })
+    const pair: Pair = { client, server, mode: "whole" }
+    pairs.add(pair)
+    const reader = createFrameReader()
+    client.on("data", (chunk: Buffer) => {
+      if (pair.mode === "whole" && server.writable) server.write(chunk)
+    })
+    server.on("data", (chunk: Buffer) => {
+      if (pair.mode !== "whole") return
+      const ends = reader.push(chunk)
+      if (client.writable) passToClient(pair, chunk, ends)
+    })
+    link(pair, client, server, () => pairs.delete(pair))
+  }
+
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, join)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    port: portOf(server),
+    frames: () => passed,
+    cut(how) {
+      const open = [...pairs].filter((pair) => pair.mode === "whole" && !pair.client.destroyed)
+      for (const pair of open) breakPair(pair, how)
+      return open.length
+    },
+    cutAt(n, how, inside) {
+      armed = { at: passed + n, how, inside }
+    },
+    disarm() {
+      armed = null
+    },
+    close() {
+      for (const { client, server: far } of pairs) {
+        client.destroy()
+        far.destroy()
+      }
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+/** What ends on one side ends on the other, but for a pair that hears nothing any more. */
+function link(pair: Pair, client: Socket, server: Socket, gone: () => void): void {
+  const follow = (from: Socket, to: Socket): void => {
+    from.on("end", () => {
+      if (pair.mode === "whole" && to.writable) to.end()
+    })
+    from.on("error", () => {})
+    from.on("close", () => {
+      if (pair.mode === "whole") to.destroy()
+      if (client.destroyed && server.destroyed) gone()
+    })
+  }
+  follow(client, server)
+  follow(server, client)
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}

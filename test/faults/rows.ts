@@ -1,0 +1,75 @@
+/**
+ * rows.ts: what the rows of a stopped server hold, read from its SQLite files by the store's own reader.
+ */
+
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import type { Message } from "../../shared/message.ts"
+import { createStore } from "../../worker/session/store.ts"
+
+export interface StoredSession {
+  readonly id: string
+  readonly epoch: string
+  /** Every message, of every version, and those that wait. */
+  readonly all: readonly Message[]
+  /** The active path, oldest first, and those that wait behind it. */
+  readonly path: readonly Message[]
+  readonly lastSeq: number
+}
+
+/** Every session below a folder of state, by id. The server must be stopped. */
+export function readSessions(persist: string): Map<string, StoredSession> {
+  const sessions = new Map<string, StoredSession>()
+  const folder = join(persist, "do", "cuecard-Session")
+  for (const file of readdirSync(folder)) {
+    if (!file.endsWith(".sqlite") || file.startsWith("metadata")) continue
+    const session = readSession(join(folder, file))
+    if (session !== null) sessions.set(session.id, session)
+  }
+  return sessions
+}
+
+function readSession(file: string): StoredSession | null {
+  const database = new DatabaseSync(file)
+  try {
+    const created = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'session'").all()
+    if (created.length === 0) return null
+    const store = createStore(sqlOf(database))
+    const session = store.session()
+    if (session === null) return null
+    const queued = store.queue().map(({ message }) => message)
+    const all: Message[] = []
+    for (let pos = 1; pos <= store.newestPos(); pos++) {
+      const stored = store.at(pos)
+      if (stored !== null) all.push(stored.message)
+    }
+    const path: Message[] = []
+    for (let pos = store.tip(); pos !== null; ) {
+      const stored = store.at(pos)
+      if (stored === null) break
+      path.unshift(stored.message)
+      pos = stored.parent
+    }
+    const { id, epoch } = session
+    return { id, epoch, all: [...all, ...queued], path: [...path, ...queued], lastSeq: store.lastSeq() }
+  } finally {
+    database.close()
+  }
+}
+
+function sqlOf(database: DatabaseSync): SqlStorage {
+  return {
+    exec<Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]) {
+      // Text, numbers and null are all that the store keeps.
+      const values = bindings.map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value))
+      const rows = database.prepare(query).all(...values) as Row[]
+      const one = (): Row => {
+        const [row] = rows
+        if (row === undefined) throw new Error(`no row: ${query}`)
+        return row
+      }
+      return { toArray: () => rows, one, rowsRead: rows.length, rowsWritten: 0 }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * run.ts: one seeded run: a server, some sessions side by side, their plans, and what was found wrong in the end.
+ */
+
+import { closeStage, type Host, openStage, playStage, settleStage } from "./act.ts"
+import { createChance } from "./chance.ts"
+import { checkSession, liveDifference } from "./checks.ts"
+import { type FaultKind, planRun, type RunPlan, type Size } from "./plan.ts"
+import { readSessions } from "./rows.ts"
+import { startServer } from "./server.ts"
+import { startUpstream, type Upstream } from "./upstream.ts"
+import type { Violation } from "./violation.ts"
+
+export interface Report {
+  readonly seed: number
+  readonly faults: ReadonlyMap<FaultKind, number>
+  readonly violations: readonly Violation[]
+  readonly ms: number
+}
+
+/** Six sessions of six turns: enough side by side that one kill hits turns in many states. */
+export const USUAL_SIZE: Size = { sessions: 6, turns: 6 }
+
+/** What every server of the suite is started with. */
+const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: "0.02" }
+
+function varsFor({ model }: RunPlan, upstream: Upstream): Record<string, string> {
+  const probes = { PROBE_TOOLS: "on", PROBE_URL: upstream.url }
+  if (model === "scripted") return { ...VARS, ...probes }
+  return { ...VARS, ...probes, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
+}
+
+/**
+ * Plays a seed.
+ *
+ * Shapes  seed → Report; `vars` go over the usual ones (a planted bug).
+ * Errors  violations are values; it throws where the server cannot be started.
+ */
+export async function runSeed(
+  seed: number,
+  size: Size = USUAL_SIZE,
+  vars: Readonly<Record<string, string>> = {},
+): Promise<Report> {
+  const started = performance.now()
+  const plan = planRun(seed, size)
+  const upstream = await startUpstream()
+  const server = await startServer({ ...varsFor(plan, upstream), ...vars })
+  const faults = new Map<FaultKind, number>()
+  const violations: Violation[] = []
+  const host: Host = {
+    server,
+    chance: createChance(seed + 1),
+    report: (violation) => void violations.push(violation),
+    count: (kind) => void faults.set(kind, (faults.get(kind) ?? 0) + 1),
+  }
+  try {
+    const stages = await Promise.all(plan.sessions.map((session) => openStage(host, session)))
+    await Promise.all(stages.map((stage) => playStage(host, stage)))
+    await Promise.all(stages.map((stage) => settleStage(host, stage, liveDifference)))
+    await Promise.all(stages.map(closeStage))
+    await server.stop()
+    const stored = readSessions(server.persist)
+    for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session)))
+  } finally {
+    await server.stop()
+    await server.remove()
+    await upstream.close()
+  }
+  return { seed, faults, violations, ms: performance.now() - started }
+}

@@ -1,0 +1,78 @@
+/**
+ * server.ts: one server under test, on one port and one folder for the whole run, however often it is killed.
+ */
+
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Cuecard, startCuecard } from "../../testing/index.ts"
+
+export interface TestServer {
+  readonly persist: string
+  url(): string
+  port(): number
+  token(): string
+  /** SIGKILL, and the next server on the same state. A second call meanwhile joins the first; true for the one that killed. */
+  crash(): Promise<boolean>
+  /** Takes an idle session out of memory. */
+  evict(session: string): Promise<void>
+  createSession(): Promise<string>
+  /** Ends it; the folder stays to be read until `remove`. */
+  stop(): Promise<void>
+  remove(): Promise<void>
+}
+
+const START_TRIES = 5
+
+export async function startServer(vars: Readonly<Record<string, string>>): Promise<TestServer> {
+  const persist = await mkdtemp(join(tmpdir(), "cuecard-faults-"))
+  let cuecard = await startCuecard({ persist, vars })
+  const port = Number(new URL(cuecard.url).port)
+  let crashing: Promise<void> | null = null
+  let evicting: Promise<void> = Promise.resolve()
+  const restart = async (): Promise<void> => {
+    // An eviction that loses its server is waited for until it times out.
+    await evicting
+    await cuecard.kill()
+    cuecard = await startAgain({ persist, port, vars })
+  }
+  return {
+    persist,
+    url: () => cuecard.url,
+    port: () => port,
+    token: () => cuecard.token,
+    async crash() {
+      const isFirst = crashing === null
+      crashing ??= restart().finally(() => {
+        crashing = null
+      })
+      await crashing
+      return isFirst
+    },
+    async evict(session) {
+      await crashing
+      const evicted = cuecard.evict(session)
+      evicting = Promise.allSettled([evicting, evicted]).then(() => {})
+      return evicted
+    },
+    async createSession() {
+      return (await cuecard.createSession()).id
+    },
+    async stop() {
+      await crashing
+      await cuecard.kill()
+    },
+    remove: () => rm(persist, { recursive: true, force: true }),
+  }
+}
+
+/** The port may need a moment to be free again. */
+async function startAgain(options: Parameters<typeof startCuecard>[0], tries = START_TRIES): Promise<Cuecard> {
+  try {
+    return await startCuecard(options)
+  } catch (error) {
+    if (tries <= 1) throw error
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return startAgain(options, tries - 1)
+  }
+}

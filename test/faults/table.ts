@@ -1,0 +1,44 @@
+/** table.ts: what many runs came to, as one table for a person. */
+
+import type { FaultKind } from "./plan.ts"
+import type { Report } from "./run.ts"
+import { RULES, type Violation } from "./violation.ts"
+
+export interface Total {
+  readonly runs: number
+  readonly faults: number
+  readonly byKind: ReadonlyMap<FaultKind, number>
+  readonly violations: readonly { readonly seed: number; readonly violation: Violation }[]
+  readonly ms: number
+}
+
+export function totalOf(reports: readonly Report[], ms: number): Total {
+  const byKind = new Map<FaultKind, number>()
+  for (const { faults } of reports) {
+    for (const [kind, count] of faults) byKind.set(kind, (byKind.get(kind) ?? 0) + count)
+  }
+  return {
+    runs: reports.length,
+    faults: [...byKind.values()].reduce((sum, count) => sum + count, 0),
+    byKind,
+    violations: reports.flatMap(({ seed, violations }) => violations.map((violation) => ({ seed, violation }))),
+    ms,
+  }
+}
+
+export function tableOf({ runs, faults, byKind, violations, ms }: Total): string {
+  const rows: [string, string][] = [...byKind]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([kind, count]) => [kind, String(count)])
+  rows.push(["faults", String(faults)], ["runs", String(runs)], ["violations", String(violations.length)])
+  rows.push(["seconds", (ms / 1000).toFixed(1)])
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value.padStart(7)}`).join("\n")
+}
+
+/** Each violation, with how its seed is played again. */
+export function violationLines({ violations }: Total): string {
+  return violations
+    .map(({ seed, violation: { rule, session, detail } }) => `FAULT_SEED=${seed} ${session}: ${RULES[rule]}: ${detail}`)
+    .join("\n")
+}

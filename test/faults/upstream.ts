@@ -1,0 +1,210 @@
+/**
+ * upstream.ts: the loopback upstreams of a run: an OpenAI-compatible model that breaks on demand, and a place for side effects.
+ *
+ * The last user message says what to play: `play <name> <tag>`. `POST /effect/<key>` counts; the suite asks how often.
+ */
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+
+/** Ways in which a model fails, as the point of issue 3 names them. */
+export const MODEL_FAULTS = [
+  ...(["busy", "busy_retry_after", "busy_once", "broken", "broken_once", "unavailable_retry_after"] as const),
+  ...([
+    "silent",
+    "silent_stream",
+    "stall",
+    "early_end",
+    "early_end_call",
+    "malformed",
+    "reset",
+    "reset_first",
+  ] as const),
+  ...(["error_in_stream", "page"] as const),
+] as const
+
+export type ModelFault = (typeof MODEL_FAULTS)[number]
+export type Play = "words" | "thought" | "tools" | ModelFault
+
+export interface Upstream {
+  readonly url: string
+  /** Times that a side effect was asked for, by key. */
+  readonly effects: ReadonlyMap<string, number>
+  close(): Promise<void>
+}
+
+/** Pause between two chunks, in milliseconds. */
+const DRIP_MS = 4
+const HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" }
+
+interface Asked {
+  readonly play: Play
+  readonly tag: string
+  /** Results of tools since the last user message. */
+  readonly results: readonly string[]
+  /** How often this very step was asked for before. */
+  readonly before: number
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  const effects = new Map<string, number>()
+  const asked = new Map<string, number>()
+  const server = createServer((request, reply) => {
+    reply.on("error", () => {})
+    void answer(request, reply).catch(() => reply.destroy())
+  })
+  const answer = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
+    const body = await bodyOf(request)
+    const effect = /^\/effect\/([^/]+)$/.exec(request.url ?? "")?.[1]
+    if (effect !== undefined) {
+      effects.set(effect, (effects.get(effect) ?? 0) + 1)
+      return void reply.writeHead(200, { "content-type": "application/json" }).end('{"done":true}')
+    }
+    await play(readAsked(body, asked), reply)
+  }
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    effects,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = ""
+  for await (const chunk of request.setEncoding("utf8")) text += chunk
+  return text
+}
+
+function readAsked(body: string, asked: Map<string, number>): Asked {
+  const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] }
+  const at = messages.findLastIndex(({ role }) => role === "user")
+  const words = wordsOf(messages[at]?.content)
+  const results = messages
+    .slice(at + 1)
+    .flatMap((message) => (message.role === "tool" ? [wordsOf(message.content)] : []))
+  const [, name = "words", tag = "none"] = /^play (\w+) (\S+)/.exec(words) ?? []
+  const key = `${tag} ${results.length}`
+  const before = asked.get(key) ?? 0
+  asked.set(key, before + 1)
+  return { play: name as Play, tag, results, before }
+}
+
+/** Content comes as a text or as a list of parts. */
+function wordsOf(content: unknown): string {
+  if (typeof content === "string") return content
+  if (!Array.isArray(content)) return ""
+  return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("")
+}
+
+async function play(asked: Asked, reply: ServerResponse): Promise<void> {
+  const { tag, before } = asked
+  switch (asked.play) {
+    case "words":
+      return stream(reply, [...speech(tag, 60), finish("stop")])
+    case "thought":
+      return stream(reply, [...thoughts(tag, 30), ...speech(tag, 30), finish("stop")])
+    case "tools":
+      return stream(reply, toolStep(asked))
+    case "busy":
+      return refuse(reply, 429)
+    case "busy_retry_after":
+      return refuse(reply, 429, "0")
+    case "busy_once":
+      return before === 0 ? refuse(reply, 429, "0") : stream(reply, [...speech(tag, 20), finish("stop")])
+    case "broken":
+      return refuse(reply, 500)
+    case "broken_once":
+      return before === 0 ? refuse(reply, 502) : stream(reply, [...speech(tag, 20), finish("stop")])
+    case "unavailable_retry_after":
+      return refuse(reply, 503, "1")
+    case "silent":
+      return
+    case "silent_stream":
+      reply.writeHead(200, HEADERS).flushHeaders()
+      return
+    case "stall":
+      return stream(reply, speech(tag, 20), "hang")
+    case "early_end":
+      return stream(reply, speech(tag, 20), "end")
+    case "early_end_call":
+      return stream(reply, [...speech(tag, 10), call(0, '{"location":"Par')], "end")
+    case "malformed":
+      return stream(reply, [...speech(tag, 15), "data: {nonsense\n\n"])
+    case "reset":
+      return stream(reply, speech(tag, 20), "reset")
+    case "reset_first":
+      return void reply.destroy()
+    case "error_in_stream":
+      return stream(reply, [...speech(tag, 15), line({ error: { message: "Overloaded", type: "overloaded_error" } })])
+    case "page":
+      return void reply.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><p>A page")
+  }
+}
+
+function toolStep({ tag, results }: Asked): string[] {
+  if (results.length === 0) {
+    return [...thoughts(tag, 8), ...speech(tag, 12), call(0, '{"location":"Oslo"}'), finish("tool_calls")]
+  }
+  const [, card = "none"] = /<span id='(\w+)'>/.exec(results.at(-1) ?? "") ?? []
+  const words = `So ${tag}: <span id='${card}'>as you can see here</span>`.split(/(?<= )/)
+  return [...words.map(text), ...speech(tag, 25), finish("stop")]
+}
+
+async function stream(
+  reply: ServerResponse,
+  lines: readonly string[],
+  ending: "done" | "end" | "hang" | "reset" = "done",
+) {
+  reply.writeHead(200, HEADERS).flushHeaders()
+  for (const one of lines) {
+    if (reply.destroyed) return
+    reply.write(one)
+    await new Promise((resolve) => setTimeout(resolve, DRIP_MS))
+  }
+  if (ending === "hang") return
+  if (ending === "reset") return void reply.destroy()
+  reply.end(ending === "done" ? "data: [DONE]\n\n" : undefined)
+}
+
+async function refuse(reply: ServerResponse, status: number, after?: string): Promise<void> {
+  const retry = after === undefined ? {} : { "retry-after": after }
+  reply.writeHead(status, { "content-type": "application/json", ...retry })
+  reply.end(JSON.stringify({ error: { message: "Not now.", type: "error", param: null, code: null } }))
+}
+
+function speech(tag: string, words: number): string[] {
+  return Array.from({ length: words }, (_, at) => text(`${tag}-${at} `))
+}
+
+function thoughts(tag: string, words: number): string[] {
+  return Array.from({ length: words }, (_, at) => line(delta({ reasoning_content: `thought ${tag}-${at} ` })))
+}
+
+function text(content: string): string {
+  return line(delta({ content }))
+}
+
+function call(index: number, args: string): string {
+  const one = { index, id: `call_${index}`, type: "function", function: { name: "weather", arguments: args } }
+  return line(delta({ tool_calls: [one] }))
+}
+
+function finish(reason: string): string {
+  return line({ ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] })
+}
+
+function delta(fields: Record<string, unknown>): Record<string, unknown> {
+  const choices = [{ index: 0, delta: fields }]
+  return { id: "chat-1", object: "chat.completion.chunk", created: 1, model: "fake", choices }
+}
+
+function line(chunk: Record<string, unknown>): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}

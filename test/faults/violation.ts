@@ -1,0 +1,33 @@
+/** violation.ts: what the suite can find wrong, as a value. */
+
+/** Each rule with what it says, as the report prints it. */
+export const RULES = {
+  stored_once: "every acknowledged message is stored exactly once",
+  none_doubled: "no message is stored twice",
+  words_kept: "a message is stored with the words that were sent",
+  refused_away: "a refused message is not stored",
+  seq_in_order: "a socket's frames have no gap and no double",
+  ack_steady: "the same id is never acknowledged with a lower seq",
+  live_is_history: "what a tab shows is what a reload shows",
+  history_is_rows: "what a reload shows is what the rows hold",
+  seq_is_rows: "the seq that is told is the highest that is stored",
+  turn_ends: "every turn ends",
+  ends_once: "an answer that has ended does not change any more",
+  shown_is_stored: "every state that was shown is a prefix of what is stored",
+  once_dispatched: "a tool with side effects is dispatched at most once",
+  cancel_holds: "a cancelled answer stays cancelled",
+  answered: "every request is answered",
+} as const
+
+export type Rule = keyof typeof RULES
+
+export interface Violation {
+  readonly rule: Rule
+  readonly session: string
+  readonly detail: string
+}
+
+/** Enough of a text to recognise it by. */
+export function clip(text: string, max = 400): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length})`
+}
