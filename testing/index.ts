@@ -112,10 +112,14 @@ function varsOf(build: Build, { script, vars }: CuecardOptions): Record<string, 
 }
 
 function signToken({ tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS }: Identity, secret: string) {
+  const issued = Date.now() / 1000
   return new SignJWT({ tenant })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
-    .setExpirationTime(Math.floor(Date.now() / 1000) + expiresIn)
+    .setJti(crypto.randomUUID())
+    // With its fraction: one that is made just after a revocation of all is not taken for an earlier one.
+    .setIssuedAt(issued)
+    .setExpirationTime(Math.floor(issued) + expiresIn)
     .sign(new TextEncoder().encode(secret))
 }
 
