@@ -1,0 +1,360 @@
+/** acts.test.tsx: what a reader can ask for in a transcript, how it is shown while it is under way, and how it is refused. */
+
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { focusAsked } from "../../client/composer/composer.tsx"
+import { copiedWords } from "../../client/transcript/acts.tsx"
+import type { Segment, WireMessage } from "../../shared/frame.ts"
+import { soon } from "./dom.ts"
+import { transcript } from "./window.tsx"
+import { messageFrame, ops, wireMessage } from "./wire.ts"
+
+const text = (content: string): Segment => ({ type: "text", content })
+const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, { role: "user", status: "completed", segments: [text(words)], content: words, ...more })
+const answer = (id: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, { status: "completed", exchange_id: "q", segments: [text("yes")], ...more })
+const call = (more: Partial<Extract<Segment, { type: "tool" }>> = {}): Segment => ({
+  type: "tool",
+  call_id: "c1",
+  name: "probe_ask",
+  args: '{"text":"now"}',
+  status: "waiting",
+  approval: "asked",
+  ...more,
+})
+
+const buttonsIn = (root: ParentNode) =>
+  [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label") ?? one.textContent)
+const button = (root: ParentNode, name: string) =>
+  [...root.querySelectorAll("button")].find(
+    (one) => (one.getAttribute("aria-label") ?? one.textContent) === name,
+  ) as HTMLButtonElement
+const press = (target: Element, key: string, more: KeyboardEventInit = {}) => {
+  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
+  target.dispatchEvent(event)
+  return event
+}
+
+beforeEach(() => document.body.replaceChildren())
+
+describe("a call that wants leave", () => {
+  const waiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
+
+  test("[PG20] shows its arguments unfolded, and asks", () => {
+    const { root, log } = waiting()
+    expect(root.querySelector("details")?.open).toBe(true)
+    expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
+    expect(buttonsIn(root.querySelector("[data-segment=tool]") as Element)).toEqual(["Approve", "Deny"])
+    expect(root.querySelector(".ask")?.getAttribute("aria-label")).toBe("Allow probe_ask?")
+    expect(root.querySelector("article:last-of-type > .note")?.textContent).toBe("Waiting for your answer.")
+    expect(log.querySelector("[data-typing]")).toBe(null)
+  })
+
+  test("[PG20] one answer is given once, and is shown as under way until the server's state comes", async () => {
+    const { root, wishes, commands, store } = waiting()
+    button(root, "Deny").click()
+    expect(wishes.approve.mock.calls).toEqual([["a", "c1", "deny"]])
+    expect(document.activeElement?.localName).toBe("summary")
+    commands.ask("a", { type: "approve", call_id: "c1", decision: "deny" })
+    await soon()
+    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Denying…"])
+    button(root, "Approve").click()
+    expect(wishes.approve).toHaveBeenCalledTimes(1)
+    const error = { code: "denied", message: "The call was not allowed." }
+    store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "failed", approval: "denied", error } }]))
+    await soon()
+    expect(root.querySelector(".ask")).toBe(null)
+    expect(root.querySelector("details")?.open).toBe(false)
+    expect(root.querySelector(".badge")?.textContent).toBe("[DENIED]")
+  })
+
+  test("[PG20] an allowed call says so, running and done; a refused answer is told in words", async () => {
+    const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
+    expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
+    expect(allowed.root.querySelector(".badge")?.textContent).toBe("[OK]")
+    const { root, commands } = waiting()
+    commands.ask("a", { type: "approve", call_id: "c1", decision: "allow" })
+    commands.refuse("c1", "call_unknown", "There is no such tool call.")
+    await soon()
+    expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("There is no such tool call.")
+    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Deny"])
+  })
+})
+
+describe("the way on", () => {
+  const ended = (status: WireMessage["status"], more: Partial<WireMessage> = {}) =>
+    transcript([user("q", "go"), answer("a", { status, ...more })])
+
+  test.each([
+    ["failed", "Try again", "retry"],
+    ["interrupted", "Continue", "retry"],
+    ["cancelled", "Regenerate", "regenerate"],
+  ] as const)("[PG21] an answer that %s offers %s", async (status, name, wish) => {
+    const { root, wishes, commands } = ended(status)
+    const before = focusAsked.value
+    button(root, name).click()
+    expect(wishes[wish].mock.calls).toEqual([["a"]])
+    expect(focusAsked.value).toBe(before + 1)
+    commands.ask("a", { type: wish, id: "n", message: "a" })
+    await soon()
+    expect(button(root, name).getAttribute("aria-disabled")).toBe("true")
+    button(root, name).click()
+    expect(wishes[wish]).toHaveBeenCalledTimes(1)
+    commands.refuse("n", "turn_running", "An answer is under way. Stop it first.")
+    await soon()
+    expect(root.querySelector("article[data-id=a] [role=alert]")?.textContent).toContain("Stop it first")
+  })
+
+  test("[PG21] a stopped answer without anything in it is but a note and the way to ask again", () => {
+    const { root } = ended("cancelled", { segments: [] })
+    const article = root.querySelector("article[data-id=a]") as Element
+    expect(article.textContent).toBe("Stopped. Regenerate")
+    expect(buttonsIn(article)).toEqual(["Regenerate"])
+  })
+
+  test("[PG21] only the last answer is asked for again, and only while none is under way", async () => {
+    const { root, store, wishes } = transcript([user("q", "go"), answer("a"), user("q2", "on"), answer("b")])
+    const acts = () => [...root.querySelectorAll("article[data-role=assistant]")].map(buttonsIn)
+    expect(acts()).toEqual([["Copy"], ["Copy", "Regenerate"]])
+    expect(root.querySelector("[data-id=b] .acts")?.hasAttribute("data-last")).toBe(true)
+    button(root, "Regenerate").click()
+    expect(wishes.regenerate.mock.calls).toEqual([["b"]])
+    store.applyFrame(messageFrame(2, 1, user("q3", "and?", { timestamp: "2026-05-02T14:00:01.000Z" })))
+    store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
+    await soon()
+    expect(acts()).toEqual([["Copy"], ["Copy"], []])
+    expect([...root.querySelectorAll("[data-way=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual([
+      "true",
+      "true",
+      "true",
+    ])
+  })
+
+  test("[PG21] the words of an answer are copied as Markdown, without thinking and tools", async () => {
+    const writeText = vi.fn(() => Promise.resolve())
+    vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
+    const segments = [
+      { type: "thinking", content: "hm" },
+      text("An **Array&lt;T>**"),
+      call({ status: "ok" }),
+      { type: "rich", tag: "weather_1", payload: {}, synthesis: "and wind" },
+    ] as Segment[]
+    expect(copiedWords(segments)).toBe("An **Array<T>**\n\nand wind")
+    const { root } = transcript([answer("a", { segments })])
+    button(root, "Copy").click()
+    await soon()
+    expect(writeText.mock.calls).toEqual([["An **Array<T>**\n\nand wind"]])
+    expect(buttonsIn(root)).toContain("Copied")
+  })
+})
+
+describe("queued words", () => {
+  test("[PG19] say that they wait, and can be taken back", async () => {
+    const { root, wishes, commands, store } = transcript([
+      user("q", "go"),
+      answer("a", { status: "running" }),
+      user("q2", "later", { status: "queued" }),
+    ])
+    const article = root.querySelector("article[data-id=q2]") as Element
+    expect(article.querySelector(".note")?.textContent).toBe("Queued Withdraw")
+    expect(buttonsIn(article)).toEqual(["Withdraw"])
+    button(article, "Withdraw").click()
+    expect(wishes.withdraw.mock.calls).toEqual([["q2"]])
+    commands.ask("q2", { type: "withdraw", id: "n", message: "q2" })
+    await soon()
+    expect(buttonsIn(article)).toEqual(["Withdrawing…"])
+    store.applyFrame(ops(2, 1, "q2", [{ op: "end", status: "cancelled", reason: null, metrics: null }]))
+    await soon()
+    expect(root.querySelector("article[data-id=q2]")).toBe(null)
+  })
+})
+
+describe("words said differently", () => {
+  async function editing() {
+    const all = transcript([user("q", "old words"), answer("a")])
+    button(all.root, "Edit").click()
+    await soon()
+    const field = all.root.querySelector("textarea") as HTMLTextAreaElement
+    const type = async (words: string) => {
+      field.value = words
+      field.dispatchEvent(new Event("input", { bubbles: true }))
+      await soon()
+    }
+    return { ...all, field, type }
+  }
+
+  test("[PG22] are changed in their place; Escape gives up and gives the focus back", async () => {
+    const { root, field, wishes } = await editing()
+    expect(field.value).toBe("old words")
+    expect(document.activeElement).toBe(field)
+    expect(press(field, "Escape", { isComposing: true }).defaultPrevented).toBe(false)
+    expect(press(field, "Escape").defaultPrevented).toBe(true)
+    await soon()
+    expect(root.querySelector("textarea")).toBe(null)
+    expect(root.querySelector("article[data-id=q] p")?.textContent).toBe("old words")
+    expect(document.activeElement?.getAttribute("aria-label")).toBe("Edit")
+    expect(wishes.edit).not.toHaveBeenCalled()
+  })
+
+  test("[PG22] Ctrl or Cmd and Enter save; the editor stays until the edited message stands there", async () => {
+    const { root, field, type, wishes, commands, store } = await editing()
+    press(field, "Enter")
+    expect(wishes.edit).not.toHaveBeenCalled()
+    await type("new words")
+    press(field, "Enter", { ctrlKey: true })
+    expect(wishes.edit.mock.calls).toEqual([["q", "new words"]])
+    commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    commands.acknowledge("n")
+    await soon()
+    expect(field.readOnly).toBe(true)
+    expect(buttonsIn(root.querySelector(".editor") as Element)).toEqual(["Cancel", "Saving…"])
+    press(field, "Escape")
+    expect(root.textContent).not.toContain("old words")
+    store.load({ messages: [user("n", "new words"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
+    await soon()
+    expect(root.querySelector("textarea")).toBe(null)
+    expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new words")
+  })
+
+  test("[PG22] a refusal keeps the words, nothing at all and too much cannot be saved", async () => {
+    const { root, field, type, wishes, commands } = await editing()
+    await type(" ")
+    press(field, "Enter", { metaKey: true })
+    await type("é".repeat(40_000))
+    press(field, "Enter", { metaKey: true })
+    expect(root.querySelector(".editor .note")?.textContent).toBe("A message may have 64 KB at most.")
+    expect(wishes.edit).not.toHaveBeenCalled()
+    await type("new words")
+    commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    await soon()
+    commands.refuse("n", "turn_running", "An answer is under way. Stop it first.")
+    await soon()
+    expect(field.value).toBe("new words")
+    expect(field.readOnly).toBe(false)
+    expect(root.querySelector("article[data-id=q] [role=alert]")?.textContent).toContain("Stop it first")
+  })
+})
+
+describe("versions", () => {
+  const second = { version: 2, versions: 3 }
+
+  test("[PG23] a message with versions says which it is, and leads to the others", async () => {
+    const { root, wishes, commands } = transcript([user("q", "go", second), answer("a", { version: 1, versions: 2 })])
+    const [asked, answered] = [...root.querySelectorAll(".versions")]
+    expect(asked?.textContent).toBe("2/3")
+    expect(asked?.getAttribute("aria-label")).toBe("Version 2 of 3")
+    button(asked as Element, "Previous version").click()
+    button(asked as Element, "Next version").click()
+    button(answered as Element, "Previous version").click()
+    expect(wishes.switchTo.mock.calls).toEqual([
+      ["q", 1],
+      ["q", 3],
+    ])
+    commands.ask("a", { type: "switch", id: "n", message: "a", version: 2 })
+    await soon()
+    button(answered as Element, "Next version").click()
+    expect(wishes.switchTo).toHaveBeenCalledTimes(2)
+  })
+
+  test("[PG23] a message without others shows none", () => {
+    const { root } = transcript([user("q", "go"), answer("a", { version: 1, versions: 1 })])
+    expect(root.querySelector(".versions")).toBe(null)
+  })
+
+  test("[PG23] another version keeps the elements of what is the same, and the focus on the switch", async () => {
+    const open: Segment = { type: "thinking", content: "long", ms: 1 }
+    const first = answer("first", { segments: [open, text("**same**")] })
+    const { root, store } = transcript([user("q", "go"), first, user("q2", "on"), answer("b1", second)])
+    const kept = root.querySelector("article[data-id=first]") as HTMLElement
+    const words = kept.querySelector("strong")
+    ;(kept.querySelector("details") as HTMLDetailsElement).open = true
+    const shown = store.message("first")?.value.segments
+    button(root, "Next version").focus()
+    const page = [user("q", "go"), structuredClone(first), user("q2", "on"), answer("b2", { version: 3, versions: 3 })]
+    store.load({ messages: page, has_more: false, epoch: "e2", seq: 2 })
+    await soon()
+    expect(root.querySelector("article[data-id=first]")).toBe(kept)
+    expect(kept.querySelector("strong")).toBe(words)
+    expect(kept.querySelector("details")?.open).toBe(true)
+    expect(store.message("first")?.value.segments[1]).toBe(shown?.[1])
+    expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")
+    expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")
+  })
+})
+
+describe("what a reader may unfold", () => {
+  test("[PG24] a summary stands above the answer it was made for, folded, and replaces nothing", async () => {
+    const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
+    store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
+    await soon()
+    const fold = root.querySelector("article[data-id=a]")?.firstElementChild as HTMLDetailsElement
+    expect(fold.querySelector("summary")?.textContent).toBe("Earlier messages, in short")
+    expect(fold.open).toBe(false)
+    expect(fold.querySelector("strong")?.textContent).toBe("weather")
+    expect(root.querySelectorAll("article")).toHaveLength(2)
+  })
+
+  test("[PG25] the output of a running tool grows in an open fold, as it is, and says what is left out", async () => {
+    const running = call({ status: "running", output: '{"a":1}' })
+    const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
+    const fold = root.querySelector("details") as HTMLDetailsElement
+    fold.open = true
+    const code = () => root.querySelectorAll(".data code")[1] as HTMLElement
+    const element = code()
+    expect(code().textContent).toBe('{"a":1}')
+    store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 7, text: "\nmore" }]))
+    store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { truncated: { lines: 2500, bytes: 60_000 } } }]))
+    await soon()
+    expect(code()).toBe(element)
+    expect(code().textContent).toBe('{"a":1}\nmore')
+    expect(fold.open).toBe(true)
+    expect(root.textContent).toContain("Shown in part: 2,500 lines, 60,000 bytes so far.")
+    store.applyFrame(ops(4, 3, "a", [{ op: "set", at: 0, fields: { status: "ok", result: "done" } }]))
+    await soon()
+    expect(root.textContent).toContain("60,000 bytes in all.")
+  })
+
+  test("[PG25] its window stays where the reader reads, and goes along at its end", async () => {
+    const { root, store } = transcript([
+      answer("a", { status: "running", segments: [call({ status: "running", output: "x" })] }),
+    ])
+    const box = root.querySelectorAll("pre")[1] as HTMLElement
+    const size = { scrollHeight: 500, clientHeight: 100 }
+    for (const name of ["scrollHeight", "clientHeight"] as const) {
+      Object.defineProperty(box, name, { get: () => size[name] })
+    }
+    const grow = async (offset: number) => {
+      store.applyFrame(ops(offset + 1, offset, "a", [{ op: "text", at: 0, offset, text: "y" }]))
+      size.scrollHeight += 100
+      await soon()
+    }
+    const scrollTo = (top: number) => {
+      box.scrollTop = top
+      box.dispatchEvent(new Event("scroll"))
+    }
+    scrollTo(200)
+    await grow(1)
+    expect(box.scrollTop).toBe(200)
+    scrollTo(500)
+    await grow(2)
+    expect(box.scrollTop).toBe(700)
+  })
+
+  test("[PG9] two steps of thinking with tools between keep their places and their durations", async () => {
+    const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
+    const done = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
+    store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))
+    store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { ms: 1200 } }]))
+    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 1, segment: done(1) }]))
+    store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
+    await soon()
+    const folds = () =>
+      [...root.querySelectorAll("article > [data-segment]")].map((one) => one.querySelector("summary"))
+    expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknow[OK]", "Thinking…"])
+    store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
+    store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: done(2) }]))
+    await soon()
+    expect(folds()[2]?.textContent).toBe("Thought for 14 s")
+    expect(root.querySelectorAll("details[open]")).toHaveLength(0)
+  })
+})
