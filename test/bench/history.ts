@@ -14,18 +14,11 @@ const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const
 
-/** Every so many questions one is long: the model's context is full with few turns, and filling stays fast. */
-const LONG_EVERY = 8
-const LONG = "Something pasted. ".repeat(2_000)
-
-/** A session of so many messages, made the way a user makes one; those that the page shows are short. */
+/** A session of so many messages, made the way a user makes one. */
 async function fill(cuecard: Cuecard, messages: number): Promise<string> {
   const { id } = await cuecard.createSession()
   const socket = await openSession(cuecard, id)
-  for (let left = messages / 2; left > 0; left--) {
-    const isLong = left % LONG_EVERY === 0 && left > PAGE / 2
-    await runTurn(socket, isLong ? LONG : `Question number ${left}?`)
-  }
+  for (let i = 0; i < messages / 2; i++) await runTurn(socket, `Question number ${i}?`)
   socket.close()
   return id
 }
