@@ -1,13 +1,18 @@
 /** composer.test.tsx: writing and sending. */
 
+import { type Signal, signal } from "@preact/signals"
+import type { ComponentProps } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { draw, soon } from "./dom.ts"
 
-function composer(canSend = true) {
+function composer(
+  canSend = true,
+  more: { stop?: ComponentProps<typeof Composer>["stop"]; returned?: Signal<string | null> } = {},
+) {
   const onSend = vi.fn()
-  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} />)
+  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} {...more} />)
   const field = root.querySelector("textarea") as HTMLTextAreaElement
   const button = root.querySelector("button") as HTMLButtonElement
   const type = async (text: string): Promise<void> => {
@@ -67,5 +72,44 @@ describe("the composer", () => {
     expect(onSend).not.toHaveBeenCalled()
     expect(field.value).toBe("draft")
     expect(field.disabled).toBe(false)
+  })
+
+  test("[PG18] while an answer is under way it stops it, and sends too as soon as something is written", async () => {
+    const onStop = vi.fn()
+    const { root, type, press, onSend } = composer(true, { stop: { isAsked: false, onStop } })
+    const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
+    expect(names()).toEqual(["Stop"])
+    root.querySelector("button")?.click()
+    expect(onStop).toHaveBeenCalledTimes(1)
+    await type("next")
+    expect(names()).toEqual(["Stop", "Send"])
+    expect(await press("Enter")).toBe(true)
+    expect(onSend).toHaveBeenCalledTimes(1)
+  })
+
+  test("[PG18] it says at once that it is stopping, and not that it has stopped", () => {
+    const { root } = composer(true, { stop: { isAsked: true, onStop() {} } })
+    expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
+    expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")
+  })
+
+  test("[PG18] Escape is left to the page while there is something to stop", async () => {
+    const { field, press } = composer(true, { stop: { isAsked: false, onStop() {} } })
+    field.focus()
+    expect(await press("Escape")).toBe(false)
+    expect(document.activeElement).toBe(field)
+  })
+
+  test("[PG19] words that come back are taken where nothing else is being written", async () => {
+    const returned = signal<string | null>(null)
+    const { field, type } = composer(true, { returned })
+    returned.value = "taken back"
+    await soon()
+    expect(field.value).toBe("taken back")
+    expect(returned.value).toBe(null)
+    await type("something else")
+    returned.value = "again"
+    await soon()
+    expect(field.value).toBe("something else")
   })
 })

@@ -1,75 +1,10 @@
 /** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
-import type { Api } from "../../client/api.ts"
 import { Chat, sessionOf, titleOf } from "../../client/chat.ts"
-import type { Shelf } from "../../client/outbox.ts"
-import { Room, type RoomDeps } from "../../client/room.ts"
-import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
-import { createClock, createServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
-
-export function createShelf(): Shelf & { readonly all: Map<string, string> } {
-  const all = new Map<string, string>()
-  return {
-    all,
-    get length() {
-      return all.size
-    },
-    key: (at) => [...all.keys()][at] ?? null,
-    getItem: (key) => all.get(key) ?? null,
-    setItem: (key, value) => void all.set(key, value),
-    removeItem: (key) => void all.delete(key),
-  }
-}
-
-function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPage> = {}): HistoryPage {
-  return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
-}
-
-function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()) {
-  const clock = createClock()
-  const server = createServer()
-  const asked: (string | undefined)[] = []
-  let ids = 0
-  const api: Api = {
-    token: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
-    forgetToken() {},
-    sessions: () => Promise.resolve([]),
-    createSession: () => Promise.resolve("s1"),
-    page(_session, _limit, before) {
-      asked.push(before)
-      const page = pages.length > 1 ? pages.shift() : pages[0]
-      return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
-    },
-  }
-  const ended: string[] = []
-  const deps: RoomDeps = {
-    api,
-    shelf,
-    connect: (_session, protocols, events) => server.connect(protocols, events),
-    now: clock.now,
-    random: () => 1,
-    nextId: () => `n${++ids}`,
-    after: clock.after,
-    schedule: (call) => call(),
-    ended: (message) => void ended.push(message.id),
-  }
-  return { clock, server, shelf, asked, deps, ended, api }
-}
-
-async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createShelf>) {
-  const { clock, server, shelf, asked, deps, ended } = setUp(pages, kept)
-  const room = new Room("s1", deps)
-  await room.load()
-  await settle()
-  server.last().events.open()
-  server.last().say(hello())
-  return { clock, server, shelf, asked, ended, room }
-}
-
-const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
-const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
-  wireMessage(id, { role: "user", status: "completed", segments: [{ type: "text", content: words }], ...more })
+import { Room } from "../../client/room.ts"
+import { opened, pageOf, sends, setUp, user } from "./opened.ts"
+import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 describe("sending", () => {
   test("[SO6] words stand there at once, and give way to the message of the same id", async () => {

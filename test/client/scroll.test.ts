@@ -96,6 +96,22 @@ describe("scrolling", () => {
     expect(view.scrollTop).toBe(2000)
   })
 
+  test("[PG23] knows what the reader has before them, and nothing of it at the end", () => {
+    const { view, keeper, scrollTo } = setUp()
+    for (const [id, bottom] of [
+      ["a", -20],
+      ["b", 30],
+      ["c", 90],
+    ] as const) {
+      const article = view.appendChild(document.createElement("article"))
+      article.dataset["id"] = id
+      article.getBoundingClientRect = () => ({ bottom }) as DOMRect
+    }
+    expect(keeper.reading()).toBe(null)
+    scrollTo(1000)
+    expect(keeper.reading()).toBe("b")
+  })
+
   test("[PG16] asks at once where the first page does not fill the window", () => {
     expect(setUp(400).nearTop).toHaveBeenCalled()
   })

@@ -1,0 +1,350 @@
+/** commands.test.ts: what was asked arrives once, through lost sockets, refusals, other versions and rooms that were left. */
+
+import { signal } from "@preact/signals"
+import { describe, expect, test } from "vitest"
+import { Chat } from "../../client/chat.ts"
+import { takeEscape } from "../../client/escape.ts"
+import { Room } from "../../client/room.ts"
+import type { FaultReason } from "../../shared/fault.ts"
+import type { Segment, ServerFrame, WireMessage } from "../../shared/frame.ts"
+import { opened, pageOf, sends, setUp, user } from "./opened.ts"
+import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+
+const running = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
+const ended = (more: Partial<WireMessage> = {}) => running({ status: "completed", ...more })
+const waitingCall: Segment = {
+  type: "tool",
+  call_id: "c1",
+  name: "t",
+  args: "{}",
+  status: "waiting",
+  approval: "asked",
+}
+const refusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error", code, text: code, id })
+const end = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
+const commands = (server: FakeServer) =>
+  server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
+
+async function reconnect({ server, clock }: Pick<Awaited<ReturnType<typeof opened>>, "server" | "clock">, seq = 10) {
+  server.last().events.close(1006)
+  clock.pass(300)
+  await settle()
+  server.last().events.open()
+  server.last().say(hello(seq))
+}
+
+describe("stopping", () => {
+  test("[PG18] what runs or waits can be stopped, and is not called stopped before the server says so", async () => {
+    const { room, server } = await opened([pageOf([user("q", "go"), running()])])
+    expect(room.store.turn.value).toEqual({ id: "a", exchange: "q" })
+    expect(room.stop()).toBe(true)
+    expect(room.stop()).toBe(true)
+    expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "q" }])
+    server.last().say({ type: "ack", id: "q", seq: 11 })
+    expect(room.commands.asked.value.has("a")).toBe(true)
+    server.last().say(ops(11, 10, "a", end("cancelled")))
+    expect(room.commands.asked.value.size).toBe(0)
+    expect(room.store.turn.value).toBe(null)
+    expect(room.stop()).toBe(false)
+  })
+
+  test("[PG18] one that waits for its reader can be stopped, and no answer is coming", async () => {
+    const {
+      room,
+      server,
+      ended: told,
+    } = await opened([pageOf([user("q", "go"), running({ segments: [waitingCall] })])])
+    expect(room.store.busy.value).toBe(true)
+    server.last().say(ops(11, 10, "a", [{ op: "meta", status: "waiting" }]))
+    expect(room.store.busy.value).toBe(false)
+    expect(told).toEqual(["a"])
+    server.last().say(messageFrame(12, 11, user("q2", "more", { status: "queued" })))
+    expect(room.store.busy.value).toBe(false)
+    expect(room.stop()).toBe(true)
+  })
+
+  test("[SO11] a cancel goes out again until the answer has ended, also where a send's ack looks like its own", async () => {
+    const all = await opened([pageOf([])])
+    const { room, server } = all
+    room.send("go")
+    server.last().say(messageFrame(11, 10, user("n1", "go")))
+    server.last().say(messageFrame(12, 11, running({ exchange_id: "n1" })))
+    room.stop()
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    await reconnect(all, 12)
+    expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
+    server.last().say(refusal("turn_ended", "n1"))
+    expect(room.commands.asked.value.size).toBe(0)
+    expect(room.commands.refusals.value.size).toBe(0)
+  })
+
+  test("[SO11] a cancel is not sent to another version of the same exchange", async () => {
+    const other = wireMessage("b", { exchange_id: "q", version: 2, versions: 2 })
+    const { room, server, clock } = await opened([
+      pageOf([user("q", "go"), running()]),
+      pageOf([user("q", "go"), other], { epoch: "e2", seq: 20 }),
+    ])
+    server.last().events.close(1006)
+    room.stop()
+    clock.pass(300)
+    await settle()
+    server.last().events.open()
+    server.last().say(hello(20, "e2"))
+    await settle()
+    server.last().say(hello(20, "e2"))
+    expect(room.store.turn.value?.id).toBe("b")
+    expect(commands(server)).toEqual([])
+  })
+
+  test("[PG18] Escape belongs to an input method, an editor, the drawer, and then stops the answer", () => {
+    const drawer = signal(true)
+    let stopped = 0
+    const press = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
+      const event = new KeyboardEvent("keydown", { key, cancelable: true, ...more })
+      if (taken) event.preventDefault()
+      takeEscape(event, drawer, () => void stopped++)
+    }
+    press({ isComposing: true })
+    press({}, true)
+    expect([drawer.value, stopped]).toEqual([true, 0])
+    press()
+    expect([drawer.value, stopped]).toEqual([false, 0])
+    press({}, false, "Enter")
+    press()
+    expect(stopped).toBe(1)
+  })
+})
+
+describe("asking", () => {
+  test("[SO11] what was asked while the socket was away goes out when it is back, once it is heard no more", async () => {
+    const all = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
+    const { room, server } = all
+    server.last().events.close(1006)
+    room.approve("a", "c1", "allow")
+    room.regenerate("a")
+    room.retry("a")
+    expect(commands(server)).toEqual([])
+    await reconnect(all)
+    const asked = [
+      { type: "approve", call_id: "c1", decision: "allow" },
+      { type: "regenerate", id: "n1", message: "a" },
+    ]
+    expect(commands(server)).toEqual(asked)
+    server.last().say({ type: "ack", id: "c1", seq: 10 })
+    await reconnect(all)
+    expect(commands(server)).toEqual(asked.slice(1))
+    expect([...room.commands.asked.value.keys()]).toEqual(["c1", "a"])
+    server.last().say(ops(11, 10, "a", [{ op: "set", at: 0, fields: { status: "queued", approval: "allowed" } }]))
+    expect([...room.commands.asked.value.keys()]).toEqual(["a"])
+  })
+
+  test("[SO11] each wish is one frame with an id of its own, and its refusal is told where it was asked", async () => {
+    const { room, server } = await opened([pageOf([user("q", "go"), ended()])])
+    room.edit("q", "new")
+    room.switchTo("a", 2)
+    expect(commands(server)).toEqual([
+      { type: "edit", id: "n1", message: "q", content: "new" },
+      { type: "switch", id: "n2", message: "a", version: 2 },
+    ])
+    server.last().say(refusal("turn_running", "n1"))
+    server.last().say(refusal("version_unknown", "n2"))
+    expect([...room.commands.refusals.value]).toEqual([
+      ["q", "turn_running"],
+      ["a", "version_unknown"],
+    ])
+    room.retry("a")
+    expect(room.commands.refusals.value.size).toBe(0)
+    expect(commands(server).at(-1)).toEqual({ type: "retry", id: "n3", message: "a" })
+    server.last().say(refusal("turn_whole", "n9"))
+    expect(room.commands.refusals.value.size).toBe(0)
+  })
+
+  test("[SO11] a decision that somebody else made is no error", async () => {
+    const { room, server } = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
+    room.approve("a", "c1", "deny")
+    server.last().say(refusal("call_decided", "c1"))
+    expect(room.commands.refusals.value.size).toBe(0)
+    expect(room.commands.asked.value.size).toBe(0)
+  })
+
+  test.each(["ops first", "ack first"])(
+    "[PG19] words that were taken back go, and come back to be written (%s)",
+    async (order) => {
+      const { room, server } = await opened([
+        pageOf([user("q", "go"), running(), user("q2", "later", { status: "queued" })]),
+      ])
+      room.withdraw("q2")
+      expect(commands(server)).toEqual([{ type: "withdraw", id: "n1", message: "q2" }])
+      const gone = ops(11, 10, "q2", end("cancelled"))
+      const ack: ServerFrame = { type: "ack", id: "n1", seq: 11 }
+      for (const frame of order === "ops first" ? [gone, ack] : [ack, gone]) server.last().say(frame)
+      expect(room.store.order.value).toEqual(["q", "a"])
+      expect(room.returned.value).toBe("later")
+      expect(room.commands.asked.value.size).toBe(0)
+    },
+  )
+
+  test("[PG19] another tab's withdrawal, told live or on a resume, takes the message away and nothing more", async () => {
+    const queued = [user("q2", "later", { status: "queued" }), user("q3", "last", { status: "queued" })]
+    const { room, server } = await opened([pageOf([user("q", "go"), running(), ...queued])])
+    server.last().say(messageFrame(11, 10, user("q2", "", { status: "cancelled", segments: [] })))
+    server.last().say(messageFrame(12, 11, user("q9", "", { status: "cancelled", segments: [] })))
+    server.last().say(ops(13, 12, "q3", end("cancelled")))
+    expect(room.store.order.value).toEqual(["q", "a"])
+    expect(room.store.message("q2")).toBe(undefined)
+    expect(room.returned.value).toBe(null)
+  })
+})
+
+describe("another version", () => {
+  const page = (epoch: string, answer: string) => pageOf([user("q", "go"), ended({ id: answer })], { epoch, seq: 20 })
+
+  test("[SO12] is followed at once, however fast they come one after the other", async () => {
+    const { room, server, asked } = await opened([page("e1", "a"), page("e2", "b"), page("e3", "c"), page("e4", "d")])
+    server.last().say(hello(20, "e1"))
+    for (const [epoch, id] of [
+      ["e2", "b"],
+      ["e3", "c"],
+      ["e4", "d"],
+    ] as const) {
+      server.last().say(hello(20, epoch))
+      await settle()
+      expect(room.store.order.value).toEqual(["q", id])
+      server.last().say(hello(20, epoch))
+    }
+    expect(room.link.value).toBe("live")
+    expect(asked.length).toBeGreaterThanOrEqual(4)
+  })
+
+  test("[SO12] a server that is never live in any epoch is asked less and less often", async () => {
+    const { server, asked, clock } = await opened([page("e1", "a")])
+    await settle()
+    for (let i = 0; i < 6; i++) {
+      server.last().say(hello(20, `x${i}`))
+      await settle()
+    }
+    expect(asked.length).toBeLessThanOrEqual(5)
+    const before = asked.length
+    clock.pass(1_000)
+    await settle()
+    expect(asked.length).toBe(before + 1)
+  })
+
+  test("[SO12] a reader further up gets as many pages as leave them where they are", async () => {
+    const old = Array.from({ length: 30 }, (_, at) => user(`m${at}`, "x"))
+    const { room, server, asked } = await opened([
+      pageOf(old.slice(6), { has_more: true, cursor: "6" }),
+      pageOf(old.slice(0, 6)),
+      pageOf([ended({ id: "new" })], { epoch: "e2", seq: 20, has_more: true, cursor: "25" }),
+      pageOf(old.slice(2, 25), { epoch: "e2", seq: 21, has_more: true, cursor: "2" }),
+    ])
+    await room.loadOlder()
+    room.reading = () => "m3"
+    server.last().say(hello(20, "e2"))
+    await settle()
+    expect(asked).toEqual([undefined, "6", undefined, "25"])
+    expect(room.store.order.value).toEqual([...old.slice(2, 25).map(({ id }) => id), "new"])
+    expect(room.store.cursor).toBe("2")
+    expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
+  })
+})
+
+describe("words that outlive the page", () => {
+  test("[SO13] written without a network, the page closed and opened again: they arrive, in order, once", async () => {
+    const { server, shelf, deps, clock } = setUp()
+    const first = new Room("s1", deps)
+    first.send("one")
+    first.send("two")
+    first.close()
+    clock.pass(60_000)
+    const second = new Room("s1", deps)
+    await second.load()
+    await settle()
+    server.last().events.open()
+    server.last().say(hello())
+    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }, { content: "two" }])
+    for (const [at, id] of ["n1", "n2"].entries()) {
+      server.last().say(messageFrame(11 + at, 10 + at, user(id, id)))
+      server.last().say({ type: "ack", id, seq: 11 + at })
+    }
+    expect(second.outbox.entries.value).toEqual([])
+    expect(shelf.all.size).toBe(0)
+  })
+
+  test("[SO13] sent into a dying socket they go out again on the next, and nothing that was acknowledged does", async () => {
+    const all = await opened()
+    all.room.send("one")
+    all.room.send("two")
+    all.server.last().say(messageFrame(11, 10, user("n1", "one")))
+    all.server.last().say({ type: "ack", id: "n1", seq: 11 })
+    all.server.last().say({ type: "ack", id: "n2", seq: 12 })
+    all.room.send("three")
+    await reconnect(all, 12)
+    expect(sends(all.server.last().sent)).toMatchObject([{ id: "n3" }])
+    expect(all.room.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
+  })
+
+  test("[SO13] what was acknowledged and is not on a later page is no ghost at the end", async () => {
+    const { room, server } = await opened([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
+    room.send("hi")
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    expect(room.outbox.entries.value).toHaveLength(1)
+    server.last().say(ops(11, 10, "x", []))
+    server.last().say(hello(5))
+    await settle()
+    expect(room.outbox.entries.value).toEqual([])
+  })
+
+  test("[SO13] a room that is left goes on until all that was said and asked is handed over", async () => {
+    const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
+    let hash = "#/s/s1"
+    const chat = new Chat({ ...deps, readHash: () => hash, writeHash() {} })
+    chat.follow()
+    await settle()
+    const room = chat.room.value as Room
+    room.send("last words")
+    room.stop()
+    hash = "#/"
+    chat.follow()
+    expect(chat.room.value).toBe(null)
+    expect(room.isClosed).toBe(false)
+    hash = "#/s/s1"
+    chat.follow()
+    expect(chat.room.value).toBe(room)
+    hash = "#/"
+    chat.follow()
+    server.last().events.open()
+    server.last().say(hello())
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    expect(room.isClosed).toBe(false)
+    server.last().say(ops(11, 10, "a", end("cancelled")))
+    expect(room.isClosed).toBe(true)
+    expect(server.last().closedWith).toBe(1000)
+    hash = "#/s/s1"
+    chat.follow()
+    expect(chat.room.value).not.toBe(room)
+  })
+
+  test("[SO13] first words are kept until their session is made, tried again when the network is back, and shown after a reload", async () => {
+    const { deps, api, server, shelf } = setUp()
+    let isOnline = false
+    const createSession = () => (isOnline ? Promise.resolve("s9") : Promise.reject(new TypeError("no network")))
+    const open = () => new Chat({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
+    const chat = open()
+    chat.follow()
+    chat.send("first words")
+    await settle()
+    expect(chat.starting.value?.error).toBe("The server could not be reached.")
+    const other = open()
+    other.follow()
+    expect(other.starting.value).toMatchObject({ content: "first words", error: "This was not sent yet." })
+    isOnline = true
+    chat.wake()
+    await settle()
+    await settle()
+    server.last().events.open()
+    server.last().say(hello())
+    expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
+    expect([...shelf.all.keys()]).toEqual(["cuecard.send.s9.n1"])
+  })
+})

@@ -1,0 +1,76 @@
+/** opened.ts: a room or a page of rooms on a server played by hand, and a shelf that outlives them. */
+
+import type { Api } from "../../client/api.ts"
+import type { Shelf } from "../../client/outbox.ts"
+import { Room, type RoomDeps } from "../../client/room.ts"
+import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
+import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
+
+export function createShelf(): Shelf & { readonly all: Map<string, string> } {
+  const all = new Map<string, string>()
+  return {
+    all,
+    get length() {
+      return all.size
+    },
+    key: (at) => [...all.keys()][at] ?? null,
+    getItem: (key) => all.get(key) ?? null,
+    setItem: (key, value) => void all.set(key, value),
+    removeItem: (key) => void all.delete(key),
+  }
+}
+
+export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPage> = {}): HistoryPage {
+  return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
+}
+
+export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()) {
+  const clock = createClock()
+  const server = createServer()
+  const asked: (string | undefined)[] = []
+  let ids = 0
+  const api: Api = {
+    token: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
+    forgetToken() {},
+    sessions: () => Promise.resolve([]),
+    createSession: () => Promise.resolve("s1"),
+    page(_session, _limit, before) {
+      asked.push(before)
+      const page = pages.length > 1 ? pages.shift() : pages[0]
+      return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
+    },
+  }
+  const ended: string[] = []
+  const deps: RoomDeps = {
+    api,
+    shelf,
+    connect: (_session, protocols, events) => server.connect(protocols, events),
+    now: clock.now,
+    random: () => 1,
+    nextId: () => `n${++ids}`,
+    after: clock.after,
+    schedule: (call) => call(),
+    ended: (message) => void ended.push(message.id),
+  }
+  return { clock, server, shelf, asked, deps, ended, api }
+}
+
+export async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createShelf>) {
+  const { clock, server, shelf, asked, deps, ended } = setUp(pages, kept)
+  const room = new Room("s1", deps)
+  await room.load()
+  await settle()
+  server.last().events.open()
+  server.last().say(hello())
+  return { clock, server, shelf, asked, ended, room, deps }
+}
+
+export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
+export const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, {
+    role: "user",
+    status: "completed",
+    content: words,
+    segments: [{ type: "text", content: words }],
+    ...more,
+  })
