@@ -13,7 +13,7 @@ import { type Cue, type CueRow, createCues, resultData } from "./cue.ts"
 import { apply, type Op, type Segment, type SetFields, type ToolFields, type WireMessage } from "./frame.ts"
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./limits.ts"
 import { createMarkScanner, type Mark, stripSpans } from "./mark.ts"
-import { contentOf, type Message, type Part, type ToolCall } from "./message.ts"
+import { contentOf, isEnded, type Message, type Part, type ToolCall } from "./message.ts"
 import { createHead, truncateLines } from "./truncate.ts"
 
 export { stripSpans }
@@ -153,6 +153,15 @@ export function createTranscriber(): Transcriber {
       return all
     },
   }
+}
+
+/** What changed beside the segments: the status, the end, the summary. */
+export function opsBeside(before: Message, after: Message): Op[] {
+  const { status, reason, metrics, summary } = after
+  const ops: Op[] = []
+  if (summary !== null && summary !== before.summary) ops.push({ op: "meta", summary: summary.text })
+  if (status === before.status) return ops
+  return [...ops, isEnded(status) ? { op: "end", status, reason, metrics } : { op: "meta", status }]
 }
 
 function countAfter(count: number, ops: readonly Op[]): number {

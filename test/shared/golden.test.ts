@@ -5,8 +5,8 @@ import type { TurnEvent } from "../../shared/event.ts"
 import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
-import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
-import { printSegments } from "../support/golden.ts"
+import { createTranscriber, messageToWire, opsBeside, segmentsOf } from "../../shared/segment.ts"
+import { printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 
 const goldens = readGoldens()
@@ -23,7 +23,7 @@ function foldAll(events: readonly TurnEvent[]): Message {
 function seen(message: Message): string[] {
   const transcriber = createTranscriber()
   transcriber.advance(message)
-  return printSegments(segmentsOf(message), transcriber.drift)
+  return [...printSegments(segmentsOf(message), transcriber.drift), ...printStatus(message)]
 }
 
 /** Every way to cut one text of the log in two, at every index. */
@@ -79,12 +79,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     let live: WireMessage = messageToWire(message)
     for (const event of golden.events) {
       const next = intake.take(event).reduce(fold, message)
-      const frame = JSON.stringify([
-        ...transcriber.advance(next),
-        ...(event.type === "end"
-          ? [{ op: "end", status: next.status, reason: next.reason, metrics: next.metrics }]
-          : []),
-      ])
+      const frame = JSON.stringify([...transcriber.advance(next), ...opsBeside(message, next)])
       live = applyToMessage(live, JSON.parse(frame))
       message = next
     }

@@ -3,13 +3,16 @@
  *
  * Above `---` what a producer says, one raw event a line; below it the segments that a reader sees, and the drift.
  *   think "…" · thought 1200 · text "…" · step · call weather_1 {args} [channel] · result weather_1 {json} ·
+ *   want pay_1 {args} (asked for, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
  *   plain weather_1 "verbatim result" · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
- * `result` gives the tool's own string: its JSON and the trailer that cues its card.
+ * `result` gives the tool's own string: its JSON and the trailer that cues its card. A message that did not just run
+ * or end well is told by a last line, `is <status> [reason]`.
  */
 
 import { cardOf } from "../../shared/cue.ts"
 import type { Channel, TurnEvent } from "../../shared/event.ts"
 import type { Segment } from "../../shared/frame.ts"
+import type { Message } from "../../shared/message.ts"
 import type { Drift } from "../../shared/segment.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 
@@ -72,6 +75,16 @@ function callEvents(word: string, rest: string, where: string): TurnEvent[] {
         { type: "tool_call_start", call_id, channel: channel as Channel, ordinal: isUser ? ordinal : null },
       ]
     }
+    case "want":
+      return [{ type: "tool_call", call_id, name: tool, args: more === "" ? "{}" : more }]
+    case "start":
+      return [{ type: "tool_call_start", call_id, channel: "user", ordinal }]
+    case "ask":
+      return [{ type: "tool_approval", call_id, approval: "asked" }]
+    case "allow":
+      return [{ type: "tool_approval", call_id, approval: "allowed" }]
+    case "deny":
+      return [{ type: "tool_approval", call_id, approval: "denied" }]
     case "result":
       return [resultEvent(call_id, tool, ordinal, `${more}\n\n${cardTrailer(call_id)}`)]
     case "plain":
@@ -92,6 +105,11 @@ function resultEvent(call_id: string, tool: string, ordinal: number, result: str
   return { type: "tool_result", call_id, status: "ok", result, card: cardOf(tool, ordinal, result), error: null }
 }
 
+/** How a message stands, where that is worth a line. */
+export function printStatus({ status, reason }: Message): string[] {
+  return status === "running" || status === "completed" ? [] : [["is", status, reason ?? ""].join(" ").trim()]
+}
+
 /** Segments and drift as the notation prints them. */
 export function printSegments(segments: readonly Segment[], drift: readonly Drift[]): string[] {
   return [...segments.map(printSegment), ...drift.map((one) => `drift ${one.reason} ${one.tag}`)]
@@ -107,8 +125,8 @@ function printSegment(segment: Segment): string {
     case "rich":
       return `card ${segment.tag} ${quoted(segment.payload as never)} ${quoted(segment.synthesis)}`
     case "tool": {
-      const { call_id, status, output, result, error, truncated } = segment
-      const shown = [output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]
+      const { call_id, status, approval, output, result, error, truncated } = segment
+      const shown = [approval, output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]
       const cut = truncated && `cut ${truncated.lines} lines ${truncated.bytes} bytes`
       return ["tool", call_id, status, ...[...shown, cut].filter((part) => part)].join(" ")
     }

@@ -59,6 +59,10 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
   "401": (call) => error(call, 401, "Incorrect API key provided."),
   "404": (call) => error(call, 404, "There is no such model."),
   "429": (call) => error(call, 429, "Slow down.", { "retry-after": "7" }),
+  "busy-twice": (call) =>
+    call.before < 2
+      ? error(call, 429, "Slow down.", { "retry-after": "0" })
+      : stream(call, [text("Hello."), finish("stop")]),
   "500": (call) => error(call, 500, "It broke."),
   "503-text": (call) => void call.reply.writeHead(503).end("upstream connect error"),
   redirect: (call) => void call.reply.writeHead(307, { location: "/model/ok/redirected/chat/completions" }).end(),

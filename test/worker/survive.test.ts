@@ -2,57 +2,25 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson, type Segment, type WireMessage } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { faultOfContent } from "../../worker/session/accept.ts"
 import { createStore } from "../../worker/session/store.ts"
-import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import {
+  answerTo,
+  begin,
+  call,
+  expectSame,
+  freshSession as fresh,
+  pause,
+  say,
+  script,
+  think,
+  toolsIn,
+} from "./follow.ts"
+import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
-let count = 0
-async function freshSession(): Promise<string> {
-  count += 1
-  const id = `v${count}`
-  await createSession(id)
-  return id
-}
-
-function shownOf({ content: _, ...message }: WireMessage): string {
-  return canonicalJson(message)
-}
-
-/** What the client has been shown is what history says, for every message. */
-async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
-  const { messages } = await pageOf(id)
-  for (const message of messages) {
-    const live = client.messages.get(message.id)
-    expect(live && shownOf(live)).toBe(shownOf(message))
-  }
-  return messages
-}
-
-function script(...steps: readonly object[][]): string {
-  return `/script ${JSON.stringify(steps)}`
-}
-
-const pause = (ms: number) => ({ type: "pause", ms })
-const say = (delta: string) => ({ type: "text_delta", delta })
-const think = (delta: string) => ({ type: "thinking_delta", delta })
-const call = (name: string, args: object = {}) => ({ type: "tool_call", name, args: JSON.stringify(args) })
 const LONG = 5_000
-
-/** Sends a question and waits until its answer shows so many segments. */
-async function begin(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
-  client.say({ type: "send", id, content })
-  await client.untilTrue(() => (answerTo(client, id)?.segments.length ?? 0) >= segments)
-  return answerTo(client, id) as WireMessage
-}
-
-function answerTo(client: TestClient, id: string): WireMessage | undefined {
-  return [...client.messages.values()].find((one) => one.role === "assistant" && one.exchange_id === id)
-}
-
-function toolsIn(message: WireMessage | undefined): Extract<Segment, { type: "tool" }>[] {
-  return (message?.segments ?? []).filter((segment) => segment.type === "tool")
-}
+const freshSession = (): Promise<string> => fresh("v")
 
 describe("cancel", () => {
   test.each([
@@ -289,4 +257,40 @@ describe("the queue", () => {
     await again.untilTrue((frame) => frame.type === "message" && frame.id === "q2")
     expect(again.messages.get("q2")).toMatchObject({ role: "user", status: "cancelled", segments: [] })
   })
+})
+
+describe("time", () => {
+  test("[TU11] a turn whose deadline passed while no process ran is ended by the next one", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("x"), pause(400)], [say("y")]))
+    const deadline = await runInDurableObject(
+      sessionOf(id),
+      (_o, { storage }) => createStore(storage.sql).at(2)?.deadline,
+    )
+    expect(deadline).toBeGreaterThan(Date.now())
+    await client.untilEnd("q1")
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      expect(createStore(storage.sql).at(2)?.deadline).toBeNull()
+      // As a process leaves it that was killed between two steps, long ago.
+      storage.sql.exec("UPDATE transcript SET status = 'running', deadline = ? WHERE pos = 2", Date.now() - 1)
+      storage.sql.exec("DELETE FROM leaf WHERE pos = 2")
+    })
+    await evictDurableObject(sessionOf(id))
+    await expect
+      .poll(async () => (await pageOf(id)).messages[1])
+      .toMatchObject({ status: "failed", reason: "turn_timeout" })
+  })
+})
+
+test("[TU10] a message that the model cannot take is refused by name", async () => {
+  const id = await freshSession()
+  const client = await connect(id)
+  client.say({ type: "send", id: "q1", content: "\u00e9".repeat(32_000) })
+  client.say({ type: "send", id: "q2", content: "\u{1F600}".repeat(16_000) })
+  await client.untilEnd("q1")
+  const error = await client.untilTrue((frame) => frame.type === "error" || (frame.type === "ack" && frame.id === "q2"))
+  expect(error.type).toBe("ack")
+  expect(faultOfContent("\u6771".repeat(9), 8)).toEqual({ reason: "context_exceeded", max: 8 })
+  expect(faultOfContent("\u6771".repeat(8), 8)).toBeNull()
 })

@@ -101,7 +101,7 @@ export class Session extends DurableObject<Env> {
     if (place === null || room === null) return
     const parsed = readFrame(data)
     if (!parsed.ok) return this.#sockets.fault(socket, parsed.fault)
-    if (place.last === null && parsed.value.type !== "hello") {
+    if (!place.isGreeted && parsed.value.type !== "hello") {
       return this.#sockets.fault(socket, { reason: "hello_first" })
     }
     try {

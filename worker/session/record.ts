@@ -11,7 +11,7 @@ import type { TurnEvent } from "../../shared/event.ts"
 import { type Op, parseJson } from "../../shared/frame.ts"
 import { createIntake, type Intake } from "../../shared/intake.ts"
 import { fold, isEnded, type Message, type MessageStatus, type Part, type ToolCall } from "../../shared/message.ts"
-import { createTranscriber, type Drift } from "../../shared/segment.ts"
+import { createTranscriber, type Drift, opsBeside } from "../../shared/segment.ts"
 import { createLeafWriter } from "./leaves.ts"
 import type { StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
@@ -142,12 +142,4 @@ function isRowChanged(before: ToolCall, after: ToolCall): boolean {
     before.channel !== after.channel ||
     before.approval !== after.approval
   )
-}
-
-function opsBeside(before: Message, after: Message): Op[] {
-  const { status, reason, metrics, summary } = after
-  const ops: Op[] = []
-  if (summary !== null && summary !== before.summary) ops.push({ op: "meta", summary: summary.text })
-  if (status === before.status) return ops
-  return [...ops, isEnded(status) ? { op: "end", status, reason, metrics } : { op: "meta", status }]
 }

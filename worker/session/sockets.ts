@@ -21,7 +21,9 @@ import type { StoredMessage } from "./rows.ts"
 /** What a socket carries through hibernation. */
 export interface Attachment {
   readonly claims: Claims
-  /** The seq last sent on, or resumed by, this socket; null before its hello. */
+  /** It said hello at least once. */
+  readonly isGreeted: boolean
+  /** The seq last sent on, or resumed by, this socket; null before its hello, and again when the epoch changed. */
   readonly last: number | null
   /** Numbered frames it was sent since it last said what it has seen. */
   readonly unseen: number
@@ -115,7 +117,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     accept(claims) {
       const { 0: client, 1: server } = new WebSocketPair()
       ctx.acceptWebSocket(server)
-      attach(server, { claims, last: null, unseen: 0, live: true })
+      attach(server, { claims, isGreeted: false, last: null, unseen: 0, live: true })
       attend(server)
       return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
     },
@@ -137,7 +139,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
       const kept = live ? ring.after(from, seq) : null
       const changed = kept === null ? since(from) : []
       if (changed === null) return fault(socket, { reason: "frame_invalid", field: "after" })
-      let place: Attachment = { ...attachmentOf(socket), last: from, unseen: 0, live }
+      let place: Attachment = { ...attachmentOf(socket), isGreeted: true, last: from, unseen: 0, live }
       attach(socket, place)
       reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
       for (const frame of kept ?? changed.map(numberedMessage)) place = address(socket, place, frame)

@@ -24,7 +24,7 @@ export function probeTools(url: string): readonly Tool[] {
       ...probe("probe_ask", { key: STRING, ms: NUMBER, text: STRING }, false, (args, ctx) => effect(url, args, ctx)),
       needsApproval: () => true,
     },
-    probe("probe_stream", { lines: NUMBER, ms: NUMBER }, true, stream),
+    probe("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, stream),
     probe("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
       await pause(numberIn(args, "ms"), signal)
       return { waited: numberIn(args, "ms") }
@@ -59,9 +59,10 @@ async function effect(url: string, args: ToolArgs, { signal }: ToolContext): Pro
 
 async function* stream(args: ToolArgs, { signal }: ToolContext): AsyncGenerator<string, { readonly lines: number }> {
   const lines = numberIn(args, "lines")
+  const burst = numberIn(args, "burst") || 1
   for (let line = 1; line <= lines; line++) {
     yield `line ${line} of ${lines}\n`
-    await pause(numberIn(args, "ms"), signal)
+    if (line % burst === 0) await pause(numberIn(args, "ms"), signal)
   }
   return { lines }
 }

@@ -1,0 +1,63 @@
+/** follow.ts: short words for tests that follow a session: scripts, the answer to a question, live against stored. */
+
+import { expect } from "vitest"
+import { canonicalJson, type Segment, type WireMessage } from "../../shared/frame.ts"
+import { createSession, pageOf, type TestClient } from "../support/socket.ts"
+
+let count = 0
+/** A session of its own for each test of a file. */
+export async function freshSession(prefix: string): Promise<string> {
+  count += 1
+  const id = `${prefix}${count}`
+  await createSession(id)
+  return id
+}
+
+/** A message without what ops do not move. */
+export function shownOf({ content: _, ...message }: WireMessage): string {
+  return canonicalJson(message)
+}
+
+/** What the client has been shown is what history says, for every message. */
+export async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
+  const { messages } = await pageOf(id)
+  for (const message of messages) {
+    const live = client.messages.get(message.id)
+    expect(live && shownOf(live)).toBe(shownOf(message))
+  }
+  return messages
+}
+
+/** A message that makes the scripted model say this, step by step (worker/model/replay.ts). */
+export function script(...steps: readonly object[][]): string {
+  return `/script ${JSON.stringify(steps)}`
+}
+
+export const pause = (ms: number): object => ({ type: "pause", ms })
+export const say = (delta: string): object => ({ type: "text_delta", delta })
+export const think = (delta: string): object => ({ type: "thinking_delta", delta })
+export const call = (name: string, args: object = {}): object => ({
+  ...{ type: "tool_call", name, args: JSON.stringify(args) },
+})
+export const fault = (reason: string, retry?: { afterMs: number | null }): object => ({
+  ...{ type: "fault", fault: reason, ...(retry === undefined ? {} : { retry }) },
+})
+
+/** Sends a question and waits until its answer shows so many segments. */
+export async function begin(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
+  client.say({ type: "send", id, content })
+  await client.untilTrue(() => (answerTo(client, id)?.segments.length ?? 0) >= segments)
+  return answerTo(client, id) as WireMessage
+}
+
+export function answerTo(client: TestClient, id: string): WireMessage | undefined {
+  return [...client.messages.values()].findLast((one) => one.role === "assistant" && one.exchange_id === id)
+}
+
+export function toolsIn(message: WireMessage | undefined): Extract<Segment, { type: "tool" }>[] {
+  return (message?.segments ?? []).filter((segment) => segment.type === "tool")
+}
+
+export function textIn(message: WireMessage | undefined): string {
+  return (message?.segments ?? []).map((segment) => (segment.type === "text" ? segment.content : "")).join("|")
+}

@@ -1,0 +1,111 @@
+/** model-retry.test.ts: a model that refuses for the moment is asked again, before it has said anything; and over real HTTP. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_RETRY_AFTER_MS } from "../../shared/limits.ts"
+import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
+import { retryAfterMs } from "../../worker/model/openai.ts"
+import { modelFor } from "../../worker/model/registry.ts"
+import { withRetries } from "../../worker/model/retry.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+
+const OPTIONS = { retryMs: 4, maxRetryAfterMs: 50, random: () => 1, log: () => {} }
+const BUSY: ModelEvent = { type: "fault", fault: "model_rate_limited", detail: "429", retry: { afterMs: null } }
+const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
+
+/** A model whose n-th call says the n-th list; how often it was asked. */
+function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly asked: () => number } {
+  let asked = 0
+  const model: Model = {
+    ...{ name: "test", continues: false },
+    async *stream() {
+      yield* calls[Math.min(asked++, calls.length - 1)] ?? []
+    },
+  }
+  return { model, asked: () => asked }
+}
+
+async function hear(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = []
+  for await (const event of model.stream({ system: "", messages: [], tools: [], signal })) events.push(event)
+  return events
+}
+
+describe("retries", () => {
+  test("[MO12] twice, and then the answer or the last refusal", async () => {
+    const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
+    expect(await hear(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
+    const bad = modelOf([BUSY])
+    expect(await hear(withRetries(bad.model, OPTIONS))).toEqual([BUSY])
+    expect(bad.asked()).toBe(3)
+  })
+
+  test("[MO12] what was said is never said twice, and a final fault is final", async () => {
+    const spoken = modelOf([HELLO, BUSY])
+    expect(await hear(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])
+    const refused = modelOf([{ type: "fault", fault: "model_refused", detail: "400" }])
+    await hear(withRetries(refused.model, OPTIONS))
+    expect([spoken.asked(), refused.asked()]).toEqual([1, 1])
+  })
+
+  test("[MO12] it waits as long as it is asked to, and not at all for what nobody would wait for", async () => {
+    const waits: unknown[] = []
+    const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
+    const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
+    await hear(withRetries(modelOf([asks(7)], [asks(null)], [HELLO]).model, { ...OPTIONS, log }))
+    expect(waits).toEqual([7, 8])
+    const long = modelOf([asks(51)])
+    await hear(withRetries(long.model, OPTIONS))
+    expect(long.asked()).toBe(1)
+  })
+
+  test("[MO12] an abort ends the waiting", async () => {
+    const abort = new AbortController()
+    const busy = modelOf([{ ...BUSY, retry: { afterMs: 50 } } as ModelEvent])
+    const heard = hear(withRetries(busy.model, OPTIONS), abort.signal)
+    abort.abort()
+    await expect(heard).rejects.toThrow()
+    expect(busy.asked()).toBe(1)
+  })
+
+  test("[MO12] Retry-After is seconds or a date", () => {
+    const now = Date.parse("2026-01-01T00:00:00Z")
+    expect(retryAfterMs("7", now)).toBe(7_000)
+    expect(retryAfterMs("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000)
+    expect(retryAfterMs("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0)
+    expect(retryAfterMs("soon", now)).toBeNull()
+    expect(retryAfterMs(undefined, now)).toBeNull()
+  })
+})
+
+describe("over HTTP", () => {
+  async function ask(scenario: string, TIME_SCALE = "0.01"): Promise<{ events: ModelEvent[]; requests: number }> {
+    const run = `retry-${scenario}-${TIME_SCALE.replace(".", "")}`
+    const MODEL_BASE_URL = `${upstreamUrl(env)}/model/${scenario}/${run}`
+    const model = modelFor({ MODEL: "openai", MODEL_BASE_URL, MODEL_NAME: "fake", TIME_SCALE })
+    if (!model.ok) throw new Error(model.fault)
+    const events = await hear(model.value)
+    return { events, requests: (await readUpstream(env, run)).length }
+  }
+
+  test.each(["500", "503-text"])("[MO12] %s is asked three times", async (scenario) => {
+    const { events, requests } = await ask(scenario)
+    expect(events).toMatchObject([{ type: "fault", fault: "model_unreachable" }])
+    expect(requests).toBe(3)
+  })
+
+  test("[MO12] 429 that passes is not seen", async () => {
+    const { events, requests } = await ask("busy-twice")
+    expect(events.map((event) => event.type)).toEqual(["text_delta", "finish"])
+    expect(requests).toBe(3)
+  })
+
+  test.each(["401", "cut-off", "malformed", "error-in-stream"])("[MO12] %s is asked once", async (scenario) => {
+    expect((await ask(scenario)).requests).toBe(1)
+  })
+
+  test("[MO12] a Retry-After beyond the limit ends it at once", async () => {
+    expect(7_000).toBeGreaterThan(MAX_RETRY_AFTER_MS * 0.01)
+    expect((await ask("429")).requests).toBe(1)
+  })
+})

@@ -1,0 +1,245 @@
+/** versions.test.ts: another answer, another question, one run again, and the way back; real workerd, real SQLite. */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import type { HistoryPage } from "../../shared/frame.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { openMessage } from "../../shared/message.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { begin, call, expectSame, fault, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
+import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import { placed, TIME } from "../support/turn.ts"
+
+const freshSession = (): Promise<string> => fresh("ver")
+
+/** Says something and waits for the whole answer. */
+async function ask(client: TestClient, id: string, content: string) {
+  client.say({ type: "send", id, content })
+  return await client.untilEnd(id)
+}
+
+/** What the page does when the epoch changed: it reads history and says hello again. */
+async function renew(id: string, client: TestClient): Promise<HistoryPage> {
+  const page = await pageOf(id)
+  client.messages.clear()
+  for (const message of page.messages) client.messages.set(message.id, message)
+  client.last = page.seq
+  client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq })
+  return page
+}
+
+/** Sends a command, waits for its acknowledgement and reads history as the page does. */
+async function command(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
+  client.say(frame)
+  await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  return await renew(id, client)
+}
+
+function pathOf(page: HistoryPage): string[] {
+  return page.messages.map((one) => one.id)
+}
+
+describe("another answer", () => {
+  test("[VE1] is a version in the place of the first, which stays and can be switched to in every tab", async () => {
+    const id = await freshSession()
+    const [client, second] = [await connect(id), await connect(id)]
+    const first = await ask(client, "q1", "/say hello")
+    const { epoch } = await pageOf(id)
+    await second.untilEnd("q1")
+    await command(id, client, { type: "regenerate", id: "r1", message: first.id })
+    const hello = await second.untilTrue((frame) => frame.type === "hello" && frame.epoch !== epoch)
+    const again = await client.untilEnd("q1")
+    expect(again).toMatchObject({ id: "r1", version: 2, versions: 2, status: "completed" })
+    const page = await pageOf(id)
+    expect(pathOf(page)).toEqual(["q1", "r1"])
+    expect(hello).toMatchObject({ epoch: page.epoch })
+    await expectSame(id, client)
+    // The other tab is sent nothing until it has read the new path.
+    expect(second.frames.at(-1)?.type).toBe("hello")
+    await renew(id, second)
+    const back = await command(id, second, { type: "switch", id: "s1", message: "r1", version: 1 })
+    expect(back.messages).toMatchObject([{ id: "q1" }, { id: first.id, version: 1, versions: 2 }])
+    await evictDurableObject(sessionOf(id))
+    expect(pathOf(await pageOf(id))).toEqual(["q1", first.id])
+  })
+
+  test("[VE2] what is said after a switch stands under that version; each keeps the end of its own path", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const first = await ask(client, "q1", "/say one")
+    await ask(client, "q2", "/say under one")
+    await command(id, client, { type: "regenerate", id: "r1", message: first.id })
+    await client.untilEnd("q1")
+    await ask(client, "q3", "/say under two")
+    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q") || one === "r1")).toEqual(["q1", "r1", "q3"])
+    await command(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
+    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q"))).toEqual(["q1", "q2"])
+    await ask(client, "q4", "/say still under one")
+    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q"))).toEqual(["q1", "q2", "q4"])
+    await command(id, client, { type: "switch", id: "s2", message: first.id, version: 2 })
+    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q"))).toEqual(["q1", "q3"])
+    await expectSame(id, client)
+  })
+})
+
+describe("another question", () => {
+  test("[VE3] an edited question is a version with its own answer; the first question of a session too", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await ask(client, "q1", "/say one")
+    await ask(client, "q2", "/say two")
+    await command(id, client, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+    const answer = await client.untilEnd("e1")
+    expect(textIn(answer)).toBe("edited")
+    const page = await pageOf(id)
+    expect(page.messages).toMatchObject([{ id: "e1", version: 2, versions: 2, content: "/say edited" }, {}])
+    await command(id, client, { type: "edit", id: "e2", message: "e1", content: "/say third" })
+    await client.untilEnd("e2")
+    expect((await pageOf(id)).messages[0]).toMatchObject({ id: "e2", version: 3, versions: 3 })
+    const back = await command(id, client, { type: "switch", id: "s1", message: "e2", version: 1 })
+    expect(pathOf(back).filter((one) => one.startsWith("q"))).toEqual(["q1", "q2"])
+    expect(back.messages[0]).toMatchObject({ version: 1, versions: 3 })
+  })
+})
+
+describe("run again", () => {
+  test("[VE4] a failed answer goes on from the step that failed: finished steps and their effects are kept", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const steps = [
+      [say("I look. "), call("weather", { location: "London" })],
+      [say("Half of"), fault("model_cut_off")],
+    ]
+    const failed = await ask(client, "q1", script(...steps))
+    expect(failed).toMatchObject({ status: "failed", reason: "model_cut_off" })
+    const { messages } = await command(id, client, { type: "retry", id: "t1", message: failed.id })
+    const retried = await client.untilEnd("q1")
+    expect(retried).toMatchObject({ id: "t1", version: 2, versions: 2, status: "failed" })
+    expect(messages[1]?.segments.slice(0, 2)).toEqual(failed.segments.slice(0, 2))
+    expect(retried.segments).toEqual(failed.segments)
+    const [tool] = toolsIn(retried)
+    expect(tool?.call_id).toBe(toolsIn(failed)[0]?.call_id)
+    await expectSame(id, client)
+  })
+
+  test("[VE4] a fault before the first word of a later step keeps that step's elders whole", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const failed = await ask(client, "q1", script([call("weather", { location: "Oslo" })], [fault("model_refused")]))
+    await command(id, client, { type: "retry", id: "t1", message: failed.id })
+    const retried = await client.untilEnd("q1")
+    expect(toolsIn(retried)).toEqual(toolsIn(failed))
+  })
+
+  test("[VE4] a cancelled and an interrupted answer can be run again, a whole one not", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const running = await begin(client, "q1", script([say("x"), pause(5_000)]))
+    client.say({ type: "cancel", exchange_id: "q1" })
+    await client.untilEnd("q1")
+    await command(id, client, { type: "retry", id: "t1", message: running.id })
+    client.say({ type: "cancel", exchange_id: "q1" })
+    await client.untilEnd("q1")
+    const whole = await ask(client, "q2", "/say whole")
+    client.say({ type: "retry", id: "t2", message: whole.id })
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "turn_whole", id: "t2" })
+  })
+})
+
+describe("refusals", () => {
+  test("[VE5] while an answer runs or waits, of unknown messages and versions, of the wrong role: nothing is stored", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const first = await ask(client, "q1", "/say one")
+    await begin(client, "q2", script([say("x"), pause(5_000)]))
+    const refused = async (frame: Parameters<TestClient["say"]>[0] & { id: string }, code: string): Promise<void> => {
+      client.say(frame)
+      const error = await client.untilTrue((one) => one.type === "error" && one.id === frame.id)
+      expect(error).toMatchObject({ code })
+    }
+    await refused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")
+    await refused({ type: "edit", id: "x2", message: "q1", content: "y" }, "turn_running")
+    await refused({ type: "switch", id: "x3", message: first.id, version: 1 }, "turn_running")
+    client.say({ type: "cancel", exchange_id: "q2" })
+    await client.untilEnd("q2")
+    const { seq, epoch } = await pageOf(id)
+    await refused({ type: "regenerate", id: "x4", message: "nobody" }, "message_unknown")
+    await refused({ type: "regenerate", id: "x5", message: "q1" }, "frame_invalid")
+    await refused({ type: "retry", id: "x6", message: "q1" }, "frame_invalid")
+    await refused({ type: "edit", id: "x7", message: first.id, content: "y" }, "frame_invalid")
+    await refused({ type: "edit", id: "x8", message: "q1", content: "  " }, "message_empty")
+    await refused({ type: "switch", id: "x9", message: first.id, version: 7 }, "version_unknown")
+    await refused({ type: "switch", id: "x10", message: first.id, version: -1 }, "version_unknown")
+    expect(await pageOf(id)).toMatchObject({ seq, epoch })
+  })
+
+  test("[VE6] the same command again has no second effect", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const first = await ask(client, "q1", "/say one")
+    for (let i = 0; i < 2; i++) client.say({ type: "regenerate", id: "r1", message: first.id })
+    await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "r1").length === 2)
+    await expect.poll(async () => (await pageOf(id)).messages[1]?.status).toBe("completed")
+    expect((await pageOf(id)).messages[1]).toMatchObject({ id: "r1", versions: 2 })
+    await renew(id, client)
+    await command(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
+    const { epoch } = await pageOf(id)
+    client.say({ type: "switch", id: "s1", message: "r1", version: 1 })
+    await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "s1").length === 2)
+    expect((await pageOf(id)).epoch).toBe(epoch)
+  })
+})
+
+test("[VE7] a switch reads and writes the same rows in a session of ten messages and of ten thousand", async () => {
+  const costs: { read: number; written: number }[] = []
+  for (const size of [10, 10_000]) {
+    const id = `flat${size}`
+    await createSession(id)
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql, (write) => state.storage.transactionSync(write))
+      store.atomically(() => {
+        for (let pos = 1; pos <= size; pos++) {
+          const role = pos % 2 === 1 ? "user" : "assistant"
+          const head = {
+            id: `m${pos}`,
+            role,
+            exchange_id: `m${pos - (pos % 2 === 1 ? 0 : 1)}`,
+            timestamp: TIME,
+          } as const
+          const message = openMessage({ ...head, status: "completed", words: role === "user" ? "/say x" : "" })
+          store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
+        }
+      })
+    })
+    await evictDurableObject(sessionOf(id))
+    const client = await connect(id)
+    client.say({ type: "regenerate", id: "r1", message: `m${size}` })
+    await expect.poll(async () => (await pageOf(id, { limit: 1 })).messages[0]?.status).toBe("completed")
+    const before = await sessionOf(id).recent(CLAIMS, { limit: 1 })
+    const cost = await runInDurableObject(sessionOf(id), async (object, state) => {
+      const counts = { read: 0, written: 0 }
+      const exec = state.storage.sql.exec.bind(state.storage.sql)
+      const spied = ((query: string, ...bindings: SqlStorageValue[]) => {
+        const cursor = exec(query, ...bindings)
+        const rows = cursor.toArray()
+        counts.read += cursor.rowsRead
+        counts.written += cursor.rowsWritten
+        return { toArray: () => rows, rowsRead: cursor.rowsRead, rowsWritten: cursor.rowsWritten }
+      }) as unknown as SqlStorage["exec"]
+      Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
+      const [socket] = state.getWebSockets()
+      if (socket === undefined) throw new Error("no socket")
+      // It said hello to an epoch that is gone: the page reads and says it again.
+      const page = JSON.parse((before.ok && before.value.json) || "{}")
+      const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
+      await object.webSocketMessage?.(socket, JSON.stringify(frame))
+      const counted = { ...counts }
+      const swap = { type: "switch", id: "s1", message: "r1", version: 1 }
+      await object.webSocketMessage?.(socket, JSON.stringify(swap))
+      return { read: counts.read - counted.read, written: counts.written - counted.written }
+    })
+    costs.push(cost)
+  }
+  expect(costs[0]?.written).toBeGreaterThan(0)
+  expect(costs[1]).toEqual(costs[0])
+})
