@@ -15,12 +15,12 @@ import { listen, median, ms, percentile, sleep } from "./measure.ts"
 import { stampsIn, startStampingModel } from "./stamps.ts"
 import type { Row } from "./table.ts"
 
-/** Eight streams at a time, begun evenly over one window: 50 deltas a second each. */
-const STREAMS = 8
+/** So many streams of each kind at a time, begun evenly over one window: 50 deltas a second each. */
+const STREAMS = 4
 const EVERY_MS = 20
-const DELTAS = 120
-/** Of ours and of the floor, in turn. The first of each is not counted. */
-const PASSES = 4
+const DELTAS = 150
+/** The first is not counted. */
+const PASSES = 6
 
 interface Samples {
   /** Of deltas that waited for nothing. */
@@ -29,7 +29,7 @@ interface Samples {
   readonly windows: number[]
 }
 
-/** One pass of each kind. */
+/** One pass: all kinds at once, so that whatever else the machine does meets them alike. */
 interface Passes {
   readonly ours: Samples
   /** Passed on chunk by chunk. */
@@ -79,8 +79,8 @@ async function streamFloor(socket: WebSocket, asked: object, take: (text: string
   stop()
 }
 
-/** All streams at once, each a little later than the one before it. */
-async function pass(sockets: readonly WebSocket[], stream: (socket: WebSocket) => Promise<void>): Promise<void> {
+/** All sockets of a kind, each a little later than the one before it. */
+async function streamAll(sockets: readonly WebSocket[], stream: (socket: WebSocket) => Promise<void>): Promise<void> {
   const streams = sockets.map(async (socket, i) => {
     await sleep((i * WINDOW_MS) / STREAMS)
     await stream(socket)
@@ -88,27 +88,34 @@ async function pass(sockets: readonly WebSocket[], stream: (socket: WebSocket) =
   await Promise.all(streams)
 }
 
+function openAll(open: (i: number) => Promise<WebSocket>): Promise<WebSocket[]> {
+  return Promise.all(Array.from({ length: STREAMS }, (_, i) => open(i)))
+}
+
 async function measure(): Promise<Passes[]> {
   const model = await startStampingModel(DELTAS, EVERY_MS)
   const floor = await startFloor()
   const vars = { MODEL: "openai", MODEL_BASE_URL: model.baseUrl, MODEL_NAME: "stamps" }
   const cuecard = await startCuecard({ port: 0, vars })
-  const bare = await Promise.all(Array.from({ length: STREAMS }, (_, i) => floor.open(`stream-${i}`)))
-  const sockets = await Promise.all(Array.from({ length: STREAMS }, () => openSession(cuecard)))
+  const passed = await openAll((i) => floor.open(`passed-${i}`))
+  const gathered = await openAll((i) => floor.open(`gathered-${i}`))
+  const sockets = await openAll(() => openSession(cuecard))
   const upstream = `${model.baseUrl}/chat/completions`
   const passes: Passes[] = []
   for (let i = 0; i < PASSES; i++) {
     const [ours, single, written]: [Samples, number[], Samples] = [createSamples(), [], createSamples()]
-    await pass(bare, (socket) =>
-      streamFloor(socket, { upstream }, (text, now) => single.push(...stampsIn(text).map((stamp) => now - stamp.at))),
-    )
-    await pass(bare, (socket) =>
-      streamFloor(socket, { upstream, windowMs: WINDOW_MS }, (text, now) => takeWindow(written, text, now)),
-    )
-    await pass(sockets, (socket) => streamOurs(socket, ours))
+    await Promise.all([
+      streamAll(passed, (socket) =>
+        streamFloor(socket, { upstream }, (text, now) => single.push(...stampsIn(text).map((stamp) => now - stamp.at))),
+      ),
+      streamAll(gathered, (socket) =>
+        streamFloor(socket, { upstream, windowMs: WINDOW_MS }, (text, now) => takeWindow(written, text, now)),
+      ),
+      streamAll(sockets, (socket) => streamOurs(socket, ours)),
+    ])
     if (i > 0) passes.push({ ours, single, written })
   }
-  for (const socket of [...bare, ...sockets]) socket.close()
+  for (const socket of [...passed, ...gathered, ...sockets]) socket.close()
   await Promise.all([floor.close(), cuecard.close()])
   model.close()
   return passes
