@@ -32,31 +32,41 @@ export type Past = (parent: number | null) => Generator<PastTurn>
 /**
  * Reads turns, one at a time, and keeps those that it read: what has ended changes no more.
  *
- * Cost    the rows of each turn, once while the object lives; at most `maxTokens` and one turn more are kept.
+ * Cost    the rows of each turn, once while the object lives; at most twice `maxTokens` are kept.
  */
 export function createPast(at: LookUp, maxTokens: number): Past {
-  const known = new Map<number, { readonly turn: PastTurn; readonly before: number | null }>()
+  const known = new Map<number, KnownTurn>()
   let tokens = 0
+  const keep = (found: KnownTurn): void => {
+    known.set(found.turn.newest, found)
+    tokens += found.turn.tokens
+    if (tokens <= 2 * maxTokens) return
+    // The oldest go, down to what one walk may read: so this happens seldom, and never to what is in use.
+    for (const newest of [...known.keys()].sort((a, b) => a - b)) {
+      if (tokens <= maxTokens) return
+      tokens -= known.get(newest)?.turn.tokens ?? 0
+      known.delete(newest)
+    }
+  }
   return function* past(parent) {
     for (let newest = parent; newest !== null; ) {
-      const found = known.get(newest) ?? readTurn(newest, at)
+      const kept = known.get(newest)
+      const found = kept ?? readTurn(newest, at)
       if (found === null) return
-      if (!known.has(newest)) {
-        if (tokens > maxTokens) {
-          known.clear()
-          tokens = 0
-        }
-        known.set(newest, found)
-        tokens += found.turn.tokens
-      }
+      if (kept === undefined) keep(found)
       yield found.turn
       newest = found.before
     }
   }
 }
 
-/** The turn whose newest message stands at a position, and where the one before it ends. */
-function readTurn(newest: number, at: LookUp): { readonly turn: PastTurn; readonly before: number | null } | null {
+interface KnownTurn {
+  readonly turn: PastTurn
+  /** Where the turn before it ends. */
+  readonly before: number | null
+}
+
+function readTurn(newest: number, at: LookUp): KnownTurn | null {
   let messages: ModelMessage[] = []
   let summary: Summary | null = null
   for (let pos: number | null = newest; pos !== null; ) {

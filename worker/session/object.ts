@@ -66,7 +66,7 @@ export class Session extends DurableObject<Env> {
   /** Takes a user's message: the same id again has no second effect. */
   send(claims: Claims, request: SendRequest): Result<Accepted> {
     const room = this.#roomOf(claims)
-    return room === null ? fail({ reason: "session_unknown" }) : this.#accept(room, request)
+    return room === null ? fail({ reason: "session_unknown" }) : sparing(room, () => this.#accept(room, request))
   }
 
   /** Stops the answer of an exchange, or (null) the one that runs. Tells which it was. */
@@ -75,7 +75,7 @@ export class Session extends DurableObject<Env> {
     if (room === null) return fail({ reason: "session_unknown" })
     const exchange_id = exchange ?? room.turns.exchange()
     if (exchange_id === null) return fail({ reason: "turn_ended" })
-    const cancelled = this.#cancel(room, exchange_id)
+    const cancelled = sparing(room, () => this.#cancel(room, exchange_id))
     return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
   }
 
@@ -105,10 +105,9 @@ export class Session extends DurableObject<Env> {
       return this.#sockets.fault(socket, { reason: "hello_first" })
     }
     try {
-      this.#obey(room, socket, parsed.value)
+      sparing(room, () => this.#obey(room, socket, parsed.value))
     } catch (error) {
-      // A write that failed: what it would have been given is given again, and the client, who resumes, asks again.
-      room.resetSeq()
+      // The client resumes, and asks again.
       log("frame_error", { type: parsed.value.type, message: error instanceof Error ? error.message : "unknown" })
       this.#sockets.fault(socket, { reason: "internal" })
     }
@@ -253,4 +252,14 @@ export class Session extends DurableObject<Env> {
 function refuse(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)
   return Response.json({ code, text }, { status })
+}
+
+/** Does something that may give seqs; after a write that failed they are given again. */
+function sparing<T>(room: Room, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    room.resetSeq()
+    throw error
+  }
 }

@@ -108,12 +108,12 @@ function branch(
 function askAgain(
   host: TurnHost,
   { id, content }: Extract<Revision, { type: "edit" }>,
-  { parent, pos: first }: StoredMessage,
+  { parent, pos: first, message: { reply_to } }: StoredMessage,
   version: number,
 ): StoredMessage[] {
   const { store } = host
   const pos = store.newestPos() + 1
-  const message: Message = { ...userMessage(id, content, host.now(), null), version, versions: version }
+  const message: Message = { ...userMessage(id, content, host.now(), reply_to), version, versions: version }
   const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
   store.insertMessage(question)
   store.addVersion(parent, first, version, pos)
