@@ -15,11 +15,13 @@ import { benchHistory } from "./history.ts"
 import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
+import { benchEachText, benchText } from "./text.ts"
 import { benchTurn } from "./turn.ts"
 import { benchWeight } from "./weight.ts"
-import { benchText } from "./words.ts"
 
-const GROUPS: Readonly<Record<string, () => Promise<Row[]> | Row[]>> = {
+type Groups = Readonly<Record<string, () => Promise<Row[]> | Row[]>>
+
+const GROUPS: Groups = {
   text: benchText,
   turn: benchTurn,
   rows: benchRows,
@@ -32,15 +34,19 @@ const GROUPS: Readonly<Record<string, () => Promise<Row[]> | Row[]>> = {
   weight: benchWeight,
 }
 
+/** Only run when they are named. */
+const CLOSER: Groups = { "each-text": benchEachText }
+
+const all = { ...GROUPS, ...CLOSER }
 const asked = process.argv.slice(2)
-const unknown = asked.filter((name) => !Object.hasOwn(GROUPS, name))
+const unknown = asked.filter((name) => !Object.hasOwn(all, name))
 if (unknown.length > 0) {
-  console.error(`No such group: ${unknown.join(", ")}. There are: ${Object.keys(GROUPS).join(", ")}.`)
+  console.error(`No such group: ${unknown.join(", ")}. There are: ${Object.keys(all).join(", ")}.`)
   process.exit(1)
 }
 
 const rows: Row[] = []
-for (const [name, bench] of Object.entries(GROUPS)) {
+for (const [name, bench] of Object.entries(asked.length > 0 ? all : GROUPS)) {
   if (asked.length > 0 && !asked.includes(name)) continue
   const started = performance.now()
   rows.push(...(await bench()))

@@ -1,0 +1,60 @@
+/** texts.ts: what is cleaned and cut at its marks: an ordinary answer, and text that is made to be slow. */
+
+export const SIZE = 1_000_000
+
+function repeat(unit: string): string {
+  return unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE)
+}
+
+/** Some pages of an answer: prose, lists, inline code, a fence, and a card. */
+const PAGE = [
+  "## What I found\n\n",
+  "The wind turned in the night, and by noon the sky over the bay was clear. Über den Hügeln blieb es still.\n\n".repeat(
+    30,
+  ),
+  "- Call `fetch` once, and keep **what it returned**.\n- Compare `a < b` before you go on.\n\n".repeat(6),
+  "```ts\nconst total = rows.filter((row) => row.size < limit).length\n```\n\n",
+  "In short: <span id='weather_1'>12 degrees, dry, and a light wind from the west.</span>\n\n",
+].join("")
+
+export const ORDINARY = repeat(PAGE)
+
+export type NamedText = readonly [name: string, text: string]
+
+/** Those that have a goal: the worst of each kind. */
+export const HOSTILE: readonly NamedText[] = [
+  ["50,000 unclosed opening spans", "<span id='weather_1'>".repeat(50_000)],
+  ["1 MB of <", repeat("<")],
+  ["1 MB of backticks", repeat("`")],
+  ["nested fences", repeat("````\n~~~~\n```\n~~~\n")],
+]
+
+function runsOfAllLengths(): string {
+  const runs: string[] = []
+  for (let size = 1; size < 1400; size++) runs.push("`".repeat(size), "a")
+  return runs.join("").slice(0, SIZE)
+}
+
+/** All of them, to look closer. */
+export const TEXTS: readonly NamedText[] = [
+  ["ordinary", ORDINARY],
+  ...HOSTILE,
+  ["one long line", repeat("word ")],
+  ["cut marks", repeat("<span id='weather_1")],
+  ["</", repeat("</")],
+  ["<T>", repeat("<T>")],
+  ["tags with values", repeat("<b title='x'>")],
+  ["open values", repeat('<a b="')],
+  ["values in values", repeat("<a b=\"<a b='>\" ' ")],
+  ["comments", repeat("<!--")],
+  ["scripts", repeat("<script>")],
+  ["runs of all lengths", runsOfAllLengths()],
+  ["runs in turn", repeat("`a ``b ")],
+  ["stray runs", repeat("it`s\n\n")],
+  ["fences in quotes", repeat("> ```\n> ~~~\n```\n~~~\n")],
+  ["no fences", repeat("```x`\n")],
+  ["heads", repeat("> - 1. \n")],
+  ["quotes", repeat(">")],
+  ["backslashes", repeat("\\")],
+  ["controls", repeat("\u0001")],
+]
