@@ -2,6 +2,7 @@
  * upstreams.ts: a real HTTP server on the loopback that stands for weather and model upstreams; vitest's globalSetup.
  *
  * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario. A run is any word of the test's own: what the
+ * `<UPSTREAM_URL>/effect/<run>` is what a tool for tests calls when it does something: each call counts. What the
  * server saw of it is told by `<UPSTREAM_URL>/seen/<run>`, so tests in workerd can look at it over HTTP as well.
  */
 
@@ -36,7 +37,7 @@ declare module "vitest" {
 
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const { url, close } = await startUpstreams()
-  provide("bindings", { UPSTREAM_URL: url })
+  provide("bindings", { UPSTREAM_URL: url, PROBE_URL: url })
   return close
 }
 
@@ -60,6 +61,7 @@ async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply
   const [, kind = "", scenario = "", run = "", ...rest] = (request.url ?? "").split("/")
   if (kind === "seen") return void reply.end(JSON.stringify(seen.get(scenario) ?? []))
   const path = `/${rest.join("/")}`
+  if (kind === "effect") return effect(seen, scenario, reply)
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
   const before = runs.filter((one) => one.path === path).length
@@ -72,6 +74,12 @@ async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply
   if (kind === "weather") return playWeather(call)
   if (kind === "model") return playModel(call)
   reply.writeHead(404).end()
+}
+
+function effect(seen: Map<string, Seen[]>, run: string, reply: ServerResponse): void {
+  const one: Seen = { path: "/effect", authorization: null, body: null, closed: false }
+  seen.set(run, [...(seen.get(run) ?? []), one])
+  reply.end("done")
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

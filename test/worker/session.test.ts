@@ -155,7 +155,7 @@ describe("crash and recovery", () => {
     expect(answer.status).toBe("completed")
   })
 
-  test("[TU4] a call of a tool with side effects is interrupted and told so", async () => {
+  test("[TU4] a call of a tool that does not declare itself repeatable is interrupted and told so", async () => {
     const id = await freshSession()
     await leaveBehind(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "pay", args: "{}" })
@@ -282,7 +282,7 @@ describe("the wire", () => {
     expect(stranger.frames).toHaveLength(1)
   })
 
-  test("[WS8] the same id again has no second effect and is acknowledged again, also after an eviction and over HTTP", async () => {
+  test("[WS8] the same id again has no second effect and is acknowledged again, also after an eviction and from the Worker", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say once" })
@@ -446,7 +446,7 @@ describe("history", () => {
     expect(page.has_more).toBe(true)
   })
 
-  test("[HI3] [ST6] a page and a wake read the same rows in a long session and a short one", async () => {
+  test("[HI3] [ST6] a page, and finding the last seq on a wake, read the same rows in a long session and a short one", async () => {
     const reads = async (turns: number): Promise<number[]> => {
       const id = await freshSession()
       await fill(id, turns)

@@ -1,6 +1,6 @@
 /** survive.test.ts: cancel, approval, withdrawal: what a person says to a turn; real workerd, real SQLite. */
 
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { faultOfContent } from "../../worker/session/accept.ts"
@@ -17,6 +17,7 @@ import {
   think,
   toolsIn,
 } from "./follow.ts"
+import { readUpstream } from "../support/upstream-client.ts"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
 const LONG = 5_000
@@ -256,6 +257,36 @@ describe("the queue", () => {
     again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after })
     await again.untilTrue((frame) => frame.type === "message" && frame.id === "q2")
     expect(again.messages.get("q2")).toMatchObject({ role: "user", status: "cancelled", segments: [] })
+  })
+})
+
+describe("effects", () => {
+  const dispatched = async (key: string): Promise<number> => (await readUpstream(env, key)).length
+
+  test("[TU4] a tool with an effect that ran when the process ended is not dispatched again; the model is told", async () => {
+    const id = await freshSession()
+    const key = `cut-${id}`
+    const client = await connect(id)
+    const effect = call("probe_effect", { key, ms: LONG })
+    await begin(client, "q1", script([say("I pay. "), effect], [say("It was cut.")]), 2)
+    await expect.poll(() => dispatched(key)).toBe(1)
+    await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
+    const answer = async () => (await pageOf(id)).messages[1]
+    await expect.poll(async () => (await answer())?.status).toBe("completed")
+    expect(toolsIn(await answer())).toMatchObject([{ status: "interrupted", error: { code: "tool_interrupted" } }])
+    expect(await dispatched(key)).toBe(1)
+  })
+
+  test("[AP3] leave that is given three times lets the call run once", async () => {
+    const id = await freshSession()
+    const key = `thrice-${id}`
+    const client = await connect(id)
+    await begin(client, "q1", script([call("probe_ask", { key, ms: 50 })], [say("Done.")]))
+    await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
+    const [tool] = toolsIn(answerTo(client, "q1"))
+    for (let i = 0; i < 3; i++) client.say({ type: "approve", call_id: tool?.call_id ?? "", decision: "allow" })
+    expect((await client.untilEnd("q1")).status).toBe("completed")
+    expect(await dispatched(key)).toBe(1)
   })
 })
 
