@@ -31,7 +31,11 @@ export function Act({ label, isHeld = false, way, onAct, children }: ActProps): 
       title={label}
       aria-disabled={isHeld}
       data-way={way}
-      onClick={() => !isHeld && onAct()}
+      onClick={(event) => {
+        // Not every browser does so itself, and what comes next holds on to the focus.
+        event.currentTarget.focus()
+        if (!isHeld) onAct()
+      }}
     >
       <svg viewBox="0 0 20 20" aria-hidden="true">
         {children}

@@ -60,6 +60,7 @@ export class Rows extends Component<RowsProps> {
     if (hold.way !== null) {
       const heir = find(ids[hold.after === null ? 0 : ids.indexOf(hold.after) + 1])
       heir?.querySelector<HTMLElement>(`.versions [data-way=${hold.way}]`)?.focus({ preventScroll: true })
+      if (heir !== undefined && heir !== articles.at(-1)) keeper.letGo()
       if (heir !== undefined) return keeper.keepPlace(hold.bottom, heir.getBoundingClientRect().bottom)
     }
     const kept = hold.id === null ? undefined : find(hold.id)

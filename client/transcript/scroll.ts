@@ -30,8 +30,10 @@ export class ScrollKeeper {
     return this.#view?.getBoundingClientRect().top ?? 0
   }
 
-  /** The message that the reader has before them; null at the end. */
+  /** The message whose switch was used, or that the reader has before them; null at the end. */
   reading(): string | null {
+    const used = this.#view?.querySelector<HTMLElement>("article:has(.versions :focus)")
+    if (used) return used.dataset["id"] ?? null
     if (this.#view === null || this.following.peek()) return null
     const articles = Array.from(this.#view.querySelectorAll<HTMLElement>("article"))
     return articles.find((one) => one.getBoundingClientRect().bottom > this.top)?.dataset["id"] ?? null
@@ -72,6 +74,11 @@ export class ScrollKeeper {
   /** New words came. */
   noteNews(): void {
     if (!this.following.peek()) this.unread.value = true
+  }
+
+  /** The reader looks at something that is not the end. */
+  letGo(): void {
+    this.following.value = false
   }
 
   /** Something was put above: what stood at `before` pixels from the top of the view stands at `after` now. */

@@ -1,7 +1,7 @@
 /**
  * tool.tsx: a tool call: what was asked, what it said while it ran, what came back, and who allowed it.
  *
- * Folded; its badge says how it stands. Arguments and results are JSON, printed again and coloured once somebody looks.
+ * Folded; its badge says how it stands. Arguments and results are JSON, printed again, and coloured while somebody looks.
  * One that wants a person's leave is unfolded and asks for it. Source: SPEC PG10, PG20, PG24.
  */
 
@@ -37,7 +37,7 @@ export function ToolView({ tool, message }: ToolProps): VNode {
   const isAsked = status === "waiting" && approval === "asked"
   return (
     <div data-segment="tool" data-state={status}>
-      <details open={isAsked} onToggle={(event) => event.currentTarget.open && setOpened(true)}>
+      <details open={isAsked} onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>
           <code>{name}</code>
           {hint !== "" && <span class="hint">{hint}</span>}

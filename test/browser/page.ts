@@ -3,7 +3,7 @@
  */
 
 import type { Cuecard } from "cuecard/testing"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, BrowserContext, Page } from "playwright-core"
 
 export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
@@ -29,6 +29,11 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
     colorScheme: view.theme ?? "light",
     reducedMotion: "no-preference",
   })
+  return openIn(context, cuecard, view.at)
+}
+
+/** One more tab of a browser that is open: it shares the storage with its neighbours. */
+export async function openIn(context: BrowserContext, cuecard: Cuecard, at = ""): Promise<Opened> {
   const page = await context.newPage()
   const errors: string[] = []
   const strangers: string[] = []
@@ -45,14 +50,46 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
     if (!url.startsWith(cuecard.url) && !url.startsWith("data:") && !url.startsWith("ws://127.0.0.1"))
       strangers.push(url)
   })
-  await page.goto(`${cuecard.url}/${view.at ?? ""}`)
+  await page.goto(`${cuecard.url}/${at}`)
   await page.waitForSelector("textarea")
   return { page, errors, strangers }
 }
 
 export async function ask(page: Page, question: string): Promise<void> {
-  await page.fill("textarea", question)
-  await page.press("textarea", "Enter")
+  await page.fill(FIELD, question)
+  await page.press(FIELD, "Enter")
+}
+
+/** The composer's field: an editor has one too. */
+export const FIELD = ".composer textarea"
+
+export interface Net {
+  /** Swallows all that its open sockets say and hear, without closing them, and takes the page off the net. */
+  cut(): Promise<void>
+  /** The net is back; the old sockets stay as dead as they are. */
+  mend(): Promise<void>
+}
+
+/** Stands between a browser and the server. Before its pages are opened. */
+export async function netOf(context: BrowserContext): Promise<Net> {
+  let generation = 0
+  await context.routeWebSocket(/\/socket$/, (page) => {
+    const own = generation
+    const server = page.connectToServer()
+    page.onMessage((text) => {
+      if (own === generation) server.send(text)
+    })
+    server.onMessage((text) => {
+      if (own === generation) page.send(text)
+    })
+  })
+  return {
+    async cut() {
+      generation++
+      await context.setOffline(true)
+    },
+    mend: () => context.setOffline(false),
+  }
 }
 
 /** Waits until so many answers stand there and none of them runs. */

@@ -1,0 +1,280 @@
+/** survive.test.ts: stopped, cut off, asked for leave, tried again and said differently, in several windows of a real Chromium. */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, FIELD, netOf, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+
+const SLOW = "/bench deltas=4000 delay_ms=10"
+
+let cuecard: Cuecard
+let browser: Browser
+let windows: Page[] = []
+let faults: string[] = []
+
+beforeAll(async () => {
+  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "5", PROBE_TOOLS: "on" } })
+  browser = await launchChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+/** Another window on the session of the first; a phone if asked. */
+async function another(of: Page, size?: typeof PHONE): Promise<Page> {
+  const { page, errors } = await open(browser, cuecard, { at: `#/s/${sessionIn(of)}`, ...(size ? { size } : {}) })
+  faults.push(...errors)
+  await page.waitForSelector("article")
+  windows.push(page)
+  return page
+}
+
+/** Two windows at a desk and one of a phone, on a session in which something was said. */
+async function threeWindows(first = "/say hello"): Promise<[Page, Page, Page]> {
+  const { page, errors } = await open(browser, cuecard)
+  windows = [page]
+  faults = errors
+  await ask(page, first)
+  await settled(page)
+  return [page, await another(page), await another(page, PHONE)]
+}
+
+const state = (page: Page) => page.getAttribute("article[data-role=assistant] >> nth=-1", "data-status")
+const shows = (pages: readonly Page[], selector: string) =>
+  Promise.all(pages.map((page) => page.waitForSelector(selector, { timeout: 20_000 })))
+
+/** All windows, and one that is opened now, show the same. */
+async function expectSame(answers: number): Promise<void> {
+  await Promise.all(windows.map((page) => settled(page, answers)))
+  const fresh = await another(windows[0] as Page)
+  await settled(fresh, answers)
+  const shown = await transcriptOf(fresh)
+  for (const page of windows) expect(await transcriptOf(page)).toBe(shown)
+  expect(await Promise.all(windows.map((page) => page.$(".typing")))).toEqual(windows.map(() => null))
+  expect(faults).toEqual([])
+  await Promise.all(windows.map((page) => page.context().close()))
+}
+
+describe("stopping", () => {
+  test("[PG18] stopped on the phone, by its button: every window shows what there was, and that it was stopped", async () => {
+    const [first, second, phone] = await threeWindows()
+    await ask(first, SLOW)
+    await shows([first, second, phone], "article[data-status=running] [data-segment=text]")
+    await phone.click("button[aria-label=Stop]")
+    await shows(windows, "article[data-status=cancelled] [data-segment=text]")
+    expect(await first.textContent("[data-note=cancelled]")).toBe("Stopped. Regenerate")
+    await expectSame(2)
+  })
+
+  test("[PG18] Escape stops it too, with words in the composer, which stay; the drawer takes Escape first", async () => {
+    const { page } = await open(browser, cuecard, { size: PHONE })
+    await ask(page, SLOW)
+    await page.waitForSelector("article[data-status=running] [data-segment=text]")
+    await page.click("button[aria-label=Conversations]")
+    await page.keyboard.press("Escape")
+    expect(await state(page)).toBe("running")
+    await page.fill(FIELD, "not sent")
+    await page.press(FIELD, "Escape")
+    await page.waitForSelector("article[data-status=cancelled]")
+    expect(await page.inputValue(FIELD)).toBe("not sent")
+    expect(await page.$("button[aria-label=Stop]")).toBe(null)
+    await page.context().close()
+  })
+})
+
+describe("the net", () => {
+  test.each([
+    ["it goes on meanwhile", false],
+    ["it is stopped meanwhile", true],
+  ])(
+    "[PG26] a window that is cut off in the middle for 10 s comes back to what the others show: %s",
+    async (_, isStopped) => {
+      const [first, second] = await threeWindows()
+      const context = await browser.newContext()
+      const net = await netOf(context)
+      const { page: lost } = await openIn(context, cuecard, `#/s/${sessionIn(first)}`)
+      windows.push(lost)
+      await lost.waitForSelector("article")
+      await ask(first, "/bench deltas=700 delay_ms=10 tools=2")
+      await shows(windows, "article[data-status=running] [data-segment=text]")
+      await net.cut()
+      const before = await lost.textContent("article[data-status=running]")
+      if (isStopped) await second.keyboard.press("Escape")
+      await ask(lost, "/say written offline")
+      await lost.waitForTimeout(10_000)
+      expect(await lost.textContent("article[data-status=running]")).toBe(before)
+      await net.mend()
+      await expectSame(3)
+    },
+  )
+
+  test("[SO13] written offline, the window closed, opened again: it arrives once", async () => {
+    const context = await browser.newContext()
+    const { page } = await openIn(context, cuecard)
+    await ask(page, "/say one")
+    await settled(page)
+    await context.setOffline(true)
+    await page.evaluate(() => dispatchEvent(new Event("offline")))
+    await ask(page, "/say two")
+    await page.waitForSelector("article[data-status=sending]")
+    const at = `#/s/${sessionIn(page)}`
+    await page.close({ runBeforeUnload: false })
+    await context.setOffline(false)
+    const again = await openIn(context, cuecard, at)
+    await settled(again.page, 2)
+    const said = await again.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
+    expect(said).toEqual(["/say one", "/say two"])
+    windows = [again.page]
+    faults = again.errors
+    await expectSame(2)
+  })
+})
+
+describe("leave", () => {
+  test("[PG20] allowed in one window and denied in another at once: one of them counts, and all show which", async () => {
+    const [first, second, phone] = await threeWindows()
+    await ask(first, '/call probe_ask {"text":"now"}')
+    await shows([first, second, phone], ".ask")
+    expect(await phone.textContent(".ask")).toContain("May this run?")
+    expect(await phone.isVisible('text="now"')).toBe(true)
+    expect(await first.$(".typing")).toBe(null)
+    await Promise.all([
+      second.click(".ask >> text=Approve"),
+      phone.click(".ask >> text=Deny", { timeout: 2_000 }).catch(() => {}),
+    ])
+    await shows(windows, "article[data-status=completed] >> nth=1")
+    const badge = await first.textContent("[data-segment=tool] summary")
+    expect(badge).toMatch(/Allowed\[OK\]|\[DENIED\]/)
+    await expectSame(2)
+  })
+
+  test("[PG20] by keyboard alone", async () => {
+    const [first] = await threeWindows()
+    await ask(first, '/call probe_ask {"text":"now"}')
+    await first.waitForSelector(".ask")
+    await first.focus(".ask .firm")
+    await first.keyboard.press("Tab")
+    await first.keyboard.press("Enter")
+    await shows(windows, "text=[DENIED]")
+    expect(await first.evaluate(() => document.activeElement?.localName)).toBe("summary")
+    await expectSame(2)
+  })
+
+  test("[PG20] a waiting answer is stopped by Escape; its call is interrupted and asks no more", async () => {
+    const [first, second] = await threeWindows()
+    await ask(first, '/call probe_ask {"text":"now"}')
+    await shows([first, second], ".ask")
+    await second.keyboard.press("Escape")
+    await shows(windows, "text=[INTERRUPTED]")
+    expect(await first.$(".ask")).toBe(null)
+    await expectSame(2)
+  })
+})
+
+describe("again", () => {
+  test("[PG21] a failed answer says why, and is tried again; the attempts are versions", async () => {
+    const [first, second] = await threeWindows()
+    await ask(first, "/fault model_cut_off")
+    await shows(windows, "[data-note=failed]")
+    expect(await first.textContent("[data-note=failed]")).toBe("The model's answer ended early. Try again")
+    await second.click("text=Try again")
+    await shows(windows, "text=2/2")
+    await shows(windows, "[data-note=failed]")
+    await first.click("button[aria-label='Previous version']")
+    await shows(windows, "text=1/2")
+    await expectSame(2)
+  })
+
+  test("[PG22] [PG23] said differently, and back: the same in every window and after a reload", async () => {
+    const [first, second, phone] = await threeWindows("/say one")
+    await ask(first, "/say two")
+    await settled(first, 2)
+    await first.hover("article[data-role=user] >> nth=0")
+    await first.click("button[aria-label=Edit] >> nth=0")
+    await first.fill(".editor textarea", "/say other")
+    await first.keyboard.press("Control+Enter")
+    await shows(windows, "p:text-is('other')")
+    await settled(first)
+    expect(await first.$(".editor")).toBe(null)
+    expect(await second.$$("article")).toHaveLength(2)
+    expect(await second.textContent("article[data-role=user] .versions")).toBe("2/2")
+    await phone.click("button[aria-label='Previous version']")
+    await shows(windows, "p:text-is('two')")
+    expect(await phone.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Previous version")
+    await first.reload()
+    await settled(first, 2)
+    expect(await first.textContent("article[data-role=user] .versions")).toBe("1/2")
+    await expectSame(2)
+  })
+
+  test("[PG23] far up, another version comes without moving the switch that the reader used", async () => {
+    const [first] = await threeWindows('/say "a\\n\\nb\\n\\nc"')
+    for (let at = 2; at <= 16; at++) {
+      await ask(first, `/say "${"line\\n\\n".repeat(12)}${at}"`)
+      await first.waitForSelector(`article[data-status=completed] p:text-is("${at}")`)
+    }
+    const target = first.locator("article[data-role=user]").nth(2)
+    await target.scrollIntoViewIfNeeded()
+    await first.mouse.wheel(0, -40)
+    await target.hover()
+    await target.locator("button[aria-label=Edit]").click()
+    await first.fill(".editor textarea", "/say short")
+    await first.keyboard.press("Control+Enter")
+    await first.waitForSelector("p:text-is('short')")
+    await settled(first, 3)
+    const way = first.locator("article[data-role=user]").nth(2).locator("[data-way=back]")
+    const before = (await way.boundingBox())?.y ?? 0
+    await first.evaluate(() => Reflect.set(window, "kept", document.querySelectorAll("article")[1]))
+    await way.click()
+    await first.waitForSelector('p:text-is("16")', { state: "attached" })
+    await first.waitForTimeout(500)
+    const on = first.locator("article[data-role=user]").nth(2).locator("[data-way=on]")
+    expect(Math.abs(((await on.boundingBox())?.y ?? 0) - before)).toBeLessThan(2)
+    expect(await first.evaluate(() => Reflect.get(window, "kept") === document.querySelectorAll("article")[1])).toBe(
+      true,
+    )
+    await expectSame(16)
+  })
+
+  test("[PG19] queued words are taken back in the window that asks, and go from all", async () => {
+    const [first, second, phone] = await threeWindows()
+    await ask(first, SLOW)
+    await first.waitForSelector("article[data-status=running] [data-segment=text]")
+    await ask(first, "/say later")
+    await ask(first, "/say last")
+    await shows([first, second, phone], "article[data-status=queued] >> nth=1")
+    await phone.click("text=Withdraw >> nth=0")
+    await Promise.all(
+      windows.map((page) => page.waitForFunction(() => document.querySelectorAll("[data-status=queued]").length === 1)),
+    )
+    expect(await phone.inputValue(FIELD)).toBe("/say later")
+    expect(await first.inputValue(FIELD)).toBe("")
+    await second.keyboard.press("Escape")
+    await expectSame(3)
+  })
+
+  test("[PG25] the output of a running tool grows while its fold is open", async () => {
+    const { page } = await open(browser, cuecard)
+    await ask(page, '/call probe_stream {"lines":300,"ms":20}')
+    await page.waitForSelector("[data-state=running] summary")
+    await page.click("[data-segment=tool] summary")
+    await page.waitForSelector("text=line 20 of 300")
+    const box = page.locator(".data pre").nth(1)
+    await box.evaluate((one) => {
+      one.scrollTop = 40
+    })
+    await page.waitForSelector("text=line 60 of 300")
+    expect(await box.evaluate((one) => one.scrollTop)).toBe(40)
+    await box.evaluate((one) => {
+      one.scrollTop = one.scrollHeight
+    })
+    await page.waitForSelector("text=line 120 of 300")
+    expect(await box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)).toBeLessThan(9)
+    await settled(page)
+    expect(await page.getAttribute("[data-segment=tool] details", "open")).toBe("")
+    await page.context().close()
+  })
+})
