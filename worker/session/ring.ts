@@ -14,7 +14,7 @@ export interface Numbered {
   /** Id of the message it is about. */
   readonly message: string
   readonly body: string
-  /** Whether it is the last word on its message: what a client with `live: false` waits for. */
+  /** Whether its message is over or waits for a person: what a client with `live: false` wants to know. */
   readonly ends: boolean
 }
 

@@ -131,7 +131,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     },
     sendOps(seq, ops, stored) {
       const { id, status } = stored.message
-      const ends = isEnded(status)
+      const ends = isEnded(status) || status === "waiting"
       broadcast({ seq, type: "ops", message: id, body: opsBody(id, ops), ends }, () => numberedMessage(stored))
     },
     resume(socket, { epoch, seq, after, live, since }) {
