@@ -1,9 +1,13 @@
 /** directory.test.ts: the list of a user's sessions. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
-import { expect, test } from "vitest"
+import { afterEach, expect, test, vi } from "vitest"
 import { LIST_SQL } from "../../worker/tenant/directory.ts"
 import { call, makeSession, tablesOf, tokenOf } from "./call.ts"
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 test("[DI1] lists a user's own sessions, the last one used first, titled by their first words", async () => {
   const token = await tokenOf("list", "ada")
@@ -85,4 +89,33 @@ test("[DI4] listing reads the rows that it returns, however many there are", asy
     return cursor.rowsRead
   })
   expect(rowsRead).toBeLessThanOrEqual(40)
+})
+
+test("[AU8] a session is told of revocations until its longest token runs out; then, and when all is told, it sleeps", async () => {
+  const stub = env.DIRECTORY.getByName("acme:held")
+  const now = Date.now() / 1000
+  const claims = (token: string, seconds: number) => ({
+    ...{ tenant: "acme", user: "held", expires: now + seconds, token, issued: now },
+  })
+  const held = () =>
+    runInDurableObject(stub, async (_object, { storage }) => ({
+      holders: storage.sql.exec("SELECT session, until - ? AS seconds, told FROM holder", now).toArray(),
+      alarm: ((await storage.getAlarm()) ?? 0) / 1000 - now,
+    }))
+  for (const seconds of [60, 6000, 600]) await stub.admit(claims("one", seconds), "s1")
+  expect(await held()).toMatchObject({ holders: [{ session: "s1", told: 0 }], alarm: -now })
+  expect((await held()).holders[0]?.["seconds"]).toBeCloseTo(6000)
+
+  await stub.revoke(claims("gone", 900), false)
+  await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 1 }])
+  expect((await held()).alarm).toBeCloseTo(905, 0)
+  await stub.admit(claims("two", 60), "s2")
+  expect((await held()).holders).toMatchObject([{ told: 1 }, { session: "s2", told: 1 }])
+
+  vi.useFakeTimers({ toFake: ["Date"], now: (now + 1000) * 1000 })
+  await stub.admit(claims("three", 6000), "s3")
+  expect((await held()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
+  await stub.revoke(claims("four", 6000), false)
+  // Numbers are not given twice: what was forgotten leaves no gap through which the next one could slip.
+  await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
 })
