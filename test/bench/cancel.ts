@@ -4,6 +4,7 @@
 
 import { startCuecard } from "cuecard/testing"
 import type { ServerFrame } from "../../shared/frame.ts"
+import { WINDOW_MS } from "../../shared/limits.ts"
 import { nextId, openReader, type Reader } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
 import { median, ms, percentile, sleep } from "./measure.ts"
@@ -11,8 +12,6 @@ import type { Row } from "./table.ts"
 
 const RUNS = 100
 const PROMPT = "/bench deltas=100000 chars=6 delay_ms=1"
-/** Cancels fall anywhere in a window and in the next. */
-const SPREAD_MS = 200
 
 /** Milliseconds until the acknowledgement; null where the server knows no cancel. */
 async function cancelOnce(reader: Reader, afterMs: number): Promise<number | null> {
@@ -52,9 +51,9 @@ async function measure(): Promise<readonly (number | null)[]> {
   const cuecard = await startCuecard()
   const reader = await openReader(cuecard, (await cuecard.createSession()).id)
   const times: (number | null)[] = []
-  // 61 and RUNS have no common factor: the moments are spread evenly, the same in every run.
+  // Anywhere in a window. 61 and RUNS have no common factor: the moments are spread evenly, the same in every run.
   for (let i = 0; i < RUNS && times.at(-1) !== null; i++) {
-    times.push(await cancelOnce(reader, (((i * 61) % RUNS) / RUNS) * SPREAD_MS))
+    times.push(await cancelOnce(reader, (((i * 61) % RUNS) / RUNS) * WINDOW_MS))
   }
   reader.socket.close()
   await cuecard.close()

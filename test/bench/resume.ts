@@ -6,6 +6,7 @@
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { canonicalJson } from "../../shared/frame.ts"
+import { WINDOW_MS } from "../../shared/limits.ts"
 import { answerTo, isEnd, nextId, openReader, type Reader, readPage, textShown } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
 import { kb, median, ms, sleep } from "./measure.ts"
@@ -28,8 +29,11 @@ interface Cut {
   readonly ended: Promise<unknown>
 }
 
+/** So much after half of the text, the `run`-th one is cut: at another moment of a window each time. */
+const momentMs = (run: number): number => (run * WINDOW_MS) / RUNS
+
 /** Runs a turn until a reader has seen half of it, and cuts that reader off. */
-async function cutInTheMiddle(cuecard: Cuecard): Promise<Cut> {
+async function cutInTheMiddle(cuecard: Cuecard, run: number): Promise<Cut> {
   const session = (await cuecard.createSession()).id
   const [reader, watcher] = [await openReader(cuecard, session), await openReader(cuecard, session)]
   const exchange = nextId()
@@ -37,6 +41,7 @@ async function cutInTheMiddle(cuecard: Cuecard): Promise<Cut> {
   const ended = watcher.until(isEnd)
   reader.say({ type: "send", id: exchange, content: PROMPT })
   await half
+  await sleep(momentMs(run))
   reader.socket.close()
   return { cuecard, session, exchange, reader, watcher, ended }
 }
@@ -114,7 +119,7 @@ interface Killed {
   readonly ms: number
 }
 
-async function kill(): Promise<Killed> {
+async function kill(run: number): Promise<Killed> {
   const cuecard = await startCuecard()
   const session = (await cuecard.createSession()).id
   const reader = await openReader(cuecard, session)
@@ -122,6 +127,7 @@ async function kill(): Promise<Killed> {
   const half = reader.until(() => textShown(answerTo(reader, exchange)).length >= CHARS / 2)
   reader.say({ type: "send", id: exchange, content: PROMPT })
   await half
+  await sleep(momentMs(run))
   await cuecard.kill()
   // What was on its way when the process ended was sent, and so shown.
   await sleep(100)
@@ -137,9 +143,9 @@ async function kill(): Promise<Killed> {
   return { seen: seen.length, kept, status: stored?.status ?? "none", ms: page.ms }
 }
 
-async function repeat<T>(run: () => Promise<T>): Promise<T[]> {
+async function repeat<T>(run: (i: number) => Promise<T>): Promise<T[]> {
   const runs: T[] = []
-  for (let i = 0; i < RUNS; i++) runs.push(await run())
+  for (let i = 0; i < RUNS; i++) runs.push(await run(i))
   return runs
 }
 
@@ -148,8 +154,11 @@ const count = (runs: readonly boolean[]): string => `${runs.filter(Boolean).leng
 export async function benchResume(): Promise<Row[]> {
   const floor = await floorMs()
   const cuecard = await startCuecard()
-  const middle = await repeat(async () => comeBack(await cutInTheMiddle(cuecard)))
-  const late = await repeat(async () => comeBackLate(await cutInTheMiddle(cuecard)))
+  const middle = await repeat(async (i) => comeBack(await cutInTheMiddle(cuecard, i)))
+  // Nothing is timed here, so they may go side by side.
+  const late = await Promise.all(
+    Array.from({ length: RUNS }, async (_, i) => comeBackLate(await cutInTheMiddle(cuecard, i))),
+  )
   await cuecard.close()
   const killed = await repeat(kill)
   const of = (key: "ms" | "missed" | "again"): number => median(middle.map((run) => run[key]))
