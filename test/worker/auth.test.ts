@@ -221,6 +221,10 @@ describe("deployments", () => {
     [{ JWT_SECRET: LOCAL_SECRET }, "JWT_SECRET is the local development secret"],
     [{ ENVIRONMENT: "prodution" }, "ENVIRONMENT is neither local nor production"],
     [{ ENVIRONMENT: undefined }, "ENVIRONMENT is neither local nor production"],
+    [{ TIME_SCALE: "0.1" }, "TIME_SCALE is set in production"],
+    [{ PROBE_TOOLS: "on" }, "PROBE_TOOLS is set in production"],
+    [{ PLANT: "" }, "PLANT is set in production"],
+    [{ MODEL_SCRIPT: "[]" }, "MODEL_SCRIPT is set in production"],
     [{ AUTH: "dev", JWT_SECRET: "short" }, "AUTH is dev in production; JWT_SECRET is shorter"],
   ])("[AU3] production with %j refuses to serve, saying which", async (vars, because) => {
     const token = await tokenOf("acme", "ada")

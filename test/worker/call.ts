@@ -45,7 +45,8 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
   if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
   // Tools for tests are no part of a deployment that is to be judged.
-  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...env, PROBE_TOOLS: undefined, ...over })
+  const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined }
+  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...own, ...over })
 }
 
 /** What a refusal looks like: its status and its code. */
