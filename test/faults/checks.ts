@@ -6,18 +6,22 @@
  */
 
 import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/frame.ts"
-import { isEnded, type Message } from "../../shared/message.ts"
+import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
-import type { Stage } from "./act.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
+import type { Stage } from "./stage.ts"
 import type { Tab } from "./tab.ts"
 import { clip, type Rule, type Violation } from "./violation.ts"
 
 type Report = (rule: Rule, detail: string) => void
 
 /** Everything that can be said of one session once its server has stopped. */
-export function checkSession(stage: Stage, stored: StoredSession | undefined): Violation[] {
+export function checkSession(
+  stage: Stage,
+  stored: StoredSession | undefined,
+  effects: ReadonlyMap<string, number>,
+): Violation[] {
   const found: Violation[] = []
   const report: Report = (rule, detail) => void found.push({ rule, session: stage.plan.name, detail })
   if (stored === undefined) {
@@ -28,24 +32,66 @@ export function checkSession(stage: Stage, stored: StoredSession | undefined): V
   checkDoubles(stored, report)
   checkRows(stage.page, stored, report)
   checkEnds(stored, report)
+  checkCancels(stage, stored, report)
+  checkEffects(stored, effects, report)
   for (const tab of stage.tabs) checkShown(tab, stored, report)
   return found
 }
 
-/** Acknowledged: stored once, with its words. Refused: not stored. The same id: the same seq. */
-function checkSends({ ledger }: Stage, { all }: StoredSession, report: Report): void {
+/** Acknowledged: stored once, with its words, or taken back. Refused: not stored. */
+function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSession, report: Report): void {
   for (const { id, content, acks, refusals } of ledger.values()) {
     const rows = all.filter((message) => message.id === id)
-    if (acks.length > 0 && rows.length !== 1)
-      report("stored_once", `${id} was acknowledged and is stored ${rows.length} times`)
-    if (acks.length === 0 && refusals.length > 0 && rows.length > 0)
-      report("refused_away", `${id}: ${refusals.join(", ")}`)
+    const count = rows.length + (withdrawn.has(id) ? 1 : 0)
+    const isMessage = !withdrawals.has(id)
+    if (acks.length > 0 && count !== 1 && isMessage)
+      report("stored_once", `${id} was acknowledged and is stored ${count} times`)
+    if (acks.length === 0 && refusals.length > 0 && count > 0) report("refused_away", `${id}: ${refusals.join(", ")}`)
     // One that waited is given a later seq when its turn begins.
     if (acks.some((seq, at) => seq < (acks[at - 1] ?? 0))) report("ack_steady", `${id}: ${acks.join(", ")}`)
     for (const row of rows) {
-      if (row.words !== content) report("words_kept", `${id}: ${clip(row.words)} was sent as ${clip(content)}`)
+      if (content !== null && row.words !== content)
+        report("words_kept", `${id}: ${clip(row.words)} was sent as ${clip(content)}`)
     }
   }
+}
+
+/** Law 7: what was cancelled is stored so, and nothing changed it later; what was taken back begins no turn. */
+function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, report: Report): void {
+  for (const [exchange, seq] of stage.cancelled) {
+    const answers = all.filter((message) => message.exchange_id === exchange && message.role === "assistant")
+    const isCancelled = answers.some(({ id, status }) => status === "cancelled" && seqs.get(id) === seq)
+    if (isCancelled || withdrawn.get(exchange) === seq) continue
+    const stored = answers.map(({ id, status }) => `${status} at ${seqs.get(id)}`).join(", ")
+    report("cancel_holds", `${exchange} was cancelled with seq ${seq}, and is stored as ${stored}`)
+  }
+  for (const [command, message] of stage.withdrawals) {
+    const isAcknowledged = (stage.ledger.get(command)?.acks.length ?? 0) > 0
+    if (isAcknowledged && !withdrawn.has(message)) report("cancel_holds", `${message} was taken back, and is stored`)
+  }
+}
+
+/** Law 8: no side effect twice; none that was denied; none that is told and did not happen. */
+function checkEffects({ all }: StoredSession, effects: ReadonlyMap<string, number>, report: Report): void {
+  const calls = new Map<string, ToolCall[]>()
+  for (const call of all.flatMap(callsOf)) {
+    const key = keyIn(call)
+    if (key !== null) calls.set(key, [...(calls.get(key) ?? []), call])
+  }
+  for (const [key, ofKey] of calls) {
+    const count = effects.get(key) ?? 0
+    // Each version of an answer may ask for it anew.
+    const allowed = ofKey.filter(({ approval }) => approval === null || approval === "allowed").length
+    if (count > allowed) report("once_dispatched", `${key} happened ${count} times, asked for ${allowed} times`)
+    if (count === 0 && ofKey.some(({ status }) => status === "ok"))
+      report("once_dispatched", `${key} is told and never happened`)
+  }
+}
+
+function keyIn({ name, args }: ToolCall): string | null {
+  if (name !== "probe_effect" && name !== "probe_ask") return null
+  const key = /"key":"([^"]+)"/.exec(args)?.[1]
+  return key ?? null
 }
 
 /** No id and no words twice: each message of a run has words of its own. */
@@ -115,8 +161,9 @@ function around(a: string, b: string): string {
 }
 
 /** Law 3: every state shown is a prefix of what is stored; law 7: what has ended does not change any more. */
-function checkShown(tab: Tab, { all }: StoredSession, report: Report): void {
+function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report): void {
   for (const [id, states] of tab.shown) {
+    if (withdrawn.has(id)) continue
     const final = all.find((message) => message.id === id)
     if (final === undefined) {
       report("shown_is_stored", `${id} was shown and is not stored: ${clip(canonicalJson(states.at(-1)))}`)

@@ -11,7 +11,7 @@ const FAULTS = Number(process.env["FAULTS"] ?? 200)
 /** The usual seeds are the same everywhere, so that a change is never blamed for what was there before it. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 
-test(`[FS1] ${FAULTS} seeded faults lose nothing, double nothing and leave no turn open`, async () => {
+test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults lose nothing, double nothing and leave no turn open`, async () => {
   const started = performance.now()
   const reports = await playUntil(FAULTS, FROM, NAMED_SEEDS, () => {})
   const total = totalOf(reports, performance.now() - started)

@@ -6,21 +6,26 @@
 
 import { type Chance, createChance } from "./chance.ts"
 import type { Cut } from "./proxy.ts"
+import { scriptWords } from "./script.ts"
 import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 
 /** Which model a run's server asks. */
 export type ModelKind = "scripted" | "upstream"
 
+/** `thenKill`: the process is killed as soon as what was asked is answered, or 1 ms after it was asked. */
 export type Fault =
   | { readonly kind: "kill" }
   | { readonly kind: "evict" }
   | { readonly kind: "cut"; readonly how: Cut; readonly tab: number }
   | { readonly kind: "repeat"; readonly via: "socket" | "http" }
   | { readonly kind: "reopen"; readonly tab: number }
+  | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: boolean }
+  | { readonly kind: "withdraw"; readonly thenKill: boolean }
+  | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: boolean }
   /** The model's own: the turn's words ask for it. */
   | { readonly kind: "model"; readonly play: ModelFault }
 
-export type FaultKind = Fault["kind"]
+export type Revising = "regenerate" | "edit" | "retry" | "switch"
 
 /** When a fault strikes, counted from the moment in which the turn's message is sent. */
 export type Moment =
@@ -31,7 +36,18 @@ export type Moment =
   /** The n-th numbered frame came; with `inside` in the middle of it, where a connection is cut. */
   | { readonly at: "frame"; readonly n: number; readonly inside: boolean }
   | { readonly at: "ms"; readonly ms: number }
+  /** A call waits for leave. */
+  | { readonly at: "waiting" }
   | { readonly at: "ended" }
+
+/** What a person says to a call that waits; null: nothing, the next message settles it. */
+export interface Leave {
+  readonly decision: "allow" | "deny"
+  readonly tab: number
+  readonly afterMs: number
+  /** Another tab says the opposite at the same time. */
+  readonly disputed: boolean
+}
 
 export interface TurnPlan {
   readonly id: string
@@ -39,6 +55,7 @@ export interface TurnPlan {
   readonly via: "socket" | "http"
   readonly fault: Fault
   readonly moment: Moment
+  readonly leave: Leave | null
   /** Waits for the turn's end before the next; else that one is queued. */
   readonly patient: boolean
 }
@@ -60,34 +77,54 @@ export interface Size {
   readonly turns: number
 }
 
-const TURN_KINDS = ["kill", "evict", "cut", "cut", "cut", "repeat", "repeat", "reopen"] as const
+const TURN_KINDS = [
+  ...(["kill", "evict", "cut", "cut", "cut", "repeat", "repeat", "reopen"] as const),
+  ...(["cancel", "cancel", "withdraw", "revise", "revise"] as const),
+] as const
 const CUTS: readonly Cut[] = ["drop", "drop", "blackhole", "half_to_client", "half_to_server"]
 
 export function planRun(seed: number, { sessions, turns }: Size): RunPlan {
   const chance = createChance(seed)
-  const model: ModelKind = chance.odds(0.5) ? "upstream" : "scripted"
+  const model: ModelKind = chance.odds(0.4) ? "upstream" : "scripted"
   const plans = Array.from({ length: sessions }, (_, at) => planSession(chance, `s${seed}-${at}`, model, turns))
   return { seed, model, sessions: plans }
 }
 
 function planSession(chance: Chance, name: string, model: ModelKind, turns: number): SessionPlan {
   const tabs = chance.odds(0.5) ? 2 : 1
-  const plans = Array.from({ length: turns }, (_, at) => planTurn(chance, `${name}-${at}`, model, tabs))
+  const plans: TurnPlan[] = []
+  for (let at = 0; at < turns; at++) {
+    const turn = planTurn(chance, `${name}-${at}`, model, tabs)
+    const before = plans.at(-1)
+    // What is to be taken back from the queue needs somebody before it.
+    if (turn.fault.kind === "withdraw" && before !== undefined) plans[at - 1] = { ...before, patient: false }
+    plans.push(turn)
+  }
   return { name, tabs, turns: plans }
 }
 
 function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): TurnPlan {
-  const isModels = model === "upstream" && chance.odds(0.4)
-  const fault = isModels ? modelFault(chance) : planFault(chance, tabs)
-  const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model)
-  const moment: Moment = fault.kind === "evict" ? { at: "ended" } : planMoment(chance)
-  // An object is put out of memory only where nothing runs.
-  const patient = fault.kind === "evict" || chance.odds(0.75)
-  return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, patient }
+  const fault: Fault =
+    model === "upstream" && chance.odds(0.4)
+      ? { kind: "model", play: chance.pick(MODEL_FAULTS) }
+      : planFault(chance, tabs)
+  const asks = fault.kind !== "model" && chance.odds(0.25)
+  const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model, asks)
+  const isAlone = fault.kind === "evict" || fault.kind === "revise"
+  const leave = planLeave(chance, tabs) ?? (isAlone ? REFUSAL : null)
+  // Nobody answers: the next message has to come, or there would be no end.
+  const patient = isAlone || (chance.odds(0.75) && !(asks && leave === null))
+  const moment = planMoment(chance, fault, asks)
+  return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, leave, patient }
 }
 
-function modelFault(chance: Chance): Fault {
-  return { kind: "model", play: chance.pick(MODEL_FAULTS) }
+/** What is said at once where nobody else would say anything. */
+export const REFUSAL: Leave = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
+
+function planLeave(chance: Chance, tabs: number): Leave | null {
+  if (chance.odds(0.2)) return null
+  const decision = chance.odds(0.7) ? "allow" : "deny"
+  return { decision, tab: chance.int(tabs), afterMs: chance.between(0, 400), disputed: tabs > 1 && chance.odds(0.3) }
 }
 
 function planFault(chance: Chance, tabs: number): Fault {
@@ -102,11 +139,23 @@ function planFault(chance: Chance, tabs: number): Fault {
       return { kind, via: chance.odds(0.5) ? "socket" : "http" }
     case "reopen":
       return { kind, tab: chance.int(tabs) }
+    case "cancel":
+      return { kind, via: chance.pick(["page", "socket", "http"]), thenKill: chance.odds(0.2) }
+    case "withdraw":
+      return { kind, thenKill: chance.odds(0.2) }
+    case "revise":
+      return { kind, how: chance.pick(["regenerate", "edit", "retry", "switch"]), thenKill: chance.odds(0.2) }
   }
 }
 
-function planMoment(chance: Chance): Moment {
-  const at = chance.pick(["sent", "shown", "acked", "frame", "frame", "frame", "ms", "ended"] as const)
+const MOMENTS = ["sent", "shown", "acked", "frame", "frame", "frame", "ms", "ended"] as const
+
+function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
+  // An object is put out of memory only where nothing runs; another version is asked for where nothing runs.
+  if (fault.kind === "evict") return { at: asks ? "waiting" : "ended" }
+  if (fault.kind === "revise") return { at: "ended" }
+  if (fault.kind === "withdraw") return { at: chance.pick(["shown", "acked"]) }
+  const at = asks && chance.odds(0.5) ? "waiting" : chance.pick(MOMENTS)
   switch (at) {
     case "frame":
       return { at, n: chance.between(1, 8), inside: chance.odds(0.3) }
@@ -120,34 +169,28 @@ function planMoment(chance: Chance): Moment {
 const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
 /** A message that no other resembles, and that makes the model do something. */
-function planWords(chance: Chance, id: string, model: ModelKind): string {
-  if (model === "upstream") return `play ${chance.pick(["words", "thought", "tools"])} ${id}`
-  switch (chance.int(4)) {
+export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
+  if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
+  if (asks) return scriptWords(chance, id, true)
+  switch (chance.int(6)) {
     case 0:
       return `/say ${wordsOf(chance, id)}`
     case 1:
       return `/think ${wordsOf(chance, id)}`
     case 2:
       return `What is the weather in ${chance.pick(CITIES)} and ${chance.pick(CITIES)}? (${id})`
-    default: {
+    case 3: {
       const deltas = chance.between(30, 120)
       return `/bench deltas=${deltas} chars=${chance.between(1, 12)} tools=${chance.int(3)} delay_ms=5 ${id}`
     }
+    default:
+      return scriptWords(chance, id, false)
   }
 }
 
 const PIECES = [
-  "plain",
-  "words",
-  "`code`",
-  "a < b",
-  "<b>bold</b>",
-  "<span id='weather_1'>",
-  "</span>",
-  "ünïcödé",
-  "🌦️",
-  "\n\n",
-  "**so**",
+  ...["plain", "words", "`code`", "a < b", "<b>bold</b>", "<span id='weather_1'>", "</span>"],
+  ...["ünïcödé", "🌦️", "\n\n", "**so**"],
 ]
 
 function wordsOf(chance: Chance, id: string): string {

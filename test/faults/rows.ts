@@ -13,6 +13,10 @@ export interface StoredSession {
   readonly epoch: string
   /** Every message, of every version, and those that wait. */
   readonly all: readonly Message[]
+  /** Seq of each message's last change, by id. */
+  readonly seqs: ReadonlyMap<string, number>
+  /** Seq with which a message was taken back from the queue, by its id. */
+  readonly withdrawn: ReadonlyMap<string, number>
   /** The active path, oldest first, and those that wait behind it. */
   readonly path: readonly Message[]
   readonly lastSeq: number
@@ -40,9 +44,12 @@ function readSession(file: string): StoredSession | null {
     if (session === null) return null
     const queued = store.queue().map(({ message }) => message)
     const all: Message[] = []
+    const seqs = new Map<string, number>()
     for (let pos = 1; pos <= store.newestPos(); pos++) {
       const stored = store.at(pos)
-      if (stored !== null) all.push(stored.message)
+      if (stored === null) continue
+      all.push(stored.message)
+      seqs.set(stored.message.id, stored.seq)
     }
     const path: Message[] = []
     for (let pos = store.tip(); pos !== null; ) {
@@ -52,7 +59,9 @@ function readSession(file: string): StoredSession | null {
       pos = stored.parent
     }
     const { id, epoch } = session
-    return { id, epoch, all: [...all, ...queued], path: [...path, ...queued], lastSeq: store.lastSeq() }
+    const withdrawn = new Map(store.withdrawnSince(0).map(({ message, seq }) => [message.id, seq]))
+    const lastSeq = store.lastSeq()
+    return { id, epoch, seqs, withdrawn, lastSeq, all: [...all, ...queued], path: [...path, ...queued] }
   } finally {
     database.close()
   }

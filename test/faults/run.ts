@@ -2,18 +2,21 @@
  * run.ts: one seeded run: a server, some sessions side by side, their plans, and what was found wrong in the end.
  */
 
-import { closeStage, type Host, openStage, playStage, settleStage } from "./act.ts"
+import { playStage, settleStage } from "./act.ts"
 import { createChance } from "./chance.ts"
 import { checkSession, liveDifference } from "./checks.ts"
-import { type FaultKind, planRun, type RunPlan, type Size } from "./plan.ts"
+import { startClerk } from "./clerk.ts"
+import { planRun, type RunPlan, type Size } from "./plan.ts"
 import { readSessions } from "./rows.ts"
 import { startServer } from "./server.ts"
+import { closeStage, type Host, openStage } from "./stage.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
 import type { Violation } from "./violation.ts"
 
 export interface Report {
   readonly seed: number
-  readonly faults: ReadonlyMap<FaultKind, number>
+  /** How often each fault struck. */
+  readonly faults: ReadonlyMap<string, number>
   readonly violations: readonly Violation[]
   readonly ms: number
 }
@@ -43,24 +46,28 @@ export async function runSeed(
 ): Promise<Report> {
   const started = performance.now()
   const plan = planRun(seed, size)
-  const upstream = await startUpstream()
+  const faults = new Map<string, number>()
+  const count = (fault: string): void => void faults.set(fault, (faults.get(fault) ?? 0) + 1)
+  const upstream = await startUpstream((play) => count(`model: ${play}`))
   const server = await startServer({ ...varsFor(plan, upstream), ...vars })
-  const faults = new Map<FaultKind, number>()
   const violations: Violation[] = []
   const host: Host = {
     server,
+    model: plan.model,
     chance: createChance(seed + 1),
     report: (violation) => void violations.push(violation),
-    count: (kind) => void faults.set(kind, (faults.get(kind) ?? 0) + 1),
+    count,
   }
   try {
     const stages = await Promise.all(plan.sessions.map((session) => openStage(host, session)))
+    const stopClerks = stages.map((stage) => startClerk(host, stage))
     await Promise.all(stages.map((stage) => playStage(host, stage)))
     await Promise.all(stages.map((stage) => settleStage(host, stage, liveDifference)))
+    for (const stop of stopClerks) stop()
     await Promise.all(stages.map(closeStage))
     await server.stop()
     const stored = readSessions(server.persist)
-    for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session)))
+    for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session), upstream.effects))
   } finally {
     await server.stop()
     await server.remove()

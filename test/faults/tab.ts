@@ -23,6 +23,7 @@ export interface TabDeps {
   readonly proxy: TabProxy
   readonly shelf: Shelf
   readonly chance: Chance
+  readonly nextId: () => string
   readonly report: (rule: Rule, detail: string) => void
   /** Each frame as it came, before it is applied. */
   readonly onFrame: (frame: ServerFrame) => void
@@ -123,7 +124,7 @@ export function openTab(deps: TabDeps): Tab {
       shelf: deps.shelf,
       connect: (_session, protocols, events) => connect(() => room, protocols, events),
       ...{ now: clock.now, after: clock.after, random: deps.chance.real },
-      nextId: () => crypto.randomUUID(),
+      nextId: deps.nextId,
       schedule: (call) => call(),
       ended() {},
     })

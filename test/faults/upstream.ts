@@ -23,7 +23,9 @@ export const MODEL_FAULTS = [
 ] as const
 
 export type ModelFault = (typeof MODEL_FAULTS)[number]
-export type Play = "words" | "thought" | "tools" | ModelFault
+export type Play = "words" | "thought" | "tools" | "effects" | "asks" | ModelFault
+
+const FAULTS: ReadonlySet<string> = new Set(MODEL_FAULTS)
 
 export interface Upstream {
   readonly url: string
@@ -45,7 +47,8 @@ interface Asked {
   readonly before: number
 }
 
-export async function startUpstream(): Promise<Upstream> {
+/** `onFault` learns of each fault that is played, once for each turn. */
+export async function startUpstream(onFault: (play: Play) => void): Promise<Upstream> {
   const effects = new Map<string, number>()
   const asked = new Map<string, number>()
   const server = createServer((request, reply) => {
@@ -59,7 +62,9 @@ export async function startUpstream(): Promise<Upstream> {
       effects.set(effect, (effects.get(effect) ?? 0) + 1)
       return void reply.writeHead(200, { "content-type": "application/json" }).end('{"done":true}')
     }
-    await play(readAsked(body, asked), reply)
+    const wanted = readAsked(body, asked)
+    if (wanted.before === 0 && FAULTS.has(wanted.play)) onFault(wanted.play)
+    await play(wanted, reply)
   }
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -111,7 +116,11 @@ async function play(asked: Asked, reply: ServerResponse): Promise<void> {
     case "thought":
       return stream(reply, [...thoughts(tag, 30), ...speech(tag, 30), finish("stop")])
     case "tools":
-      return stream(reply, toolStep(asked))
+      return stream(reply, toolStep(asked, "weather", '{"location":"Oslo"}'))
+    case "effects":
+      return stream(reply, toolStep(asked, "probe_effect", JSON.stringify({ key: `${tag}-effect`, ms: 60 })))
+    case "asks":
+      return stream(reply, toolStep(asked, "probe_ask", JSON.stringify({ key: `${tag}-ask`, ms: 20 })))
     case "busy":
       return refuse(reply, 429)
     case "busy_retry_after":
@@ -129,12 +138,13 @@ async function play(asked: Asked, reply: ServerResponse): Promise<void> {
     case "silent_stream":
       reply.writeHead(200, HEADERS).flushHeaders()
       return
+    // A fault in the middle strikes once: run again, the step is whole.
     case "stall":
-      return stream(reply, speech(tag, 20), "hang")
+      return stream(reply, speech(tag, 20), before === 0 ? "hang" : "done")
     case "early_end":
       return stream(reply, speech(tag, 20), "end")
     case "early_end_call":
-      return stream(reply, [...speech(tag, 10), call(0, '{"location":"Par')], "end")
+      return stream(reply, [...speech(tag, 10), call("weather", '{"location":"Par')], "end")
     case "malformed":
       return stream(reply, [...speech(tag, 15), "data: {nonsense\n\n"])
     case "reset":
@@ -148,9 +158,9 @@ async function play(asked: Asked, reply: ServerResponse): Promise<void> {
   }
 }
 
-function toolStep({ tag, results }: Asked): string[] {
+function toolStep({ tag, results }: Asked, name: string, args: string): string[] {
   if (results.length === 0) {
-    return [...thoughts(tag, 8), ...speech(tag, 12), call(0, '{"location":"Oslo"}'), finish("tool_calls")]
+    return [...thoughts(tag, 8), ...speech(tag, 12), call(name, args), finish("tool_calls")]
   }
   const [, card = "none"] = /<span id='(\w+)'>/.exec(results.at(-1) ?? "") ?? []
   const words = `So ${tag}: <span id='${card}'>as you can see here</span>`.split(/(?<= )/)
@@ -191,8 +201,8 @@ function text(content: string): string {
   return line(delta({ content }))
 }
 
-function call(index: number, args: string): string {
-  const one = { index, id: `call_${index}`, type: "function", function: { name: "weather", arguments: args } }
+function call(name: string, args: string): string {
+  const one = { index: 0, id: "call_0", type: "function", function: { name, arguments: args } }
   return line(delta({ tool_calls: [one] }))
 }
 

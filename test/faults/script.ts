@@ -1,0 +1,55 @@
+/** script.ts: words that make the scripted model think, speak and call tools, in an order that chance chose. */
+
+import type { Chance } from "./chance.ts"
+
+type Event =
+  | { readonly type: "text_delta" | "thinking_delta"; readonly delta: string }
+  | { readonly type: "tool_call"; readonly name: string; readonly args: string }
+  | { readonly type: "pause"; readonly ms: number }
+
+/** A `/script` message: one or two steps with tools, then a last one that speaks. `asks`: one of the calls needs leave. */
+export function scriptWords(chance: Chance, id: string, asks: boolean): string {
+  const steps: Event[][] = []
+  const withTools = asks ? 1 : chance.between(1, 2)
+  for (let step = 0; step < withTools; step++) {
+    const calls = Array.from({ length: chance.between(1, 3) }, (_, at) => toolCall(chance, `${id}-${step}-${at}`))
+    if (asks) calls.push(call("probe_ask", { key: `${id}-ask`, ms: chance.int(40) }))
+    steps.push([...thoughts(chance, id), ...speech(chance, `${id}-${step}`), ...calls])
+  }
+  steps.push(speech(chance, `${id}-last`))
+  return `/script ${JSON.stringify(steps)}`
+}
+
+function toolCall(chance: Chance, key: string): Event {
+  switch (chance.int(6)) {
+    case 0:
+      return call("probe_stream", { lines: chance.between(3, 20), ms: 5 })
+    case 1:
+      return call("probe_slow", { ms: chance.between(5, 200) })
+    case 2:
+      return call("probe_fail", { how: chance.pick(["throw", "error"]) })
+    default:
+      // The effect is what must happen at most once, so it is what is tried most.
+      return call("probe_effect", { key, ms: chance.between(0, 150) })
+  }
+}
+
+function call(name: string, args: Record<string, string | number>): Event {
+  return { type: "tool_call", name, args: JSON.stringify(args) }
+}
+
+function speech(chance: Chance, id: string): Event[] {
+  const words = Array.from({ length: chance.between(5, 25) }, (_, at): Event[] => [
+    { type: "text_delta", delta: `${id}-${at} ` },
+    { type: "pause", ms: chance.between(1, 25) },
+  ])
+  return words.flat()
+}
+
+function thoughts(chance: Chance, id: string): Event[] {
+  if (chance.odds(0.5)) return []
+  const words = Array.from({ length: chance.between(2, 10) }, (_, at): Event => {
+    return { type: "thinking_delta", delta: `thought ${id} ${at} ` }
+  })
+  return [...words, { type: "pause", ms: chance.between(1, 120) }]
+}
