@@ -38,7 +38,7 @@ export class TranscriptStore {
   readonly busy = signal(false)
   /** What can be stopped. */
   readonly turn: Signal<Turn | null> = signal(null)
-  /** The answer that nothing was said after: the one that can be asked for again. */
+  /** The answer that nothing was said after, nor waits to be: the one that can be asked for again. */
   readonly lastAnswer: Signal<string | null> = signal(null)
   readonly hasOlder = signal(false)
   /** Grows with every batch of frames that changed something: what scrolling listens to. */
@@ -185,7 +185,7 @@ export class TranscriptStore {
     const turn = newest.findLast(
       ({ role, status }) => role !== "user" && (status === "running" || status === "waiting"),
     )
-    const last = newest.findLast(({ status }) => status !== "queued")
+    const last = newest.at(-1)
     this.busy.value = newest.some(
       ({ status }) => status === "running" || (status === "queued" && turn?.status !== "waiting"),
     )

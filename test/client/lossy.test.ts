@@ -1,0 +1,170 @@
+/** lossy.test.ts: whatever happens to the wires, the page ends where the server is, and what was said is there once. */
+
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { RequestError } from "../../client/api.ts"
+import { Room, type RoomDeps } from "../../client/room.ts"
+import { canonicalJson, type HistoryPage } from "../../shared/frame.ts"
+import { LossyServer } from "./lossy.ts"
+import { createShelf } from "./opened.ts"
+import { createClock, settle } from "./wire.ts"
+
+/** As in test/support/seeded.ts, whose `hold` waits for no promise. */
+const SEED = Number(process.env["FC_SEED"] ?? 586_031)
+const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
+
+interface Loading {
+  readonly done: (page: HistoryPage) => void
+  readonly fail: (error: Error) => void
+}
+
+function setUp() {
+  const clock = createClock()
+  const server = new LossyServer()
+  const loading: Loading[] = []
+  const shelf = createShelf()
+  let ids = 0
+  let expiresAt = clock.now() + 120_000
+  const deps: RoomDeps = {
+    api: {
+      token() {
+        if (expiresAt <= clock.now()) expiresAt = clock.now() + 120_000
+        return Promise.resolve({ token: "jwt", renewAt: expiresAt })
+      },
+      forgetToken() {},
+      sessions: () => Promise.resolve([]),
+      createSession: () => Promise.resolve("s1"),
+      page: () => new Promise((done, fail) => loading.push({ done, fail })),
+    },
+    shelf,
+    connect: (_session, _protocols, events) => server.connect(events),
+    now: clock.now,
+    random: () => 0.5,
+    nextId: () => `n${++ids}`,
+    after: clock.after,
+    schedule: (call) => call(),
+    ended() {},
+  }
+  return { clock, server, loading, deps }
+}
+
+type World = ReturnType<typeof setUp> & { room: Room; said: string[] }
+
+function createWorld(): World {
+  const { clock, server, loading, deps } = setUp()
+  return { clock, server, loading, deps, room: new Room("s1", deps), said: [] }
+}
+
+/** All goes well for a moment. */
+function flow({ server, loading }: World): void {
+  for (const load of loading.splice(0)) load.done(server.page())
+  lineOf(server, (line) => {
+    server.open(line)
+    server.moveUp(line)
+    server.moveDown(line)
+  })
+}
+
+/** One thing that happens. */
+const ACTS: readonly ((world: World, size: number) => void)[] = [
+  flow,
+  flow,
+  flow,
+  flow,
+  ({ server }, size) => server.grow(`${size} `),
+  ({ server }) => server.grow("more "),
+  ({ server }) => server.grow("and "),
+  // Frames get lost, or come twice.
+  ({ server }) => lineOf(server, (line) => server.lose(line)),
+  ({ server }) => lineOf(server, (line) => server.repeat(line)),
+  ({ server }) => server.end("completed"),
+  ({ server }) => server.revise(),
+  ({ server }) => {
+    server.ring = []
+  },
+  ({ server }, size) => lineOf(server, (line) => server.moveDown(line, size)),
+  ({ server }) => lineOf(server, (line) => server.moveDown(line)),
+  ({ server }, size) => lineOf(server, (line) => server.moveUp(line, size)),
+  ({ server }) => lineOf(server, (line) => server.moveUp(line)),
+  ({ server }) => lineOf(server, (line) => server.open(line)),
+  ({ server }) => lineOf(server, (line) => server.cut(line, true)),
+  ({ server }) => lineOf(server, (line) => server.cut(line, false)),
+  ({ clock }, size) => clock.pass(size * 700),
+  ({ clock }) => clock.pass(25_000),
+  ({ loading, server }) => loading.shift()?.done(server.page()),
+  ({ loading }) => loading.shift()?.fail(new RequestError(500, "no")),
+  ({ room }) => room.wake(),
+  ({ room }) => void room.stop(),
+  ({ room, said }, size) => {
+    const words = `said ${said.length} ${size}`
+    said.push(words)
+    room.send(words)
+  },
+  // The page is closed and opened again.
+  (world) => {
+    world.room.close()
+    world.room = new Room("s1", world.deps)
+    void world.room.load()
+  },
+]
+
+function lineOf(server: LossyServer, act: (line: LossyServer["lines"][number]) => void): void {
+  for (const line of server.lines.slice(-2)) act(line)
+}
+
+const shown = (room: Room) => room.store.order.value.map((id) => room.store.message(id)?.value)
+
+/** What is shown of an answer is the beginning of what the server has of it. */
+function expectPrefix({ room, server }: World): void {
+  for (const message of shown(room)) {
+    const [mine, theirs] = [message?.segments[0], server.messages.find(({ id }) => id === message?.id)?.segments[0]]
+    if (mine?.type === "text" && theirs?.type === "text") expect(theirs.content.startsWith(mine.content)).toBe(true)
+  }
+}
+
+/** The net is well again, and time goes by. */
+async function heal(world: World): Promise<void> {
+  for (let round = 0; round < 60; round++) {
+    for (const line of world.server.lines) world.server.open(line)
+    for (const line of world.server.lines) world.server.moveUp(line)
+    for (const line of world.server.lines) world.server.moveDown(line)
+    for (const load of world.loading.splice(0)) load.done(world.server.page())
+    await settle()
+    world.clock.pass(1_500)
+    await settle()
+  }
+}
+
+describe("a session on bad wires", () => {
+  test("[SO2] [SO3] [SO12] [SO13] after any losses the page is what the server has, and each word was said once, in order", async () => {
+    const acts = fc.array(fc.tuple(fc.nat(ACTS.length - 1), fc.integer({ min: 1, max: 6 })), {
+      minLength: 10,
+      maxLength: 80,
+      size: "max",
+    })
+    const property = fc.asyncProperty(acts, async (list) => {
+      const world = createWorld()
+      void world.room.load()
+      world.said.push("first")
+      world.room.send("first")
+      for (let i = 0; i < 4; i++) {
+        flow(world)
+        await settle()
+      }
+      for (const [at, size] of list) {
+        ACTS[at]?.(world, size)
+        await settle()
+        expectPrefix(world)
+      }
+      await heal(world)
+      const { room, server, said } = world
+      expect(shown(room).map(canonicalJson)).toEqual(server.messages.map(canonicalJson))
+      expect(server.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))).toEqual(said)
+      expect(room.outbox.entries.value).toEqual([])
+      expect(room.commands.asked.value.size).toBe(0)
+      expect(room.link.value).toBe("live")
+      room.close()
+    })
+    await fc.assert(property, { seed: SEED, numRuns: RUNS })
+  }, 120_000)
+})
