@@ -1,0 +1,155 @@
+/**
+ * plants.ts: bugs to be planted on purpose, so that the fault suite can be seen to find them (SPEC FS4).
+ *
+ * PLANT names one; it is for tests, and a production deployment refuses it (SPEC AU3). Each makes its window
+ * PLANT_MS wide, so that a kill can hit it.
+ */
+
+import type { Sockets } from "./sockets.ts"
+import type { Leaf, StoredMessage } from "./rows.ts"
+import type { Store } from "./store.ts"
+
+export const BUGS = [
+  /** A message is acknowledged before it is stored. */
+  "ack_early",
+  /** So is one that waits. */
+  "lost_queue",
+  /** A message that was here before is stored again. */
+  "no_dedupe",
+  /** A resume sends twice what was missed. */
+  "replay_twice",
+  /** A resume leaves out the first frame that was missed. */
+  "resume_gap",
+  /** A cancel is told before it is written. */
+  "forget_cancel",
+  /** What a model says is sent before it is written. */
+  "send_first",
+  /** Now and then a window is sent and never written. */
+  "drop_window",
+  /** A cancelled answer goes on growing. */
+  "late_delta",
+] as const
+
+export type Bug = (typeof BUGS)[number]
+
+/** How long after its time a planted write comes, in milliseconds. */
+const PLANT_MS = 50
+/** One window in so many is dropped. */
+const DROP_EVERY = 4
+
+/** The store, with the bug that is named; any other name is none. */
+export function plantStore(bug: string | undefined, store: Store): Store {
+  switch (bug) {
+    case "ack_early":
+      return { ...store, insertMessage: (place) => later(() => store.insertMessage(place)) }
+    case "lost_queue":
+      return { ...store, pushQueue: (message, seq) => later(() => store.pushQueue(message, seq)) }
+    case "no_dedupe":
+      return forgetful(store)
+    case "forget_cancel":
+      return {
+        ...store,
+        updateMessage: (place) => {
+          if (place.message.status === "cancelled") later(() => store.updateMessage(place))
+          else store.updateMessage(place)
+        },
+      }
+    case "send_first":
+      return {
+        ...store,
+        putLeaf: (pos, seq, leaf) => later(() => store.putLeaf(pos, seq, leaf)),
+        putCall: (pos, part, step, seq, call) => later(() => store.putCall(pos, part, step, seq, call)),
+      }
+    case "drop_window":
+      return leaky(store)
+    case "late_delta":
+      return talkative(store)
+    default:
+      return store
+  }
+}
+
+export function plantSockets(bug: string | undefined, sockets: Sockets): Sockets {
+  switch (bug) {
+    case "replay_twice":
+      return { ...sockets, resume: (socket, hello) => sockets.resume(twice(socket), hello) }
+    case "resume_gap":
+      return {
+        ...sockets,
+        resume(socket, hello) {
+          const after = hello.after === null || hello.after >= hello.seq ? hello.after : hello.after + 1
+          sockets.resume(socket, { ...hello, after })
+        },
+      }
+    default:
+      return sockets
+  }
+}
+
+/** Nobody waits for it: if it fails it is lost, as after a kill. */
+function later(write: () => void): void {
+  setTimeout(() => {
+    try {
+      write()
+    } catch {
+      // Another took its place meanwhile.
+    }
+  }, PLANT_MS)
+}
+
+/** What is known already is stored under another id. */
+function forgetful(store: Store): Store {
+  const renamed = <T extends { readonly id: string }>(message: T): T =>
+    store.find(message.id) === null ? message : { ...message, id: `${message.id}-again` }
+  return {
+    ...store,
+    find: () => null,
+    insertMessage: (place: StoredMessage) => store.insertMessage({ ...place, message: renamed(place.message) }),
+    pushQueue: (message, seq) => store.pushQueue(renamed(message), seq),
+  }
+}
+
+function leaky(store: Store): Store {
+  let windows = 0
+  return {
+    ...store,
+    putLeaf(pos, seq, leaf) {
+      windows += 1
+      if (windows % DROP_EVERY !== 0) store.putLeaf(pos, seq, leaf)
+    },
+  }
+}
+
+function talkative(store: Store): Store {
+  let last: { readonly pos: number; readonly leaf: Leaf } | null = null
+  return {
+    ...store,
+    putLeaf(pos, seq, leaf) {
+      last = { pos, leaf }
+      store.putLeaf(pos, seq, leaf)
+    },
+    updateMessage(place) {
+      store.updateMessage(place)
+      const spoken = last
+      if (place.message.status !== "cancelled" || spoken?.pos !== place.pos) return
+      const { leaf } = spoken
+      later(() => store.putLeaf(place.pos, place.seq, { ...leaf, text: `${leaf.text} and more` }))
+    },
+  }
+}
+
+/** The socket, but numbered frames go out twice. */
+function twice(socket: WebSocket): WebSocket {
+  return new Proxy(socket, {
+    get(target, name) {
+      if (name === "send") {
+        return (text: string) => {
+          target.send(text)
+          if (/^\{"type":"(?:message|ops)"/.test(text)) target.send(text)
+        }
+      }
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    },
+  })
+}
