@@ -48,7 +48,14 @@ export type Part =
       readonly open: boolean
       readonly ms: number | null
     }
-  | { readonly type: "text"; readonly step: number; readonly text: string; readonly open: boolean }
+  | {
+      readonly type: "text"
+      readonly step: number
+      readonly text: string
+      readonly open: boolean
+      /** It was not finished but ended with its turn, from outside: a card that stood open stays one (law 7). */
+      readonly cut?: true
+    }
   | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall }
 
 /** What the model is told instead of the messages up to position `upto`; the transcript itself keeps them. */
@@ -186,6 +193,12 @@ function closeParts(message: Message, ms: number | null = null): Message {
   return { ...message, parts: message.parts.with(-1, closed) }
 }
 
+function cutParts(message: Message): Message {
+  const last = message.parts.at(-1)
+  if (last?.type !== "text" || !last.open) return closeParts(message)
+  return { ...message, parts: message.parts.with(-1, { ...last, open: false, cut: true }) }
+}
+
 function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_call" }>): Message {
   if (indexOfCall(message, event.call_id) >= 0) return message
   return addCall(closeParts(message), newCall(event.call_id, event.name, event.args))
@@ -206,9 +219,10 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
 }
 
 function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): Message {
-  const closed = closeParts(message)
+  const isWhole = event.status === "completed"
+  const closed = isWhole ? closeParts(message) : cutParts(message)
   // A completed turn may leave an asynchronous call waiting; any other end takes its open calls with it (law 7).
-  const parts = event.status === "completed" ? closed.parts : closed.parts.map(interruptPart)
+  const parts = isWhole ? closed.parts : closed.parts.map(interruptPart)
   return { ...closed, parts, status: event.status, reason: event.reason, metrics: event.metrics }
 }
 

@@ -193,7 +193,7 @@ function callsBefore(message: Message, at: number): ToolCall[] {
   return calls
 }
 
-function viewText(segmenter: Segmenter): PartView {
+function viewText(segmenter: PartSegmenter): PartView {
   let length = 0
   return {
     seen: null,
@@ -201,7 +201,7 @@ function viewText(segmenter: Segmenter): PartView {
       if (part.type !== "text") return []
       const ops = part.text.length > length ? segmenter.push(part.text.slice(length)) : []
       length = part.text.length
-      if (!part.open) for (const op of segmenter.end()) ops.push(op)
+      if (!part.open) for (const op of part.cut === true ? segmenter.cut() : segmenter.end()) ops.push(op)
       return ops
     },
   }
@@ -329,7 +329,12 @@ interface OpenMark {
   readonly inner: Writer
 }
 
-function createPartSegmenter(cueFor: (tag: string) => Cue | null, base: number, drift: Drift[] = []): Segmenter {
+interface PartSegmenter extends Segmenter {
+  /** The part was ended from outside: what was held is settled, and a card that is open stays one. */
+  cut(): Op[]
+}
+
+function createPartSegmenter(cueFor: (tag: string) => Cue | null, base: number, drift: Drift[] = []): PartSegmenter {
   const scanner = createMarkScanner()
   let prose = createTextWriter(base)
   let mark: OpenMark | null = null
@@ -361,16 +366,14 @@ function createPartSegmenter(cueFor: (tag: string) => Cue | null, base: number, 
     open.raw.push(wordsIn(found))
     return open.inner.write(wordsIn(found))
   }
-  return {
-    drift,
-    push: (text) => scanner.push(text).flatMap(take),
-    end() {
-      if (ended) return []
-      ended = true
-      const ops = scanner.end().flatMap(take)
-      return mark === null ? ops : [...ops, ...abandonMark(mark)]
-    },
+  const settle = (isCut: boolean): Op[] => {
+    if (ended) return []
+    ended = true
+    const ops = scanner.end().flatMap(take)
+    if (mark === null || (isCut && mark.cue !== null)) return ops
+    return [...ops, ...abandonMark(mark)]
   }
+  return { drift, push: (text) => scanner.push(text).flatMap(take), end: () => settle(false), cut: () => settle(true) }
 }
 
 function richSegment(tag: string, cue: Cue): Segment {

@@ -14,6 +14,7 @@ export interface LeafText {
   readonly kind: Leaf["kind"]
   readonly step: number
   readonly open: boolean
+  readonly cut?: true
   readonly ms: number | null
   readonly held: string | null
   /** The whole text of the part so far; it only ever grows. */
@@ -39,7 +40,8 @@ export function createLeafWriter(store: Store, pos: number): (seq: number, text:
     for (;;) {
       const end = leafEnd(text, place.start)
       const isLast = end === text.length
-      const tail = isLast ? leaf : { ...leaf, open: true, ms: null, held: null }
+      const { cut: _, ...more } = leaf
+      const tail = isLast ? leaf : { ...more, open: true, ms: null, held: null }
       store.putLeaf(pos, seq, { ...tail, n: place.n, text: text.slice(place.start, end) })
       if (isLast) return
       place.n += 1

@@ -123,7 +123,8 @@ function createPartWriter(store: Store, pos: number, save: () => string): PartWr
     if (part.type !== "tool_call") {
       const { type: kind, step, open, text } = part
       const ms = part.type === "thinking" ? part.ms : null
-      return writeLeaf(seq, { part: at, kind, step, open, ms, held: open ? save() : null, text })
+      const cut = part.type === "text" && part.cut === true ? { cut: part.cut } : {}
+      return writeLeaf(seq, { part: at, kind, step, open, ...cut, ms, held: open ? save() : null, text })
     }
     const known = before?.type === "tool_call" ? before.call : null
     const { call, step } = part

@@ -55,6 +55,7 @@ export interface Leaf {
   readonly kind: "text" | "thinking" | "output"
   readonly step: number
   readonly open: boolean
+  readonly cut?: true
   readonly ms: number | null
   /** JSON of what clean had not settled, on the last leaf of an open part. */
   readonly held: string | null
@@ -67,6 +68,15 @@ interface Meta {
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
+}
+
+/** What stands in a leaf's `open`: its part is finished, goes on, or was ended from outside. */
+const CLOSED = 0
+const OPEN = 1
+const CUT = 2
+
+export function openOf({ open, cut }: Pick<Leaf, "open" | "cut">): number {
+  return cut === true ? CUT : open ? OPEN : CLOSED
 }
 
 export function seqOf(row: Row): number {
@@ -157,7 +167,8 @@ export function leafOf(row: Row): Leaf {
     n: Number(row["n"]),
     kind: text(row["kind"]) as Leaf["kind"],
     step: Number(row["step"]),
-    open: row["open"] === 1,
+    open: row["open"] === OPEN,
+    ...(row["open"] === CUT ? { cut: true } : {}),
     ms: numberOrNull(row["ms"]),
     held: textOrNull(row["held"]),
     text: text(row["text"]),
@@ -200,10 +211,10 @@ export function partsOf(leafRows: readonly Row[], callRows: readonly Row[]): Par
 /** The last leaf of a part tells whether it is open, and how long it thought. */
 function partWith(part: Part | undefined, leaf: Leaf): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
-  const { step, open, ms } = leaf
+  const { step, open, cut, ms } = leaf
   return leaf.kind === "thinking"
     ? { type: "thinking", step, text: before + leaf.text, open, ms }
-    : { type: "text", step, text: before + leaf.text, open }
+    : { type: "text", step, text: before + leaf.text, open, ...(cut === true ? { cut } : {}) }
 }
 
 /** Whether nothing more can happen in a stored message of itself. */

@@ -13,6 +13,7 @@ import {
   leafOf,
   metaOf,
   numberOrNull,
+  openOf,
   partsOf,
   placeOf,
   type QueuedMessage,
@@ -204,7 +205,7 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     putLeaf(pos: number, seq: number, leaf: Leaf): void {
       all(
         "INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ...[pos, leaf.part, leaf.n, leaf.kind, leaf.step, seq, leaf.open ? 1 : 0, leaf.ms, leaf.held, leaf.text],
+        ...[pos, leaf.part, leaf.n, leaf.kind, leaf.step, seq, openOf(leaf), leaf.ms, leaf.held, leaf.text],
       )
     },
 
