@@ -120,6 +120,12 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
   )
 }
 
+/** The button will go, so the focus goes to the field. */
+function stop(room: Room): void {
+  room.stop()
+  focusAsked.value++
+}
+
 /** The composer of an open room: it knows what can be stopped, and what came back. */
 function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words: string) => void }): VNode {
   const { store, commands } = room
@@ -129,7 +135,7 @@ function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words
     <Composer
       canSend={room.link.value !== "gone" && room.link.value !== "outdated"}
       onSend={onSend}
-      stop={turn === null ? null : { isAsked, onStop: () => void room.stop() }}
+      stop={turn === null ? null : { isAsked, onStop: () => stop(room) }}
       returned={room.returned}
     />
   )

@@ -61,6 +61,8 @@ const MAX_UNANSWERED = 3
 const RENEW_AGAIN_MS = 20_000
 /** Longest single timer, in milliseconds: beyond 24 days the browser's count overflows. */
 const MAX_TIMER_MS = 24 * 60 * 60_000
+/** A connection that was well for so long has nothing to do with the failures before it, in milliseconds. */
+const STEADY_MS = 5_000
 /** After so many failures in a row the token is suspected. */
 const SUSPECT_FAILURES = 2
 const CLOSE_TOKEN = 4401
@@ -83,6 +85,7 @@ export class Link {
   /** The server answered on this socket as it should. */
   #proven = false
   #stopped = false
+  #provenAt = Number.POSITIVE_INFINITY
   #failures = 0
   #connectingSince = 0
   #unanswered = 0
@@ -104,10 +107,10 @@ export class Link {
     return this.#open
   }
 
-  /** The server is well: the next failure is the first again. */
+  /** The server is well. */
   prove(): void {
     this.#proven = true
-    this.#failures = 0
+    this.#provenAt = Math.min(this.#provenAt, this.#deps.now())
     this.#handlers.link("live")
   }
 
@@ -190,6 +193,7 @@ export class Link {
   #closed(code: number): void {
     const wasProven = this.#proven
     this.#drop()
+    this.#forgive()
     switch (code) {
       case CLOSE_OUTDATED:
         this.#stopped = true
@@ -199,12 +203,25 @@ export class Link {
         return this.#handlers.link("gone")
       case CLOSE_TOKEN:
         this.#deps.forgetToken()
-        return wasProven ? this.connect() : this.#retry()
+        return this.#again(wasProven)
       case CLOSE_BEHIND:
-        return wasProven ? this.connect() : this.#retry()
+        return this.#again(wasProven)
       default:
         return this.#retry()
     }
+  }
+
+  /** The failures before a steady connection count no more. */
+  #forgive(): void {
+    if (this.#deps.now() - this.#provenAt >= STEADY_MS) this.#failures = 0
+    this.#provenAt = Number.POSITIVE_INFINITY
+  }
+
+  /** The server asked for it: at once, unless it does nothing else. */
+  #again(wasProven: boolean): void {
+    if (!wasProven || this.#failures > 0) return this.#retry()
+    this.#failures++
+    this.connect()
   }
 
   #retry(): void {
@@ -218,6 +235,7 @@ export class Link {
 
   #giveUp(): void {
     this.#drop()
+    this.#forgive()
     this.#retry()
   }
 

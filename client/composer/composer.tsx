@@ -38,10 +38,10 @@ export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VN
     if (returned === undefined || words === null) return
     returned.value = null
     setText((now) => (now === "" ? words : now))
+    focusWithoutKeyboard(field.current)
   })
   useLayoutEffect(() => {
-    // A finger would be answered with a keyboard over half the page.
-    if (matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true })
+    focusWithoutKeyboard(field.current)
   }, [asked])
 
   const bytes = utf8Bytes(text)
@@ -105,6 +105,11 @@ export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VN
       )}
     </form>
   )
+}
+
+/** A finger would be answered with a keyboard over half the page. */
+function focusWithoutKeyboard(field: HTMLTextAreaElement | null): void {
+  if (matchMedia("(pointer: fine)").matches) field?.focus({ preventScroll: true })
 }
 
 function kilobytes(bytes: number): string {

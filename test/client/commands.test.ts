@@ -26,6 +26,7 @@ const commands = (server: FakeServer) =>
   server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
 
 async function reconnect({ server, clock }: Pick<Awaited<ReturnType<typeof opened>>, "server" | "clock">, seq = 10) {
+  clock.pass(5_000)
   server.last().events.close(1006)
   clock.pass(300)
   await settle()
@@ -105,6 +106,7 @@ describe("stopping", () => {
       takeEscape(event, drawer, () => void stopped++)
     }
     press({ isComposing: true })
+    press({ repeat: true })
     press({}, true)
     expect([drawer.value, stopped]).toEqual([true, 0])
     press()

@@ -170,10 +170,25 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(3)
     server.last().events.open()
     server.last().say(hello())
+    clock.pass(5_000)
     server.last().events.close(1006)
     clock.pass(300)
     await settle()
     expect(server.sockets).toHaveLength(4)
+  })
+
+  test("[SO5] a server that greets and fails, again and again, is not hammered", async () => {
+    for (const code of [1011, 4401, 4408]) {
+      const { clock, server } = await live()
+      for (let i = 0; i < 40; i++) {
+        server.last().events.close(code)
+        clock.pass(500)
+        await settle()
+        server.last().events.open()
+        server.last().say(hello())
+      }
+      expect(server.sockets.length).toBeLessThan(12)
+    }
   })
 
   test("[SO5] online or visible again tries at once", async () => {
