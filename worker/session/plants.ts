@@ -9,43 +9,24 @@ import type { Sockets } from "./sockets.ts"
 import type { Leaf, StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
 
-export const BUGS = [
-  /** A message is acknowledged before it is stored. */
-  "ack_early",
-  /** So is one that waits. */
-  "lost_queue",
-  /** A message that was here before is stored again. */
-  "no_dedupe",
-  /** A resume sends twice what was missed. */
-  "replay_twice",
-  /** A resume leaves out the first frame that was missed. */
-  "resume_gap",
-  /** A cancel is told before it is written. */
-  "forget_cancel",
-  /** What a model says is sent before it is written. */
-  "send_first",
-  /** Now and then a window is sent and never written. */
-  "drop_window",
-  /** A cancelled answer goes on growing. */
-  "late_delta",
-] as const
-
-export type Bug = (typeof BUGS)[number]
-
 /** How long after its time a planted write comes, in milliseconds. */
 const PLANT_MS = 50
 /** One window in so many is dropped. */
-const DROP_EVERY = 4
+const DROP_EVERY = 3
 
 /** The store, with the bug that is named; any other name is none. */
 export function plantStore(bug: string | undefined, store: Store): Store {
   switch (bug) {
+    // A message is acknowledged before it is stored.
     case "ack_early":
       return { ...store, insertMessage: (place) => later(() => store.insertMessage(place)) }
+    // So is one that waits.
     case "lost_queue":
       return { ...store, pushQueue: (message, seq) => later(() => store.pushQueue(message, seq)) }
+    // A message that was here before is stored again.
     case "no_dedupe":
       return forgetful(store)
+    // A cancel is told before it is written.
     case "forget_cancel":
       return {
         ...store,
@@ -54,14 +35,17 @@ export function plantStore(bug: string | undefined, store: Store): Store {
           else store.updateMessage(place)
         },
       }
+    // What a model says is sent before it is written.
     case "send_first":
       return {
         ...store,
         putLeaf: (pos, seq, leaf) => later(() => store.putLeaf(pos, seq, leaf)),
         putCall: (pos, part, step, seq, call) => later(() => store.putCall(pos, part, step, seq, call)),
       }
+    // Now and then a window is sent and never written.
     case "drop_window":
       return leaky(store)
+    // A cancelled answer goes on growing.
     case "late_delta":
       return talkative(store)
     default:
@@ -71,8 +55,10 @@ export function plantStore(bug: string | undefined, store: Store): Store {
 
 export function plantSockets(bug: string | undefined, sockets: Sockets): Sockets {
   switch (bug) {
+    // A resume sends twice what was missed.
     case "replay_twice":
       return { ...sockets, resume: (socket, hello) => sockets.resume(twice(socket), hello) }
+    // A resume leaves out the first frame that was missed.
     case "resume_gap":
       return {
         ...sockets,
