@@ -2,18 +2,21 @@
  * act.ts: plays the plan of one session: says what it says, waits for the moment, strikes; and in the end lets it settle.
  */
 
-import type { HistoryPage } from "../../shared/frame.ts"
+import { canonicalJson, type HistoryPage } from "../../shared/frame.ts"
 import { isEnded } from "../../shared/message.ts"
 import { postMessage, readPage } from "./ask.ts"
 import { waitingIn } from "./clerk.ts"
 import type { Moment, TurnPlan } from "./plan.ts"
-import { answerIn, type Host, isTurnOver, RETRY_MS, type Stage, TURN_END_MS, tabOf } from "./stage.ts"
+import { answerIn, type Host, isTurnOver, RETRY_MS, type Stage, tabOf } from "./stage.ts"
 import { strike } from "./strike.ts"
 import { type Tab, untilTrue } from "./tab.ts"
 import { clip, type Rule } from "./violation.ts"
 
 /** Longest wait for a moment, in milliseconds: a turn that is over earlier lets the fault strike all the same. */
 const MOMENT_MS = 2_500
+
+/** So long nothing may change any more in the end, in milliseconds: what comes late comes now. */
+const QUIET_MS = 150
 
 export async function playStage(host: Host, stage: Stage): Promise<void> {
   for (const turn of stage.plan.turns) await playTurn(host, stage, turn)
@@ -30,7 +33,7 @@ async function playTurn(host: Host, stage: Stage, turn: TurnPlan): Promise<void>
   tab.proxy.disarm()
   if (!isArmed) await strike(host, stage, turn)
   await said
-  if (turn.patient) await tabOf(stage, 0).until(() => isTurnOver(stage, turn.id), TURN_END_MS)
+  if (turn.patient) await tabOf(stage, 0).until(() => isTurnOver(stage, turn.id), host.patienceMs)
 }
 
 /** Says a turn's words as a page does, or over HTTP until it is answered. */
@@ -70,7 +73,7 @@ function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: numb
 }
 
 /** After the last fault: waits until every turn has ended and every tab shows what a reload shows. */
-export async function settleStage(host: Host, stage: Stage, differs: (tab: Tab, page: HistoryPage) => string | null) {
+export async function settleStage(host: Host, stage: Stage, differs: Differs): Promise<void> {
   const report = (rule: Rule, detail: string): void => host.report({ rule, session: stage.plan.name, detail })
   stage.isSettling = true
   for (const tab of stage.tabs) {
@@ -78,21 +81,33 @@ export async function settleStage(host: Host, stage: Stage, differs: (tab: Tab, 
     tab.room().wake()
   }
   const isOut = (): boolean => stage.tabs.every((tab) => tab.room().outbox.waiting().length === 0)
-  if (!(await untilTrue(isOut, TURN_END_MS))) report("answered", "words were never acknowledged")
+  if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "words were never acknowledged")
   const open = await untilEnded(host, stage)
   if (open.length > 0) report("turn_ends", clip(`not ended: ${open.join(", ")}`))
-  const { page } = stage
-  if (page === null) return
+  await Promise.all(
+    stage.tabs.map((tab) => tab.until(() => differsFrom(stage, tab, differs) === null, host.patienceMs / 2)),
+  )
   for (const tab of stage.tabs) {
-    await tab.until(() => differs(tab, page) === null, TURN_END_MS / 2)
-    const difference = differs(tab, page)
+    const difference = differsFrom(stage, tab, differs)
     if (difference !== null) report("live_is_history", difference)
   }
+  const before = stage.page
+  await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+  stage.page = await readPage(host.server, stage.session)
+  if (open.length === 0 && canonicalJson(before) !== canonicalJson(stage.page)) {
+    report("nothing_later", clip(`${canonicalJson(before)} became ${canonicalJson(stage.page)}`))
+  }
+}
+
+type Differs = (tab: Tab, page: HistoryPage) => string | null
+
+function differsFrom({ page }: Stage, tab: Tab, differs: Differs): string | null {
+  return page === null ? "history could not be read" : differs(tab, page)
 }
 
 /** Reads history until all of it has ended; what has not when the time is over. */
 async function untilEnded(host: Host, stage: Stage): Promise<string[]> {
-  const late = performance.now() + TURN_END_MS
+  const late = performance.now() + host.patienceMs
   for (;;) {
     const page = await readPage(host.server, stage.session)
     stage.page = page ?? stage.page

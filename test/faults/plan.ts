@@ -12,16 +12,18 @@ import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 /** Which model a run's server asks. */
 export type ModelKind = "scripted" | "upstream"
 
-/** `thenKill`: the process is killed as soon as what was asked is answered, or 1 ms after it was asked. */
+/** `soon`: the process is killed 1 ms after something was asked; `heard`: as soon as it is answered. */
+export type ThenKill = "soon" | "heard" | null
+
 export type Fault =
   | { readonly kind: "kill" }
   | { readonly kind: "evict" }
   | { readonly kind: "cut"; readonly how: Cut; readonly tab: number }
   | { readonly kind: "repeat"; readonly via: "socket" | "http" }
   | { readonly kind: "reopen"; readonly tab: number }
-  | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: boolean }
-  | { readonly kind: "withdraw"; readonly thenKill: boolean }
-  | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: boolean }
+  | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: ThenKill }
+  | { readonly kind: "withdraw"; readonly thenKill: ThenKill }
+  | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: ThenKill }
   /** The model's own: the turn's words ask for it. */
   | { readonly kind: "model"; readonly play: ModelFault }
 
@@ -140,12 +142,16 @@ function planFault(chance: Chance, tabs: number): Fault {
     case "reopen":
       return { kind, tab: chance.int(tabs) }
     case "cancel":
-      return { kind, via: chance.pick(["page", "socket", "http"]), thenKill: chance.odds(0.2) }
+      return { kind, via: chance.pick(["page", "socket", "http"]), thenKill: planKill(chance) }
     case "withdraw":
-      return { kind, thenKill: chance.odds(0.2) }
+      return { kind, thenKill: planKill(chance) }
     case "revise":
-      return { kind, how: chance.pick(["regenerate", "edit", "retry", "switch"]), thenKill: chance.odds(0.2) }
+      return { kind, how: chance.pick(["regenerate", "edit", "retry", "switch"]), thenKill: planKill(chance) }
   }
+}
+
+function planKill(chance: Chance): ThenKill {
+  return chance.pick(["soon", "heard", ...Array.from({ length: 6 }, () => null)])
 }
 
 const MOMENTS = ["sent", "shown", "acked", "frame", "frame", "frame", "ms", "ended"] as const

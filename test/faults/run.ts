@@ -9,7 +9,7 @@ import { startClerk } from "./clerk.ts"
 import { planRun, type RunPlan, type Size } from "./plan.ts"
 import { readSessions } from "./rows.ts"
 import { startServer } from "./server.ts"
-import { closeStage, type Host, openStage } from "./stage.ts"
+import { closeStage, type Host, openStage, TURN_END_MS } from "./stage.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
 import type { Violation } from "./violation.ts"
 
@@ -33,19 +33,24 @@ function varsFor({ model }: RunPlan, upstream: Upstream): Record<string, string>
   return { ...VARS, ...probes, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
 }
 
+/** Plays a seed. */
+export function runSeed(seed: number, size: Size = USUAL_SIZE): Promise<Report> {
+  return runPlan(planRun(seed, size))
+}
+
 /**
- * Plays a seed.
+ * Plays a plan.
  *
- * Shapes  seed → Report; `vars` go over the usual ones (a planted bug).
+ * Shapes  RunPlan → Report; `vars` go over the usual ones (a planted bug).
  * Errors  violations are values; it throws where the server cannot be started.
  */
-export async function runSeed(
-  seed: number,
-  size: Size = USUAL_SIZE,
+export async function runPlan(
+  plan: RunPlan,
   vars: Readonly<Record<string, string>> = {},
+  patienceMs: number = TURN_END_MS,
 ): Promise<Report> {
   const started = performance.now()
-  const plan = planRun(seed, size)
+  const { seed } = plan
   const faults = new Map<string, number>()
   const count = (fault: string): void => void faults.set(fault, (faults.get(fault) ?? 0) + 1)
   const upstream = await startUpstream((play) => count(`model: ${play}`))
@@ -53,6 +58,7 @@ export async function runSeed(
   const violations: Violation[] = []
   const host: Host = {
     server,
+    patienceMs,
     model: plan.model,
     chance: createChance(seed + 1),
     report: (violation) => void violations.push(violation),

@@ -43,6 +43,8 @@ export interface Host {
   readonly model: ModelKind
   readonly chance: Chance
   readonly report: (violation: Violation) => void
+  /** How long to wait for what has to come, in milliseconds. */
+  readonly patienceMs: number
   /** A fault struck; in words, for the table. */
   readonly count: (fault: string) => void
 }

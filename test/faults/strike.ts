@@ -5,7 +5,7 @@
 import type { WireMessage } from "../../shared/frame.ts"
 import { isEnded } from "../../shared/message.ts"
 import { postCancel, postMessage, readPage } from "./ask.ts"
-import { type Fault, planWords, type TurnPlan } from "./plan.ts"
+import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"
 import { expectMessage, type Host, isQuietIn, type Stage, tabOf } from "./stage.ts"
 import type { Tab } from "./tab.ts"
 
@@ -50,13 +50,11 @@ async function kill(host: Host): Promise<void> {
   if (await host.server.crash()) host.count("kill")
 }
 
-/** Waits for what was asked; with `thenKill` the process may die before it is answered. */
-async function orKilled(host: Host, thenKill: boolean, asked: Promise<unknown>): Promise<void> {
-  if (thenKill) {
-    const soon = new Promise((resolve) => setTimeout(resolve, 1))
-    await Promise.race([asked, soon])
-    await kill(host)
-  }
+/** Waits for what was asked, and kills the process when the plan says so. */
+async function orKilled(host: Host, thenKill: ThenKill, asked: Promise<unknown>): Promise<void> {
+  if (thenKill === "soon") await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 1))])
+  if (thenKill === "heard") await asked
+  if (thenKill !== null) await kill(host)
   await asked
 }
 
@@ -82,7 +80,7 @@ async function cancel(host: Host, stage: Stage, exchange: string, via: "page" | 
   tab.say({ type: "cancel", exchange_id: exchange })
 }
 
-async function withdraw(host: Host, stage: Stage, id: string, thenKill: boolean): Promise<void> {
+async function withdraw(host: Host, stage: Stage, id: string, thenKill: ThenKill): Promise<void> {
   const tab = tabOf(stage, 0)
   const message = tab.messages().find((one) => one.id === id)
   if (message?.status !== "queued") return

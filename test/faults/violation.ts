@@ -12,6 +12,7 @@ export const RULES = {
   history_is_rows: "what a reload shows is what the rows hold",
   seq_is_rows: "the seq that is told is the highest that is stored",
   turn_ends: "every turn ends",
+  nothing_later: "nothing changes once every turn has ended",
   ends_once: "an answer that has ended does not change any more",
   shown_is_stored: "every state that was shown is a prefix of what is stored",
   once_dispatched: "a tool with side effects is dispatched at most once",

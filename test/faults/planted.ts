@@ -1,0 +1,72 @@
+/**
+ * planted.ts: for each planted bug the short plan that gives it its chance: the fault it cannot stand, at its moment.
+ */
+
+import type { Fault, Moment, RunPlan, TurnPlan } from "./plan.ts"
+import type { Rule } from "./violation.ts"
+
+/** The bugs of worker/session/plants.ts, each with the rules of which at least one has to be found broken. */
+export const BROKEN_BY = {
+  ack_early: ["stored_once"],
+  lost_queue: ["stored_once"],
+  no_dedupe: ["none_doubled"],
+  replay_twice: ["seq_in_order"],
+  resume_gap: ["seq_in_order"],
+  forget_cancel: ["cancel_holds", "ends_once"],
+  send_first: ["shown_is_stored"],
+  drop_window: ["live_is_history", "shown_is_stored"],
+  late_delta: ["nothing_later", "ends_once"],
+} as const satisfies Readonly<Record<string, readonly Rule[]>>
+
+export type Bug = keyof typeof BROKEN_BY
+
+export const BUGS = Object.keys(BROKEN_BY) as Bug[]
+
+/** A turn that speaks for about 600 ms, in windows. */
+const LONG = "/bench deltas=120 chars=8 delay_ms=5"
+/** One that is over at once. */
+const SHORT = "/say a word"
+
+const ACKED: Moment = { at: "acked" }
+const KILL: Fault = { kind: "kill" }
+
+export function planFor(bug: Bug, seed: number): RunPlan {
+  const name = `${bug}-${seed}`
+  const turns = turnsFor(bug).map((turn, at): TurnPlan => {
+    const id = `${name}-${at}`
+    return { via: "socket", leave: null, patient: true, ...turn, id, content: `${turn.content} ${id}` }
+  })
+  return { seed, model: "scripted", sessions: [{ name, tabs: 1, turns }] }
+}
+
+type Turn = Pick<TurnPlan, "content" | "fault" | "moment"> & Partial<TurnPlan>
+
+function turnsFor(bug: Bug): readonly Turn[] {
+  switch (bug) {
+    case "ack_early":
+      return [{ content: SHORT, fault: KILL, moment: ACKED }]
+    case "lost_queue":
+      return [
+        { content: LONG, fault: { kind: "repeat", via: "socket" }, moment: ACKED, patient: false },
+        { content: SHORT, fault: KILL, moment: ACKED },
+      ]
+    case "no_dedupe":
+      return [{ content: SHORT, fault: { kind: "repeat", via: "http" }, moment: { at: "ended" } }]
+    case "replay_twice":
+    case "resume_gap":
+      return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: frame(3) }]
+    case "forget_cancel":
+      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: "heard" }, moment: frame(4) }]
+    case "send_first":
+      return [{ content: LONG, fault: KILL, moment: frame(5) }]
+    case "drop_window":
+      // The first delta, a window, and the one that is dropped.
+      return [{ content: LONG, fault: KILL, moment: frame(5) }]
+    case "late_delta":
+      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
+  }
+}
+
+function frame(n: number): Moment {
+  return { at: "frame", n, inside: false }
+}
