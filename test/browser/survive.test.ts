@@ -279,6 +279,38 @@ describe("again", () => {
     await expectSame(3)
   })
 
+  test("[PG20] words sent to a waiting answer settle its question as denied, and are answered", async () => {
+    const [first, second] = await threeWindows()
+    await ask(first, '/call probe_ask {"text":"now"}')
+    await shows(windows, ".ask")
+    await ask(second, "/say never mind")
+    await shows(windows, "text=[DENIED]")
+    await shows(windows, "p:text-is('never mind')")
+    await expectSame(3)
+  })
+
+  test("[PG24] a long conversation gets a summary, folded above the answer it was made for, and keeps its words", async () => {
+    const small = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0", MODEL_CONTEXT_TOKENS: "3000" } })
+    const { page, errors } = await open(browser, small)
+    for (let at = 1; at <= 10; at++) {
+      await ask(page, `/say ${"many words about the weather ".repeat(40)}${at}`)
+      await settled(page, at)
+    }
+    const fold = page.locator("details.summary").first()
+    await fold.waitFor()
+    expect(await fold.getAttribute("open")).toBe(null)
+    expect(await page.$$("article")).toHaveLength(20)
+    const live = await transcriptOf(page)
+    await page.reload()
+    await settled(page, 10)
+    expect(await transcriptOf(page)).toBe(live)
+    await fold.locator("summary").click()
+    expect(((await fold.locator(".prose").textContent()) ?? "").length).toBeGreaterThan(10)
+    expect(errors).toEqual([])
+    await page.context().close()
+    await small.close()
+  })
+
   test("[PG25] the output of a running tool grows while its fold is open", async () => {
     const { page } = await open(browser, cuecard)
     await ask(page, '/call probe_stream {"lines":300,"ms":20}')
