@@ -159,6 +159,7 @@ export type TurnFault =
   | "model_malformed"
   | "model_timeout"
   | "model_cut_off"
+  | "context_exceeded"
   | "step_limit"
   | "turn_timeout"
   | "process_restart"
@@ -186,6 +187,8 @@ export function turnFaultText(fault: TurnFault): string {
       return "The model took too long to answer."
     case "model_cut_off":
       return "The model's answer ended early."
+    case "context_exceeded":
+      return "The answer grew too long for the model."
     case "step_limit":
       return "The answer took too many steps."
     case "turn_timeout":

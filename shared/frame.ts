@@ -48,8 +48,8 @@ export type SegmentType = Segment["type"]
 /** Fields that a tool segment can gain after it was opened. */
 export type ToolFields = Partial<Omit<Extract<Segment, { type: "tool" }>, "type" | "call_id" | "name" | "args">>
 
-/** Fields that `set` may merge, by segment type: a tool changes state, a thinking segment learns its duration. */
-export type SetFields = ToolFields | { readonly ms: number }
+/** Fields that `set` merges, by segment type: a tool changes state, a thinking segment learns its duration; null removes one. */
+export type SetFields = { readonly [K in keyof ToolFields]: ToolFields[K] | null } | { readonly ms: number }
 
 /** One change to a list of segments. `at` counts segments; `offset` counts UTF-16 code units. */
 export type Op =
@@ -315,7 +315,8 @@ function appendText(segment: Segment | undefined, offset: number, text: string):
 function setFields(segment: Segment | undefined, fields: SetFields): Segment {
   if (segment === undefined) throw new RangeError("set for a segment that is not there")
   // The server pairs fields and segment; both ends are compiled from this file.
-  return { ...segment, ...fields } as Segment
+  const merged = Object.entries({ ...segment, ...fields }).filter(([, value]) => value !== null)
+  return Object.fromEntries(merged) as unknown as Segment
 }
 
 /**

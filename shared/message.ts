@@ -156,7 +156,10 @@ export function fold(message: Message, event: TurnEvent): Message {
     case "tool_call_start": {
       const { channel, ordinal, ephemeral = false } = event
       return settleStatus(
-        changeOpenCall(message, event.call_id, (call) => ({ ...call, status: "running", channel, ordinal, ephemeral })),
+        // A call that runs again says again what it says.
+        changeOpenCall(message, event.call_id, (call) => {
+          return { ...call, status: "running", channel, ordinal, ephemeral, output: "" }
+        }),
       )
     }
     case "tool_output_delta":

@@ -224,7 +224,7 @@ function viewThinking(writer: Writer): PartView {
 }
 
 function viewTool(at: number): PartView {
-  const output = createHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
+  let output = createHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
   let length = 0
   let shown: ToolFields | null = null
   return {
@@ -232,6 +232,10 @@ function viewTool(at: number): PartView {
     advance(part) {
       if (part.type !== "tool_call") return []
       const { call } = part
+      if (call.output.length < length) {
+        output = createHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
+        length = 0
+      }
       output.push(call.output.slice(length))
       length = call.output.length
       const before = shown
@@ -266,17 +270,20 @@ function toolFields(call: ToolCall, output: ReturnType<typeof truncateLines>): T
 /** Output that grew travels as its tail alone; all else as changed fields. */
 function toolOps(at: number, before: ToolFields, after: ToolFields): Op[] {
   const { output = "", ...rest } = after
-  const shown = before.output ?? ""
+  const { output: shown = "", ...restBefore } = before
   const grew = output.length > shown.length && output.startsWith(shown)
-  const fields: SetFields = changedFields(before, grew || output === shown ? rest : after)
+  const fields = grew || output === shown ? changedFields(restBefore, rest) : changedFields(before, after)
   const ops: Op[] = grew ? [{ op: "text", at, offset: shown.length, text: output.slice(shown.length) }] : []
   return Object.keys(fields).length === 0 ? ops : [...ops, { op: "set", at, fields }]
 }
 
-function changedFields(before: ToolFields, after: ToolFields): ToolFields {
-  return Object.fromEntries(
-    Object.entries(after).filter(([key, value]) => JSON.stringify(Reflect.get(before, key)) !== JSON.stringify(value)),
+/** What `set` has to say: new values, and null for what is gone. */
+function changedFields(before: ToolFields, after: ToolFields): SetFields {
+  const gone = Object.keys(before).flatMap((key) => (key in after ? [] : [[key, null] as const]))
+  const changed = Object.entries(after).filter(
+    ([key, value]) => JSON.stringify(Reflect.get(before, key)) !== JSON.stringify(value),
   )
+  return Object.fromEntries([...gone, ...changed])
 }
 
 /** Writes one growing text, trimmed as a whole: leading white space goes, trailing white space waits. */

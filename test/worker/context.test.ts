@@ -5,20 +5,18 @@ import type { TurnEvent } from "../../shared/event.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { type Message, openMessage } from "../../shared/message.ts"
 import { contextFor as contextWith, createPast, type LookUp } from "../../worker/session/context.ts"
+import { tokensOf, tokensOfMessages } from "../../worker/model/tokens.ts"
 import type { StoredMessage } from "../../worker/session/rows.ts"
 import { userMessage } from "../../worker/session/turn.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, placed, resultOf, startOf, TIME } from "../support/turn.ts"
 
 function contextFor(current: Message, parent: number | null, at: LookUp) {
-  return contextWith({
-    current,
-    parent,
-    past: createPast(at, MODEL_CONTEXT_TOKENS),
-    system: "",
-    tools: [],
-    tokens: MODEL_CONTEXT_TOKENS,
-  }).messages
+  const request = { current, parent, past: createPast(at, MODEL_CONTEXT_TOKENS), system: "S", tools: [] }
+  const context = contextWith({ ...request, tokens: MODEL_CONTEXT_TOKENS })
+  if (context === null) throw new Error("it does not fit")
+  expect(tokensOf(context.system) + tokensOfMessages(context.messages)).toBeLessThanOrEqual(MODEL_CONTEXT_TOKENS)
+  return context.messages
 }
 
 const question = (id: string): Message => userMessage(id, "hi", Date.now(), null)
@@ -85,9 +83,35 @@ describe("the model's context", () => {
     expect(reads).toBeLessThan(12)
   })
 
-  test("[TU6] this turn's own question always goes along", () => {
-    const context = contextFor(answerOf(), 1, chain([asked("x".repeat(MODEL_CONTEXT_TOKENS * 5))]))
-    expect(context).toHaveLength(1)
+  test("[TU6] a question of three quarters leaves room for results, however long they are", () => {
+    const question = asked("x".repeat(MODEL_CONTEXT_TOKENS * 3))
+    const long = `${JSON.stringify("x".repeat(400_000))}
+
+${cardTrailer("t_1")}`
+    const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
+    const context = contextFor(now, 1, chain([question]))
+    expect(context.map((one) => one.role)).toEqual(["user", "assistant", "tool"])
+    const [, , result] = context
+    expect(result?.role === "tool" && result.result.endsWith(cardTrailer("t_1"))).toBe(true)
+  })
+
+  test("[TU6] what the model wrote into its calls is told by its length where it would not fit otherwise", () => {
+    const steps = [1, 2, 3, 4].flatMap((i): TurnEvent[] => [
+      { type: "step_start" },
+      callOf("t", `c${i}`, JSON.stringify({ text: "y".repeat(100_000) })),
+      startOf(`c${i}`, i),
+      resultOf("{}", null, `c${i}`),
+    ])
+    const context = contextFor(answerOf(...steps), 1, chain([asked("now")]))
+    expect(JSON.stringify(context)).toContain("left_out")
+    expect(context.filter((one) => one.role === "tool")).toHaveLength(4)
+  })
+
+  test("[TU6] a turn that cannot fit is told so", () => {
+    const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
+    const past = createPast(chain([asked("now")]), 1)
+    const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }
+    expect(contextWith(request)).toBeNull()
   })
 
   test("[TU6] results of this turn that are too long for the model lose their tail, never their trailer", () => {

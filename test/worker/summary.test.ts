@@ -6,7 +6,7 @@ import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { type Message, openMessage } from "../../shared/message.ts"
 import { contextFor, createPast, type LookUp } from "../../worker/session/context.ts"
 import { planSummary } from "../../worker/session/summary.ts"
-import { headOfTokens, tokensOf } from "../../worker/model/tokens.ts"
+import { headOfTokens, tokensOf, tokensOfMessages } from "../../worker/model/tokens.ts"
 import { createStore } from "../../worker/session/store.ts"
 import { answerOf, placed, TIME } from "../support/turn.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -59,6 +59,23 @@ describe("what is told in short", () => {
     expect(due?.upto).toBeGreaterThan(12)
   })
 
+  test("[TU9] an earlier summary is never lost, however long the turns since", () => {
+    const long = (id: string, tokens: number): Message[] => [asked(`${id} ${"x".repeat(tokens * 4 - 8)}`), said("ok")]
+    const messages = [
+      ...turnsOf(2),
+      ...long("q2", 100),
+      ...long("q3", 300),
+      ...long("q4", 300),
+      ...long("q5", 700),
+      asked("now"),
+    ]
+    messages[5] = { ...(messages[5] as Message), summary: { text: "THE OLD SUMMARY", upto: 4 } }
+    const due = plan(messages, 1_000)
+    expect(due?.before?.text).toBe("THE OLD SUMMARY")
+    expect(due?.upto).toBe(12)
+    expect(tokensOfMessages(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
+  })
+
   test("[TU9] a turn that has its summary makes no other", () => {
     const current = { ...answerOf(), summary: { text: "x", upto: 2 } }
     const messages = [...turnsOf(9), asked("now")]
@@ -70,7 +87,7 @@ describe("what is told in short", () => {
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
     const past = createPast(row(messages), 1e6)
     const request = { current, parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    const { system, messages: told } = contextFor(request)
+    const { system, messages: told } = contextFor(request) ?? { system: "", messages: [] }
     expect(system).toContain("It was about x.")
     expect(told.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
   })
@@ -80,7 +97,7 @@ describe("what is told in short", () => {
     messages[7] = { ...(messages[7] as Message), summary: { text: "Older.", upto: 4 } }
     const past = createPast(row(messages), 1e6)
     const request = { current: answerOf(), parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    const { system, messages: told } = contextFor(request)
+    const { system, messages: told } = contextFor(request) ?? { system: "", messages: [] }
     expect(system).toContain("Older.")
     expect(told.filter((one) => one.role === "user")).toHaveLength(3)
   })

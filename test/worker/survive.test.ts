@@ -74,6 +74,21 @@ describe("cancel", () => {
     expect((await pageOf(id)).seq).toBe(seq)
   })
 
+  test("[CN2] of several versions the newest counts", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const first = await begin(client, "q1", script([say("x"), pause(300), say("y")]))
+    client.say({ type: "cancel", exchange_id: "q1" })
+    await client.untilEnd("q1")
+    client.say({ type: "regenerate", id: "r1", message: first.id })
+    await expect.poll(async () => (await pageOf(id)).messages[1]).toMatchObject({ id: "r1", status: "completed" })
+    expect(await sessionOf(id).cancel(CLAIMS, "q1")).toEqual({ ok: false, fault: { reason: "turn_ended" } })
+    client.say({ type: "regenerate", id: "r2", message: "r1" })
+    await expect.poll(async () => (await pageOf(id)).messages[1]?.id).toBe("r2")
+    expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
+    expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
+  })
+
   test("[CN3] right after the acknowledgement of the send, before anything was shown", async () => {
     const id = await freshSession()
     const client = await connect(id)
@@ -190,6 +205,45 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
+  test("[AP4] a message sent while another tool of the step still runs denies as soon as only the question is left", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)
+    client.say({ type: "send", id: "q2", content: "/say on" })
+    expect((await client.untilEnd("q2")).status).toBe("completed")
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }, { status: "ok" }])
+    await expectSame(id, client)
+  })
+
+  test("[AP3] an answer that is said again after the next turn began is still acknowledged", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const call_id = await asked(id, client)
+    client.say({ type: "approve", call_id, decision: "allow" })
+    await client.untilEnd("q1")
+    client.say({ type: "send", id: "q2", content: "/say next" })
+    await client.untilEnd("q2")
+    const acks = client.frames.length
+    client.say({ type: "approve", call_id, decision: "allow" })
+    await client.untilTrue(() => client.frames.slice(acks).some((one) => one.type === "ack" && one.id === call_id))
+    client.say({ type: "approve", call_id, decision: "deny" })
+    await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
+  })
+
+  test("[AP1] [TU11] a waiting turn lets its object sleep until the deadline, and a turn that goes on is watched again", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const call_id = await asked(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))
+    const alarm = () => runInDurableObject(sessionOf(id), (_object, state) => state.storage.getAlarm())
+    await evictDurableObject(sessionOf(id))
+    await runDurableObjectAlarm(sessionOf(id))
+    expect((await alarm()) ?? 0).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)
+    client.say({ type: "approve", call_id, decision: "allow" })
+    await client.untilTrue(() => answerTo(client, "q1")?.status === "running")
+    expect((await alarm()) ?? Number.POSITIVE_INFINITY).toBeLessThan(Date.now() + 60_000)
+    await client.untilEnd("q1")
+  })
+
   test("[AP6] cancelled while it waits, it stays cancelled; an answer comes too late", async () => {
     const id = await freshSession()
     const client = await connect(id)
@@ -290,6 +344,33 @@ describe("effects", () => {
   })
 })
 
+test("[TU12] a model that says nothing a reader would see has said all it has to say", async () => {
+  const id = await freshSession()
+  const client = await connect(id)
+  for (const [i, words] of ["\n", "<!-- nothing -->"].entries()) {
+    client.say({ type: "send", id: `q${i}`, content: script([call("weather", { location: "Oslo" })], [say(words)]) })
+    expect(await client.untilEnd(`q${i}`)).toMatchObject({ status: "completed", metrics: { steps: 2 } })
+  }
+  await expectSame(id, client)
+})
+
+test("[TO11] a tool that is run again after a restart says again what it says, once", async () => {
+  const id = await freshSession()
+  const client = await connect(id)
+  const stream = call("probe_stream", { lines: 6, ms: 120 })
+  await begin(client, "q1", script([stream, call("probe_slow", { ms: 1 })], [say("Done.")]), 2)
+  await client.untilTrue(() => (toolsIn(answerTo(client, "q1"))[0]?.output ?? "").includes("line 2"))
+  await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
+  const { epoch, seq, messages } = await pageOf(id)
+  const again = await connect(id, CLAIMS, null)
+  for (const message of messages) again.messages.set(message.id, message)
+  again.last = seq
+  again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
+  const answer = await again.untilEnd("q1")
+  expect(toolsIn(answer)[0]?.output).toBe(Array.from({ length: 6 }, (_, i) => `line ${i + 1} of 6\n`).join(""))
+  await expectSame(id, again)
+})
+
 describe("time", () => {
   test("[TU11] a turn whose deadline passed while no process ran is ended by the next one", async () => {
     const id = await freshSession()
@@ -324,53 +405,4 @@ test("[TU10] a message that the model cannot take is refused by name", async () 
   expect(error.type).toBe("ack")
   expect(faultOfContent("\u6771".repeat(9), 8)).toEqual({ reason: "context_exceeded", max: 8 })
   expect(faultOfContent("\u6771".repeat(8), 8)).toBeNull()
-})
-
-describe("bad input", () => {
-  test.each([
-    ["in the future", 99, "frame_invalid"],
-    ["negative", -1, "frame_invalid"],
-    ["a fraction", 0.5, "frame_invalid"],
-    ["a word", "two", "frame_invalid"],
-    ["null", null, "frame_invalid"],
-  ])("[WS7] hello with `after` %s is answered, changes nothing, and the socket goes on", async (_name, after, code) => {
-    const id = await freshSession()
-    const { epoch, seq } = await pageOf(id)
-    const client = await connect(id, CLAIMS, null)
-    client.say(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after }))
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
-    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
-    await client.untilTrue((frame) => frame.type === "hello")
-    client.say({ type: "send", id: "q1", content: "/say fine" })
-    expect((await client.untilEnd("q1")).status).toBe("completed")
-  })
-
-  test("[WS7] an unknown epoch is told the true one, whatever `after` says", async () => {
-    const id = await freshSession()
-    const { epoch } = await pageOf(id)
-    const client = await connect(id, CLAIMS, null)
-    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: "elsewhere", after: 7 })
-    expect(await client.untilTrue((frame) => frame.type === "hello")).toMatchObject({ epoch, seq: 0 })
-  })
-
-  test("[CN2] [AP3] ids of another session mean nothing here, and do nothing there", async () => {
-    const [here, there] = [await freshSession(), await freshSession()]
-    const [client, other] = [await connect(here), await connect(there)]
-    await begin(other, "q1", script([call("probe_ask")], [say("ok")]))
-    await other.untilTrue(() => answerTo(other, "q1")?.status === "waiting")
-    const call_id = toolsIn(answerTo(other, "q1"))[0]?.call_id ?? ""
-    client.say({ type: "cancel", exchange_id: "q1" })
-    await client.untilTrue((frame) => frame.type === "error" && frame.code === "turn_unknown")
-    client.say({ type: "approve", call_id, decision: "allow" })
-    await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_unknown")
-    expect((await pageOf(there)).messages[1]?.status).toBe("waiting")
-  })
-
-  test("[WS9] a client of whole messages learns that an answer waits for a person", async () => {
-    const id = await freshSession()
-    const client = await connect(id, CLAIMS, { live: false })
-    client.say({ type: "send", id: "q1", content: script([call("probe_ask")], [say("ok")]) })
-    await client.untilTrue((frame) => frame.type === "message" && frame.status === "waiting")
-    expect(client.frames.some((frame) => frame.type === "ops")).toBe(false)
-  })
 })

@@ -259,3 +259,12 @@ describe("when things go wrong", () => {
     await client.untilEnd(`q${MAX_QUEUED}`)
   })
 })
+
+test("[TU4] a step whose calls were dispatched is finished, whatever the model said after them", () => {
+  const said: TurnEvent = { type: "text_delta", delta: "I wait." }
+  const asked: TurnEvent = { type: "tool_approval", call_id: "c1", approval: "asked" }
+  expect(recoveryOf(answerOf({ type: "step_start" }, callOf("pay"), said, asked), () => false)).toEqual([])
+  const settled = answerOf({ type: "step_start" }, callOf("read"), said, startOf(), resultOf("{}"))
+  expect(recoveryOf(settled, () => false)).toEqual([])
+  expect(recoveryOf(answerOf({ type: "step_start" }, callOf("pay"), said), () => false)).toHaveLength(1)
+})

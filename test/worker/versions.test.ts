@@ -187,59 +187,98 @@ describe("refusals", () => {
     client.say({ type: "switch", id: "s1", message: "r1", version: 1 })
     await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "s1").length === 2)
     expect((await pageOf(id)).epoch).toBe(epoch)
+    await renew(id, client)
+    const shown = (await pageOf(id)).messages[1]?.id ?? ""
+    await command(id, client, { type: "switch", id: "s2", message: shown, version: 2 })
+    client.say({ type: "switch", id: "s1", message: "r1", version: 1 })
+    await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "s1").length === 3)
+    expect((await pageOf(id)).messages[1]?.id).toBe("r1")
   })
 })
 
-test("[VE7] a switch reads and writes the same rows in a session of ten messages and of ten thousand", async () => {
-  const costs: { read: number; written: number }[] = []
-  for (const size of [10, 10_000]) {
-    const id = `flat${size}`
-    await createSession(id)
-    await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql, (write) => state.storage.transactionSync(write))
-      store.atomically(() => {
-        for (let pos = 1; pos <= size; pos++) {
-          const role = pos % 2 === 1 ? "user" : "assistant"
-          const head = {
-            id: `m${pos}`,
-            role,
-            exchange_id: `m${pos - (pos % 2 === 1 ? 0 : 1)}`,
-            timestamp: TIME,
-          } as const
-          const message = openMessage({ ...head, status: "completed", words: role === "user" ? "/say x" : "" })
-          store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
-        }
+test.each(["the last", "the first"])(
+  "[VE7] a switch of %s answer costs the same in a session of ten messages and of ten thousand",
+  async (which) => {
+    const costs: { read: number; written: number }[] = []
+    for (const size of [10, 10_000]) {
+      const id = `flat${size}${which.slice(-3).trim()}`
+      await createSession(id)
+      await runInDurableObject(sessionOf(id), (_object, state) => {
+        const store = createStore(state.storage.sql, (write) => state.storage.transactionSync(write))
+        store.atomically(() => {
+          for (let pos = 1; pos <= size; pos++) {
+            const role = pos % 2 === 1 ? "user" : "assistant"
+            const head = {
+              id: `m${pos}`,
+              role,
+              exchange_id: `m${pos - (pos % 2 === 1 ? 0 : 1)}`,
+              timestamp: TIME,
+            } as const
+            const message = openMessage({ ...head, status: "completed", words: role === "user" ? "/say x" : "" })
+            store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
+          }
+        })
       })
+      await evictDurableObject(sessionOf(id))
+      const client = await connect(id)
+      client.say({ type: "regenerate", id: "r1", message: which === "the last" ? `m${size}` : "m2" })
+      await expect.poll(async () => (await pageOf(id, { limit: 1 })).messages[0]?.status).toBe("completed")
+      const before = await sessionOf(id).recent(CLAIMS, { limit: 1 })
+      const cost = await runInDurableObject(sessionOf(id), async (object, state) => {
+        const counts = { read: 0, written: 0 }
+        const exec = state.storage.sql.exec.bind(state.storage.sql)
+        const spied = ((query: string, ...bindings: SqlStorageValue[]) => {
+          const cursor = exec(query, ...bindings)
+          const rows = cursor.toArray()
+          counts.read += cursor.rowsRead
+          counts.written += cursor.rowsWritten
+          return { toArray: () => rows, rowsRead: cursor.rowsRead, rowsWritten: cursor.rowsWritten }
+        }) as unknown as SqlStorage["exec"]
+        Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
+        const [socket] = state.getWebSockets()
+        if (socket === undefined) throw new Error("no socket")
+        // It said hello to an epoch that is gone: the page reads and says it again.
+        const page = JSON.parse((before.ok && before.value.json) || "{}")
+        const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
+        await object.webSocketMessage?.(socket, JSON.stringify(frame))
+        const counted = { ...counts }
+        const swap = { type: "switch", id: "s1", message: "r1", version: 1 }
+        await object.webSocketMessage?.(socket, JSON.stringify(swap))
+        return { read: counts.read - counted.read, written: counts.written - counted.written }
+      })
+      costs.push(cost)
+    }
+    expect(costs[0]?.written).toBeGreaterThan(0)
+    expect(costs[1]?.written).toBe(costs[0]?.written)
+    expect(costs[1]?.read).toBeLessThan((costs[0]?.read ?? 0) + 30)
+  },
+)
+
+test("[VE7] a message far back is found on its path, and beside it not, in few rows", async () => {
+  const id = await freshSession()
+  const found = await runInDurableObject(sessionOf(id), (_object, state) => {
+    const store = createStore(state.storage.sql, (write) => state.storage.transactionSync(write))
+    const put = (pos: number, parent: number | null): void => {
+      const message = openMessage({
+        id: `m${pos}`,
+        role: "user",
+        exchange_id: `m${pos}`,
+        timestamp: TIME,
+        status: "completed",
+      })
+      store.insertMessage(placed(message, { pos, parent, seq: pos }))
+    }
+    store.atomically(() => {
+      for (let pos = 1; pos <= 3_000; pos++) put(pos, pos === 1 ? null : pos - 1)
+      // A branch that leaves the path at 1,000 and becomes the active one.
+      for (let pos = 3_001; pos <= 5_000; pos++) put(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
-    await evictDurableObject(sessionOf(id))
-    const client = await connect(id)
-    client.say({ type: "regenerate", id: "r1", message: `m${size}` })
-    await expect.poll(async () => (await pageOf(id, { limit: 1 })).messages[0]?.status).toBe("completed")
-    const before = await sessionOf(id).recent(CLAIMS, { limit: 1 })
-    const cost = await runInDurableObject(sessionOf(id), async (object, state) => {
-      const counts = { read: 0, written: 0 }
-      const exec = state.storage.sql.exec.bind(state.storage.sql)
-      const spied = ((query: string, ...bindings: SqlStorageValue[]) => {
-        const cursor = exec(query, ...bindings)
-        const rows = cursor.toArray()
-        counts.read += cursor.rowsRead
-        counts.written += cursor.rowsWritten
-        return { toArray: () => rows, rowsRead: cursor.rowsRead, rowsWritten: cursor.rowsWritten }
-      }) as unknown as SqlStorage["exec"]
-      Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
-      const [socket] = state.getWebSockets()
-      if (socket === undefined) throw new Error("no socket")
-      // It said hello to an epoch that is gone: the page reads and says it again.
-      const page = JSON.parse((before.ok && before.value.json) || "{}")
-      const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
-      await object.webSocketMessage?.(socket, JSON.stringify(frame))
-      const counted = { ...counts }
-      const swap = { type: "switch", id: "s1", message: "r1", version: 1 }
-      await object.webSocketMessage?.(socket, JSON.stringify(swap))
-      return { read: counts.read - counted.read, written: counts.written - counted.written }
-    })
-    costs.push(cost)
-  }
-  expect(costs[0]?.written).toBeGreaterThan(0)
-  expect(costs[1]).toEqual(costs[0])
+    const before = store.rows().read
+    const on = [1, 2, 500, 999, 1_000, 3_001, 4_321, 5_000].map((pos) => store.isOnPath(pos))
+    const off = [1_001, 2_000, 3_000, 5_001].map((pos) => store.isOnPath(pos))
+    return { on, off, read: store.rows().read - before }
+  })
+  expect(found.on).toEqual(Array(8).fill(true))
+  expect(found.off).toEqual(Array(4).fill(false))
+  expect(found.read).toBeLessThan(12 * 80)
 })

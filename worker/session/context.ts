@@ -96,33 +96,44 @@ export interface ContextRequest {
 /** Words before a summary in the system prompt. */
 const SUMMARY_HEAD = "Earlier in this conversation, in short (the messages themselves are left out here):"
 
+export interface Context {
+  readonly system: string
+  /** Oldest first. */
+  readonly messages: readonly ModelMessage[]
+}
+
 /**
- * What the next model call of a turn is told, messages oldest first.
+ * What the next model call of a turn is told: at most `tokens`, prompt and tools included.
  *
- * Shapes  ContextRequest → system prompt and ModelMessage[].
+ * Shapes  ContextRequest → Context; null where this turn alone is too much, even with its results and arguments cut.
  * Cost    reads whole turns, newest first, until a summary or the budget ends it: flat in the length of a session.
- * Source  SPEC TU6, TU12.
+ * Source  SPEC TU6, TU9.
  */
-export function contextFor(request: ContextRequest): { readonly system: string; readonly messages: ModelMessage[] } {
+export function contextFor(request: ContextRequest): Context | null {
   const { current, parent, past, system, tools } = request
-  const budget = request.tokens - tokensOfFrame(system, tools)
-  const now = fitResults(messagesOf(current, true), budget / 2)
-  let room = budget - tokensOfMessages(now)
+  const turns = past(parent)
+  // This turn's own question always goes along.
+  const question = turns.next().value?.messages ?? []
   let { summary } = current
-  if (summary !== null) room -= tokensOf(summary.text)
+  let room = request.tokens - tokensOfFrame(system, tools) - tokensOfMessages(question) - tokensOfSummary(summary)
+  const now = fitTurn(messagesOf(current, true), room)
+  if (now === null) return null
+  room -= tokensOfMessages(now)
   const older: (readonly ModelMessage[])[] = []
-  for (const turn of past(parent)) {
+  for (const turn of turns) {
     if (summary !== null && turn.newest <= summary.upto) break
-    room -= turn.tokens
-    // This turn's own question always goes along.
-    if (room < 0 && older.length > 0) break
+    const fresh = summary === null ? turn.summary : null
+    room -= turn.tokens + tokensOfSummary(fresh)
+    if (room < 0) break
     older.push(turn.messages)
-    if (summary !== null || turn.summary === null) continue
-    summary = turn.summary
-    room -= tokensOf(summary.text)
+    summary ??= fresh
   }
   const told = summary === null ? system : `${system}\n\n${SUMMARY_HEAD}\n${summary.text}`
-  return { system: told, messages: [...older.reverse().flat(), ...now] }
+  return { system: told, messages: [...older.reverse().flat(), ...question, ...now] }
+}
+
+function tokensOfSummary(summary: Summary | null): number {
+  return summary === null ? 0 : tokensOf(SUMMARY_HEAD) + tokensOf(summary.text) + 1
 }
 
 function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
@@ -148,19 +159,45 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
   return messages
 }
 
+/**
+ * This turn so far in at most so many tokens: its results lose their tails first, then what the model itself wrote into
+ * its calls, which it knows. Null where even that does not fit.
+ */
+function fitTurn(messages: readonly ModelMessage[], room: number): readonly ModelMessage[] | null {
+  const isResult = (message: ModelMessage): boolean => message.role === "tool"
+  const said = tokensOfMessages(messages.filter((message) => !isResult(message)))
+  const fitted = fitResults(messages, room - said)
+  if (tokensOfMessages(fitted) <= room) return fitted
+  const short = fitted.map((message) =>
+    message.role === "assistant" ? { ...message, pieces: message.pieces.map(shortArgs) } : message,
+  )
+  return tokensOfMessages(short) <= room ? short : null
+}
+
+/** Arguments longer than this are told by their length where the turn would not fit otherwise, in UTF-16 code units. */
+const SHORT_ARGS_CHARS = 400
+
+function shortArgs(piece: AssistantPiece): AssistantPiece {
+  if (piece.type === "text" || piece.args.length <= SHORT_ARGS_CHARS) return piece
+  return { ...piece, args: JSON.stringify({ left_out: `${piece.args.length} characters` }) }
+}
+
 /** Results may fill so many tokens and no more: the longest lose their tail, never their trailer. */
 export function fitResults(messages: readonly ModelMessage[], room: number): ModelMessage[] {
   const results = messages.filter((message) => message.role === "tool")
   if (tokensOfMessages(results) <= room) return [...messages]
-  const each = Math.floor(room / results.length)
+  const each = Math.max(Math.floor(room / results.length) - NOTE_TOKENS, 0)
   return messages.map((message) => {
-    if (message.role !== "tool" || tokensOf(message.result) <= each) return message
+    if (message.role !== "tool" || tokensOf(message.result) <= each + NOTE_TOKENS) return message
     const { head, trailer } = splitResult(message.result)
     const kept = headOfTokens(head, Math.max(each - tokensOf(trailer), 0))
     const note = `[${head.length - kept.length} more characters are left out here]`
     return { ...message, result: [`${kept}\n${note}`, trailer].filter((text) => text !== "").join("\n\n") }
   })
 }
+
+/** What the note about a cut costs at most. */
+const NOTE_TOKENS = 20
 
 function resultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   const { call_id, name, status, error } = call

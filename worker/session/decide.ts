@@ -74,15 +74,21 @@ export function recoveryOf(message: Message, isRepeatable: (tool: string) => boo
     const error = { code: "tool_interrupted", message: "The tool was interrupted by a restart." }
     events.push({ type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error })
   }
-  // Calls are dispatched, or asked about, in the very write that ends their step: one of which neither is true tells of
-  // a step that was cut.
-  const last = message.parts.findLast((part) => !isBlank(part))
-  const isCut =
-    last !== undefined && (last.type !== "tool_call" || (last.call.status === "queued" && last.call.approval === null))
-  if (isCut) {
+  if (isStepCut(message)) {
     events.push({ type: "end", status: "interrupted", reason: "process_restart", metrics: null })
   }
   return events
+}
+
+/**
+ * Whether the last step was cut after it had shown something. Its calls are dispatched, or asked about, in the very write
+ * that ends it, so one of which either is true tells that it was finished, whatever the model said after its calls.
+ */
+function isStepCut({ parts }: Message): boolean {
+  const last = parts.findLast((part) => !isBlank(part))
+  if (last === undefined) return false
+  const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last.step ? [part.call] : []))
+  return !calls.some((call) => call.status !== "queued" || call.approval !== null)
 }
 
 /**

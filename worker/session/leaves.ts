@@ -28,13 +28,13 @@ interface Place {
 }
 
 /**
- * Shapes  (Store, position of the message) → write(seq, text).
+ * Shapes  (Store, position of the message) → LeafWriter.
  * Cost    one row a call, and one more for every MAX_LEAF_CHARS that were added.
  * Source  SPEC ST4.
  */
-export function createLeafWriter(store: Store, pos: number): (seq: number, text: LeafText) => void {
+export function createLeafWriter(store: Store, pos: number): LeafWriter {
   const places = new Map<number, Place>()
-  return (seq, { text, ...leaf }) => {
+  const write = (seq: number, { text, ...leaf }: LeafText): void => {
     const place = places.get(leaf.part) ?? findPlace(store, pos, leaf.part)
     places.set(leaf.part, place)
     for (;;) {
@@ -48,6 +48,17 @@ export function createLeafWriter(store: Store, pos: number): (seq: number, text:
       place.start = end
     }
   }
+  const forget = (part: number): void => {
+    store.dropLeaves(pos, part)
+    places.delete(part)
+  }
+  return Object.assign(write, { forget })
+}
+
+export interface LeafWriter {
+  (seq: number, text: LeafText): void
+  /** The part begins anew: what it said is gone. */
+  forget(part: number): void
 }
 
 /** Found from the rows: a fresh object has no memory of it. */

@@ -4,7 +4,7 @@
  * decide → MOVE: step, dispatch → run
  */
 
-import type { ToolCall } from "../../shared/message.ts"
+import { callsOf, type ToolCall } from "../../shared/message.ts"
 import { argsOf, type Tool } from "../tool/tool.ts"
 import { nextAct, ordinalsFor } from "./decide.ts"
 import { dispatchCall } from "./dispatch.ts"
@@ -32,12 +32,21 @@ export async function move(host: TurnHost, run: Run): Promise<void> {
         await step(host, run)
         break
       case "wait":
+        if (run.inFlight.size > 0) await run.bell.rung()
         // Only a person can go on with it: the turn waits in its rows, and this process may sleep.
-        if (run.inFlight.size === 0) return
-        await run.bell.rung()
+        else if (host.store.countQueued() === 0) return
+        // Whoever went on talking has answered what was asked.
+        else denyAsked(host, run)
         break
     }
   }
+}
+
+function denyAsked(host: TurnHost, run: Run): void {
+  for (const { call_id, approval } of callsOf(run.recorder.message())) {
+    if (approval === "asked") run.recorder.feed({ type: "tool_approval", call_id, approval: "denied" })
+  }
+  publish(host, run)
 }
 
 function toolOf(host: TurnHost, { name }: ToolCall): Tool | undefined {

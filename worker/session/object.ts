@@ -17,6 +17,7 @@ import type { Revoked } from "../tenant/revocation.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { timesFor } from "../times.ts"
 import { changedSince, type PageQuery, pageJson } from "./history.ts"
+import { plantSockets } from "./plants.ts"
 import { type Revision, revise } from "./revise.ts"
 import { isOwner, log, openRoom, type Room } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
@@ -35,7 +36,7 @@ export class Session extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#sockets = createSockets(ctx, Date.now)
+    this.#sockets = plantSockets(env.PLANT, createSockets(ctx, Date.now))
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
     if (isCreated(ctx.storage.sql)) {
       migrate(ctx.storage)
@@ -239,7 +240,9 @@ export class Session extends DurableObject<Env> {
   /** One alarm while turns run: it wakes a process that took over from a killed one. */
   #armAlarm(): void {
     const now = Date.now()
-    if (this.#alarmMs <= now) this.#setAlarm(now + timesFor(this.env).alarmMs)
+    const next = now + timesFor(this.env).alarmMs
+    // Also where one is set for the end of a long wait, which is over now.
+    if (this.#alarmMs <= now || this.#alarmMs > next) this.#setAlarm(next)
   }
 
   #setAlarm(at: number): void {

@@ -128,10 +128,13 @@ function createPartWriter(store: Store, pos: number, save: () => string): PartWr
     }
     const known = before?.type === "tool_call" ? before.call : null
     const { call, step } = part
-    if (call.output !== (known?.output ?? "")) {
+    const isAnew = call.output.length < (known?.output ?? "").length
+    if (isAnew) writeLeaf.forget(at)
+    if (call.output !== "" && call.output !== known?.output) {
       writeLeaf(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, text: call.output })
     }
-    if (known === null || isRowChanged(known, call)) store.putCall(pos, at, step, seq, call)
+    // Where leaves only go, the call's own row carries the seq.
+    if (known === null || isAnew || isRowChanged(known, call)) store.putCall(pos, at, step, seq, call)
   }
 }
 

@@ -18,6 +18,9 @@ import { emptyAnswer, type Turns, userMessage } from "./turn.ts"
 
 export type Revision = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 
+/** Switches whose ids are remembered: more than any page keeps unacknowledged. */
+const MAX_SWITCHES = 64
+
 export interface Reviser {
   readonly host: TurnHost
   readonly turns: Turns
@@ -33,7 +36,7 @@ export interface Reviser {
  * Shapes  Revision → Accepted. The same id again has no second effect.
  * Errors  `turn_running`, `message_unknown`, `version_unknown`, `turn_whole`, those of a message's content, and
  *         `frame_invalid` where the frame names a message of the wrong role. Nothing is stored then.
- * Cost    flat, but for the rows after the message that is revised, which are walked once.
+ * Cost    flat in the length of the session, but for the logarithm of how far back the message lies.
  * Source  SPEC VE1–VE6.
  */
 export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
@@ -41,7 +44,7 @@ export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
   const { store } = host
   const known = store.find(frame.id)
   if (known !== null) return succeed({ id: frame.id, seq: known.seq, duplicate: true })
-  if (frame.type === "switch" && store.session()?.last_switch === frame.id) {
+  if (frame.type === "switch" && store.session()?.switches.includes(frame.id) === true) {
     return succeed({ id: frame.id, seq: store.lastSeq(), duplicate: true })
   }
   if (turns.isActive() || store.countQueued() > 0) return fail({ reason: "turn_running" })
@@ -72,13 +75,18 @@ function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status }: Mess
 function switchTo({ host, setEpoch }: Reviser, frame: Extract<Revision, { type: "switch" }>, target: StoredMessage) {
   const { store } = host
   const { parent, pos, message } = target
-  if (frame.version === message.version) return store.lastSeq()
+  const switches = [...(store.session()?.switches ?? []), frame.id].slice(-MAX_SWITCHES)
+  if (frame.version === message.version) {
+    store.setSwitches(switches)
+    return store.lastSeq()
+  }
   const tip = store.tipOfVersion(parent, frame.version)
   if (tip === null) return null
   const epoch = host.nextId()
   store.atomically(() => {
     store.leaveVersion(pos, store.tip())
-    store.setPath(epoch, tip, frame.id)
+    store.setPath(epoch, tip)
+    store.setSwitches(switches)
   })
   setEpoch(epoch)
   return store.lastSeq()
@@ -97,7 +105,7 @@ function branch(
     store.leaveVersion(target.pos, store.tip())
     const begun =
       frame.type === "edit" ? askAgain(host, frame, target, version) : answerAgain(host, frame, target, version)
-    store.setPath(epoch, null, store.session()?.last_switch ?? null)
+    store.setPath(epoch, null)
     return begun
   })
   setEpoch(epoch)
@@ -132,7 +140,8 @@ function answerAgain(
   const { store } = host
   const pos = store.newestPos() + 1
   const { exchange_id, summary } = message
-  const steps = type === "retry" ? finishedSteps(message) : 0
+  // What took too many steps would be over at once if it kept them.
+  const steps = type === "retry" && message.reason !== "step_limit" ? finishedSteps(message) : 0
   const kept = message.parts.filter((part) => part.step <= steps)
   const head = { id, exchange_id, version, versions: version, ...(type === "retry" ? { summary } : {}) }
   const answer = emptyAnswer(host, { pos, parent }, { ...head, parts: kept, step: Math.max(steps, 0) })

@@ -13,6 +13,7 @@ import { timesFor } from "../times.ts"
 import { toolsFor } from "../tool/registry.ts"
 import type { Rename } from "../tool/rename.ts"
 import { createPast } from "./context.ts"
+import { plantStore } from "./plants.ts"
 import type { Reviser } from "./revise.ts"
 import type { SessionRow } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
@@ -49,7 +50,10 @@ const MESSAGE_SHARE = 0.75
 
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
 export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts): Room | null {
-  const store = createStore(storage.sql, (write) => storage.transactionSync(write))
+  const store = plantStore(
+    env.PLANT,
+    createStore(storage.sql, (write) => storage.transactionSync(write)),
+  )
   const session = store.session()
   if (session === null) return null
   let seq = store.lastSeq()

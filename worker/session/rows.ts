@@ -29,7 +29,8 @@ export interface SessionRow {
   readonly epoch: string
   readonly tip: number | null
   readonly late_seq: number
-  readonly last_switch: string | null
+  /** Ids of the newest switches. */
+  readonly switches: readonly string[]
   readonly created: number
 }
 
@@ -112,7 +113,7 @@ export function sessionOf(row: Row): SessionRow {
     epoch: text(row["epoch"]),
     tip: numberOrNull(row["tip"]),
     late_seq: Number(row["late_seq"]),
-    last_switch: textOrNull(row["last_switch"]),
+    switches: fromJson<string[]>(row["switches"]) ?? [],
     created: Number(row["created"]),
   }
 }
@@ -151,6 +152,19 @@ export function queuedOf(row: Row): QueuedMessage {
   const id = text(row["id"])
   const message = headOf({ ...row, role: "user", exchange_id: id, status: "queued", reason: null })
   return { n: Number(row["n"]), seq: seqOf(row), message }
+}
+
+/** Where a message stands among its ancestors: how many there are, its parent, and one far up to jump to. */
+export interface Climb {
+  readonly pos: number
+  readonly parent: number | null
+  readonly depth: number
+  readonly jump: number | null
+}
+
+export function climbOf(row: Row): Climb {
+  const pos = Number(row["pos"])
+  return { pos, parent: numberOrNull(row["parent"]), depth: Number(row["depth"]), jump: numberOrNull(row["jump"]) }
 }
 
 /** What a client is told of a message that was taken back: that it is no more. */

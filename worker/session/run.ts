@@ -50,8 +50,8 @@ export interface Run {
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number
-  /** Rows that were written before it. */
-  readonly rowsBefore: number
+  /** Rows that were read and written before it. */
+  readonly rowsBefore: { readonly read: number; readonly written: number }
   /** Ids of the calls that run in this process. */
   readonly inFlight: Set<string>
   readonly bell: Bell
@@ -192,11 +192,7 @@ export function letGo(run: Run): void {
 
 function logEnd({ log, store }: TurnHost, { recorder, rowsBefore }: Run): void {
   const { status, reason, metrics } = recorder.message()
-  log("turn_end", {
-    status,
-    reason,
-    ...metrics,
-    rows_written: store.rows().written - rowsBefore,
-    drift: recorder.drift,
-  })
+  const { read, written } = store.rows()
+  const rows = { rows_written: written - rowsBefore.written, rows_read: read - rowsBefore.read }
+  log("turn_end", { status, reason, ...metrics, ...rows, drift: recorder.drift })
 }

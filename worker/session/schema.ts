@@ -44,11 +44,14 @@ export const MIGRATIONS: readonly string[] = [
      n INTEGER PRIMARY KEY,
      id TEXT NOT NULL, words TEXT NOT NULL, meta TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL)`,
   // Versions, approvals, summaries, and what was taken back from the queue.
-  `ALTER TABLE session ADD COLUMN last_switch TEXT;  -- id of the newest switch: the same again has no effect
+  `ALTER TABLE session ADD COLUMN switches TEXT;     -- JSON: ids of the newest switches: the same again has no effect
    ALTER TABLE transcript ADD COLUMN tip INTEGER;      -- newest message below it when this version was left; null: never left
    ALTER TABLE transcript ADD COLUMN has_versions INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE transcript ADD COLUMN deadline INTEGER; -- when a turn that runs or waits is over at the latest
    ALTER TABLE transcript ADD COLUMN summary TEXT;     -- JSON: {text, upto}
+   ALTER TABLE transcript ADD COLUMN depth INTEGER NOT NULL DEFAULT 0; -- how many ancestors it has
+   ALTER TABLE transcript ADD COLUMN jump INTEGER;     -- an ancestor far up, so that any other is found in few steps
+   UPDATE transcript SET depth = pos, jump = parent;   -- until now each path was a line
    ALTER TABLE tool_calls ADD COLUMN approval TEXT;
    ALTER TABLE tool_calls ADD COLUMN output_size TEXT; -- JSON: {lines, bytes}
    CREATE TABLE version (                              -- only of messages that have several

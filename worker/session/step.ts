@@ -8,6 +8,7 @@ import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import type { Model, ModelEvent } from "../model/adapter.ts"
 import { contextFor } from "./context.ts"
+import { isBlank } from "./decide.ts"
 import { endThinking, finish, type Run, say, type TurnHost } from "./run.ts"
 import { summarise } from "./summary.ts"
 import { untilAborted } from "./until-aborted.ts"
@@ -18,23 +19,25 @@ export async function step(host: TurnHost, run: Run): Promise<void> {
     host.log("model_missing", { detail: host.model.fault })
     return finish(host, run, "failed", "model_unreachable")
   }
-  const before = run.recorder.message().parts.length
   const isFirst = run.recorder.message().step === 0
   if (isFirst) await summarise(host, run, host.model.value)
   if (run.abort.signal.aborted) return
   const fault = await askModel(host, run, host.model.value)
   if (fault !== null) return finish(host, run, "failed", fault)
-  // A model that says nothing has said all it has to say.
-  if (run.recorder.message().parts.length === before) finish(host, run, "completed", null)
+  // A model that says nothing, or nothing that a reader would see, has said all it has to say.
+  const { parts, step: number } = run.recorder.message()
+  if (parts.every((part) => part.step !== number || isBlank(part))) finish(host, run, "completed", null)
 }
 
 /** One model call. Null: it went well, or the turn ended meanwhile. */
 async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFault | null> {
   const { signal } = run.abort
-  const { system, messages } = contextFor({
+  const context = contextFor({
     ...{ current: run.recorder.message(), parent: run.parent, past: host.past },
     ...{ system: host.system, tools: host.tools, tokens: host.contextTokens },
   })
+  if (context === null) return "context_exceeded"
+  const { system, messages } = context
   run.recorder.feed({ type: "step_start" })
   for await (const event of untilAborted(model.stream({ system, messages, tools: host.tools, signal }), signal)) {
     switch (event.type) {

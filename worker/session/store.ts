@@ -8,6 +8,8 @@
 
 import type { Message, MessageStatus, ToolCall } from "../../shared/message.ts"
 import {
+  type Climb,
+  climbOf,
   headOf,
   type Leaf,
   leafOf,
@@ -54,6 +56,20 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
   const countVersions = (parent: number | null): number =>
     Number(first("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
 
+  const climbAt = (pos: number | null): Climb | null => {
+    const row = pos === null ? null : first("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
+    return row === null ? null : climbOf(row)
+  }
+  /** Depth and jump of a message under this parent: jumps reach back by powers of two, and each costs one row. */
+  const climbUnder = (pos: number | null): Pick<Climb, "depth" | "jump"> => {
+    const parent = climbAt(pos)
+    if (parent === null) return { depth: 0, jump: null }
+    const near = climbAt(parent.jump)
+    const far = near === null ? null : climbAt(near.jump)
+    const isEven = near !== null && far !== null && parent.depth - near.depth === near.depth - far.depth
+    return { depth: parent.depth + 1, jump: isEven ? far.pos : parent.pos }
+  }
+
   const storedOf = (row: Row): StoredMessage => {
     const place = placeOf(row)
     const head = headOf(row, row["has_versions"] === 1 ? countVersions(place.parent) : 1)
@@ -88,8 +104,13 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     },
 
     /** Another version is active: the path now ends at `tip` (null: at the newest row). */
-    setPath(epoch: string, tip: number | null, switchId: string | null): void {
-      all("UPDATE session SET epoch = ?, tip = ?, last_switch = ?", epoch, tip, switchId)
+    setPath(epoch: string, tip: number | null): void {
+      all("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
+    },
+
+    /** Remembers the ids of the newest switches, so that one that is repeated has no second effect. */
+    setSwitches(ids: readonly string[]): void {
+      all("UPDATE session SET switches = ?", JSON.stringify(ids))
     },
 
     /** Newest position; 0 in an empty session. */
@@ -113,16 +134,15 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return numberOrNull(first("SELECT parent FROM transcript WHERE pos = ?", pos)?.["parent"])
     },
 
-    /** Whether the active path leads through this message. Cost: a row for each message after it. */
+    /** Whether the active path leads through this message. Cost: rows as the logarithm of the messages after it. */
     isOnPath(pos: number): boolean {
-      const found = first(
-        `WITH RECURSIVE path(pos) AS (
-           SELECT ?1 UNION ALL
-           SELECT t.parent FROM transcript t JOIN path p ON t.pos = p.pos WHERE t.parent >= ?2)
-         SELECT 1 FROM path WHERE pos = ?2`,
-        ...[this.tip() ?? 0, pos],
-      )
-      return found !== null
+      const target = climbAt(pos)
+      let at = climbAt(this.tip() ?? 0)
+      while (target !== null && at !== null && at.depth > target.depth) {
+        const jump = climbAt(at.jump)
+        at = jump !== null && jump.depth >= target.depth ? jump : climbAt(at.parent)
+      }
+      return target !== null && at?.pos === pos
     },
 
     at(pos: number): StoredMessage | null {
@@ -143,13 +163,15 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     /** It becomes the newest of the active path. */
     insertMessage(place: StoredMessage): void {
       const { pos, parent, seq, deadline, message } = place
+      const { depth, jump } = climbUnder(parent)
       all(
         `INSERT INTO transcript
-         (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary,
+          depth, jump)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, message.id, message.role, message.exchange_id, parent, message.version, message.status],
         ...[message.reason, seq, message.words, metaOf(message), Date.parse(message.timestamp), deadline],
-        toJson(message.summary),
+        ...[toJson(message.summary), depth, jump],
       )
       all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
     },
@@ -170,6 +192,11 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       if (n === 2) all("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, first)
       all("INSERT INTO version (parent, n, pos) VALUES (?, ?, ?)", parent ?? 0, n, pos)
       all("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", first, pos)
+    },
+
+    /** The message that is the newest version under a parent; null where there is only one. */
+    newestVersion(parent: number): number | null {
+      return numberOrNull(first("SELECT pos FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent)?.["pos"])
     },
 
     /** Where the path ended when this version was left, or the version itself; null where there is none. */
@@ -207,6 +234,11 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
         "INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ...[pos, leaf.part, leaf.n, leaf.kind, leaf.step, seq, openOf(leaf), leaf.ms, leaf.held, leaf.text],
       )
+    },
+
+    /** A part that begins anew. */
+    dropLeaves(pos: number, part: number): void {
+      all("DELETE FROM leaf WHERE pos = ? AND part = ?", pos, part)
     },
 
     putCall(pos: number, part: number, step: number, seq: number, call: ToolCall): void {

@@ -10,7 +10,7 @@ import { MAX_SUMMARY_CHARS, SUMMARY_FROM, SUMMARY_KEEPS } from "../../shared/lim
 import type { Message, Summary } from "../../shared/message.ts"
 import type { Model, ModelMessage } from "../model/adapter.ts"
 import { summaryPrompt } from "../model/prompt.ts"
-import { tokensOfFrame } from "../model/tokens.ts"
+import { tokensOf, tokensOfFrame } from "../model/tokens.ts"
 import { fitResults, type Past, type PastTurn } from "./context.ts"
 import { publish, type Run, type TurnHost } from "./run.ts"
 import { untilAborted } from "./until-aborted.ts"
@@ -32,23 +32,40 @@ export interface SummaryPlan {
  */
 export function planSummary(current: Message, parent: number | null, past: Past, budget: number): SummaryPlan | null {
   if (current.summary !== null) return null
-  const kept: PastTurn[] = []
   const old: PastTurn[] = []
   let before: Summary | null = null
+  let isOwn = true
   let tokens = 0
   for (const turn of past(parent)) {
     if (before !== null && turn.newest <= before.upto) break
     tokens += turn.tokens
-    const isKept = old.length === 0 && (kept.length === 0 || tokens <= budget * SUMMARY_KEEPS)
-    if (isKept) kept.push(turn)
-    else old.push(turn)
+    const isKept = isOwn || (old.length === 0 && tokens <= budget * SUMMARY_KEEPS)
+    isOwn = false
+    if (!isKept) old.push(turn)
     before ??= turn.summary
-    if (tokens > budget) break
+    // Where summaries failed again and again: what lies so far back is given up.
+    if (tokens > budget * MAX_WALK) break
   }
   const newest = old[0]
   if (newest === undefined || tokens <= budget * SUMMARY_FROM) return null
-  const messages = old.reverse().flatMap((turn) => turn.messages)
-  return { messages: fitResults(messages, budget / 2), before, upto: newest.newest }
+  const room = budget - (before === null ? 0 : tokensOf(before.text))
+  return { messages: fitTurns(old, room), before, upto: newest.newest }
+}
+
+/** Budgets that a walk may read before it gives up looking for the last summary. */
+const MAX_WALK = 4
+
+/** The newest whole turns that fit, oldest first; the newest of them in any case, with its results cut. */
+function fitTurns(newestFirst: readonly PastTurn[], room: number): ModelMessage[] {
+  const fitting: (readonly ModelMessage[])[] = []
+  let left = room
+  for (const { messages, tokens } of newestFirst) {
+    const fitted = tokens <= left || fitting.length > 0 ? messages : fitResults(messages, left / 2)
+    left -= tokens
+    if (left < 0 && fitting.length > 0) break
+    fitting.push(fitted)
+  }
+  return fitting.reverse().flat()
 }
 
 /** Asks the model for a summary where one is due, stores it with this run's answer, and shows it. */

@@ -7,7 +7,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { callsOf, isEnded, type Message, openMessage } from "../../shared/message.ts"
+import { callsOf, isEnded, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
 import { isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
 import {
@@ -56,8 +56,8 @@ export function createTurns(host: TurnHost): Turns {
   const moveAll = async (): Promise<void> => {
     run = running() ?? recoverSafely(host)
     for (;;) {
-      const { written } = store.rows()
-      if (running() === null && beginNext(host)) run = takeUp(host, written)
+      const rows = store.rows()
+      if (running() === null && beginNext(host)) run = takeUp(host, rows)
       const current = running()
       if (current === null) return
       await moveSafely(host, current)
@@ -83,7 +83,14 @@ export function createTurns(host: TurnHost): Turns {
     const held = current()
     if (held === null) return
     for (const call_id of call_ids) held.recorder.feed({ type: "tool_approval", call_id, approval: decision })
-    publish(host, held)
+    try {
+      publish(host, held)
+    } catch (error) {
+      // Its recorder is spent: whoever moves the turn ends it, and with nobody there it is taken up anew from its rows.
+      failLater(held, error)
+      if (advancing === null) run = null
+      throw error
+    }
     held.bell.ring()
     host.armAlarm()
   }
@@ -105,16 +112,16 @@ export function createTurns(host: TurnHost): Turns {
       if (waiting !== null) denyAll(waiting.message)
       // Also while a turn is being put away, and never past those who wait.
       if (isActive() || store.countQueued() > 0) return enqueue(host, user)
-      const { written } = store.rows()
+      const rows = store.rows()
       const seq = beginTurn(host, user)
-      run = takeUp(host, written)
+      run = takeUp(host, rows)
       return seq
     },
     begin(stored) {
-      const { written } = store.rows()
+      const rows = store.rows()
       for (const one of stored) host.sockets.sendMessage(one)
       host.armAlarm()
-      run = takeUp(host, written)
+      run = takeUp(host, rows)
     },
     withdraw: (id) => withdraw(host, id),
     cancel(exchange) {
@@ -127,21 +134,19 @@ export function createTurns(host: TurnHost): Turns {
       return succeed(held.recorder.shown().seq)
     },
     approve(call_id, decision) {
-      const newest = newestOf(host)
-      const call = newest === null ? undefined : callsOf(newest.message).find((one) => one.call_id === call_id)
-      if (newest === null || call === undefined) return fail({ reason: "call_unknown" })
+      const [stored, call] = findCall(host, call_id)
+      if (stored === null || call === undefined) return fail({ reason: "call_unknown" })
       const wanted = decision === "allow" ? "allowed" : "denied"
-      if (call.approval === wanted) return succeed(newest.seq)
-      if (call.approval !== "asked" || isQuiet(newest)) return fail({ reason: "call_decided" })
+      if (call.approval === wanted) return succeed(stored.seq)
+      if (call.approval !== "asked" || isQuiet(stored)) return fail({ reason: "call_decided" })
       settle(wanted, [call_id])
-      return succeed(newestOf(host)?.seq ?? newest.seq)
+      return succeed(newestOf(host)?.seq ?? stored.seq)
     },
     exchange: () => (isUnderWay(host) ? (newestOf(host)?.message.exchange_id ?? null) : null),
     nextAlarm() {
-      if (running() !== null) return host.now() + host.times.alarmMs
-      const newest = newestOf(host)
-      if (newest === null || isQuiet(newest)) return store.countQueued() > 0 ? host.now() + host.times.alarmMs : null
-      return newest.message.status === "waiting" ? newest.deadline : host.now() + host.times.alarmMs
+      // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
+      if (store.newestStatus() === "waiting") return newestOf(host)?.deadline ?? null
+      return isUnderWay(host) || store.countQueued() > 0 ? host.now() + host.times.alarmMs : null
     },
     wake() {
       const newest = newestOf(host)
@@ -156,6 +161,18 @@ function newestOf({ store }: TurnHost): StoredMessage | null {
   return store.at(store.newestPos())
 }
 
+/** A call by its id, which names the place where it was first made; one that a retry kept stands in the newest message. */
+function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | null, ToolCall | undefined] {
+  const callIn = (stored: StoredMessage | null): ToolCall | undefined =>
+    stored === null ? undefined : callsOf(stored.message).find((one) => one.call_id === call_id)
+  const newest = newestOf(host)
+  const call = callIn(newest)
+  if (call !== undefined) return [newest, call]
+  const pos = /^call_(\d{1,15})_/.exec(call_id)?.[1]
+  const stored = pos === undefined ? null : host.store.at(Number(pos))
+  return [stored, callIn(stored)]
+}
+
 function isUnderWay({ store }: TurnHost): boolean {
   const status = store.newestStatus()
   return status !== null && !isEnded(status)
@@ -167,7 +184,8 @@ function notRunning(host: TurnHost, exchange: string): Result<number> {
   const question = store.find(exchange)
   if (question === null) return fail({ reason: "turn_unknown" })
   if (question.pos === null) return withdraw(host, exchange)
-  const answer = store.at(question.pos + 1)
+  // The newest of its answers: an older version may have ended otherwise.
+  const answer = store.at(store.newestVersion(question.pos) ?? question.pos + 1)
   if (answer?.message.exchange_id !== exchange) return fail({ reason: "turn_unknown" })
   return answer.message.status === "cancelled" ? succeed(answer.seq) : fail({ reason: "turn_ended" })
 }
@@ -218,7 +236,7 @@ function recoverSafely(host: TurnHost): Run | null {
 }
 
 /** The turn that is stored as not ended, taken up by this process; null where there is none. */
-function takeUp(host: TurnHost, rowsBefore = host.store.rows().written): Run | null {
+function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
   const stored = newestOf(host)
   if (stored === null || isQuiet(stored)) return null
   // Of a step that showed nothing, nothing is kept: it is run again.
