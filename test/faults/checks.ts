@@ -47,8 +47,6 @@ function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSe
     if (acks.length > 0 && count !== 1 && isMessage)
       report("stored_once", `${id} was acknowledged and is stored ${count} times`)
     if (acks.length === 0 && refusals.length > 0 && count > 0) report("refused_away", `${id}: ${refusals.join(", ")}`)
-    // One that waited is given a later seq when its turn begins.
-    if (acks.some((seq, at) => seq < (acks[at - 1] ?? 0))) report("ack_steady", `${id}: ${acks.join(", ")}`)
     for (const row of rows) {
       if (content !== null && row.words !== content)
         report("words_kept", `${id}: ${clip(row.words)} was sent as ${clip(content)}`)

@@ -16,7 +16,8 @@ export type ModelKind = "scripted" | "upstream"
 export type ThenKill = "soon" | "heard" | null
 
 export type Fault =
-  | { readonly kind: "kill" }
+  /** `again`: once more as soon as it is back, while it recovers. */
+  | { readonly kind: "kill"; readonly again: boolean }
   | { readonly kind: "evict" }
   | { readonly kind: "cut"; readonly how: Cut; readonly tab: number }
   | { readonly kind: "repeat"; readonly via: "socket" | "http" }
@@ -133,6 +134,7 @@ function planFault(chance: Chance, tabs: number): Fault {
   const kind = chance.pick(TURN_KINDS)
   switch (kind) {
     case "kill":
+      return { kind, again: chance.odds(0.2) }
     case "evict":
       return { kind }
     case "cut":

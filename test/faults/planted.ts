@@ -28,7 +28,7 @@ const LONG = "/bench deltas=120 chars=8 delay_ms=5"
 const SHORT = "/say a word"
 
 const ACKED: Moment = { at: "acked" }
-const KILL: Fault = { kind: "kill" }
+const KILL: Fault = { kind: "kill", again: false }
 
 export function planFor(bug: Bug, seed: number): RunPlan {
   const name = `${bug}-${seed}`

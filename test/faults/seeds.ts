@@ -7,4 +7,5 @@ export interface NamedSeed {
 
 export const NAMED_SEEDS: readonly NamedSeed[] = [
   { seed: 8, name: "a queued message is acknowledged again after its turn began" },
+  { seed: 1016, name: "acknowledgements of one id cross on the socket and over HTTP" },
 ]

@@ -18,7 +18,8 @@ export async function strike(host: Host, stage: Stage, turn: TurnPlan): Promise<
   const { fault } = turn
   switch (fault.kind) {
     case "kill":
-      return kill(host)
+      await kill(host)
+      return fault.again ? kill(host) : undefined
     case "evict":
       return evict(host, stage)
     case "cut":

@@ -7,7 +7,6 @@ export const RULES = {
   words_kept: "a message is stored with the words that were sent",
   refused_away: "a refused message is not stored",
   seq_in_order: "a socket's frames have no gap and no double",
-  ack_steady: "the same id is never acknowledged with a lower seq",
   live_is_history: "what a tab shows is what a reload shows",
   history_is_rows: "what a reload shows is what the rows hold",
   seq_is_rows: "the seq that is told is the highest that is stored",

@@ -1,0 +1,147 @@
+/** instruments.test.ts: what the fault suite measures with is right: frames are counted, gaps and strange states are found. */
+
+import { connect, createServer } from "node:net"
+import { expect, test } from "vitest"
+import type { WireMessage } from "../../shared/frame.ts"
+import { fold, type Message, openMessage } from "../../shared/message.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import { createFrameReader } from "./frames.ts"
+import { strangeStates } from "./prefixes.ts"
+import { startProxy } from "./proxy.ts"
+import { createTap } from "./tap.ts"
+
+/** A frame as a server sends it, or (masked) a client. */
+function frameOf(opcode: number, size: number, isMasked = false): Buffer {
+  const mask = isMasked ? 0x80 : 0
+  const length =
+    size < 126
+      ? [size | mask]
+      : size < 65_536
+        ? [126 | mask, size >> 8, size & 255]
+        : [127 | mask, 0, 0, 0, 0, ...[24, 16, 8, 0].map((shift) => (size >> shift) & 255)]
+  return Buffer.concat([
+    Buffer.from([0x80 | opcode, ...length, ...(isMasked ? [1, 2, 3, 4] : [])]),
+    Buffer.alloc(size, 7),
+  ])
+}
+
+const HEAD = Buffer.from("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n")
+const TEXT = 1
+const PING = 9
+
+test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames are counted in chunks of %i bytes", (size) => {
+  const frames = [
+    frameOf(TEXT, 0),
+    frameOf(PING, 4),
+    frameOf(TEXT, 125, true),
+    frameOf(TEXT, 126),
+    frameOf(TEXT, 70_000),
+  ]
+  const bytes = Buffer.concat([HEAD, ...frames])
+  const reader = createFrameReader()
+  const ends: number[] = []
+  for (let at = 0; at < bytes.length; at += size) {
+    for (const end of reader.push(bytes.subarray(at, at + size))) ends.push(at + end)
+  }
+  const sizes = frames.map(({ length }) => length)
+  const until = (n: number): number => HEAD.length + sizes.slice(0, n).reduce((sum, length) => sum + length, 0)
+  expect(ends).toEqual([1, 3, 4, 5].map(until))
+})
+
+test("[FS5] a cut strikes right behind the frame it was meant for", async () => {
+  const bytes = Buffer.concat([HEAD, frameOf(TEXT, 10), frameOf(TEXT, 20), frameOf(TEXT, 30)])
+  const far = createServer((socket) =>
+    socket
+      .on("error", () => {})
+      .resume()
+      .write(bytes),
+  )
+  await new Promise<void>((resolve) => far.listen(0, "127.0.0.1", resolve))
+  const cuts: string[] = []
+  const proxy = await startProxy(
+    () => (far.address() as { port: number }).port,
+    (how) => cuts.push(how),
+  )
+  proxy.cutAt(2, "half_to_client", false)
+  const heard: Buffer[] = []
+  await new Promise<void>((resolve) => {
+    const client = connect(proxy.port, "127.0.0.1", () => client.write("GET"))
+    client.on("data", (chunk) => heard.push(chunk)).on("end", resolve)
+  })
+  expect({ cuts, heard: Buffer.concat(heard).length }).toEqual({ cuts: ["half_to_client"], heard: bytes.length - 32 })
+  await proxy.close()
+  await new Promise((resolve) => far.close(resolve))
+})
+
+function tapping() {
+  const found: string[] = []
+  const tap = createTap((_rule, detail) => found.push(detail))
+  tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", after: 3, live: true }))
+  tap.heard(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", seq: 5 }))
+  const ops = (seq: number, prev: number) =>
+    tap.heard(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
+  return { found, ops }
+}
+
+test("[FS5] the tap lets frames in order pass, and finds gaps and doubles", () => {
+  const good = tapping()
+  for (const [seq, prev] of [
+    [5, 3],
+    [6, 5],
+    [7, 6],
+  ] as const)
+    good.ops(seq, prev)
+  expect(good.found).toEqual([])
+  const gap = tapping()
+  gap.ops(5, 3)
+  gap.ops(7, 5)
+  const double = tapping()
+  double.ops(5, 3)
+  double.ops(5, 5)
+  const liar = tapping()
+  liar.ops(5, 4)
+  expect([gap.found.length, double.found.length, liar.found.length].every((count) => count > 0)).toBe(true)
+})
+
+const EMPTY = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
+
+/** A turn with a tool, a card, thinking and prose, and every state that was shown on the way. */
+function turn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
+  const result = '{"location":"Oslo"}\n\nUse <span id=\'weather_1\'>words</span>'
+  const events = [
+    { type: "step_start" },
+    { type: "thinking_delta", delta: "Let me see." },
+    { type: "thinking_done", ms: 12 },
+    { type: "text_delta", delta: "I will look. " },
+    { type: "tool_call", call_id: "c1", name: "weather", args: "{}" },
+    { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
+    { type: "tool_output_delta", call_id: "c1", delta: "asking\n" },
+    { type: "tool_result", call_id: "c1", status: "ok", result, card: "weather_1", error: null },
+    { type: "step_start" },
+    { type: "text_delta", delta: "So <span id='weather_1'>mi" },
+    { type: "text_delta", delta: "ld</span> it" },
+    { type: "text_delta", delta: " is 🌦️." },
+    { type: "end", status: "completed", reason: null, metrics: null },
+  ] as const
+  const states: WireMessage[] = []
+  let message = EMPTY
+  for (const event of events) {
+    message = fold(message, event)
+    states.push(messageToWire(message))
+  }
+  return { final: message, states }
+}
+
+test("[FS5] every state on the way is a prefix of what is stored", () => {
+  const { final, states } = turn()
+  expect(strangeStates(final, states)).toEqual([])
+})
+
+test("[FS5] a state that no prefix comes to is found", () => {
+  const { final, states } = turn()
+  const shorter = fold(fold(EMPTY, { type: "step_start" }), { type: "text_delta", delta: "I will look elsewhere." })
+  const last = states.at(-1)
+  const words = { type: "text", content: "is 🌦️. And more" } as const
+  const longer = last === undefined ? [] : [{ ...last, segments: [...last.segments.slice(0, -1), words] }]
+  expect(strangeStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
+})
