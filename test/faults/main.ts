@@ -5,9 +5,10 @@
  */
 
 import process from "node:process"
+import { BUGS } from "./planted.ts"
 import { runSeed } from "./run.ts"
 import { NAMED_SEEDS } from "./seeds.ts"
-import { playUntil } from "./series.ts"
+import { playUntil, TRIES, triesToFind } from "./series.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 
 const USUAL_FAULTS = 1_000
@@ -22,4 +23,17 @@ const total = totalOf(reports, performance.now() - started)
 const lines = violationLines(total)
 if (lines !== "") console.log(`\n${lines}`)
 console.log(`\n${tableOf(total)}`)
-process.exit(total.violations.length === 0 ? 0 : 1)
+
+/** The suite can fail: each planted bug has to be found. */
+let missed = 0
+if (FAULT_SEED === undefined) {
+  console.log("\nplanted bug     found in")
+  for (const bug of BUGS) {
+    const tries = await triesToFind(bug)
+    if (tries === null) missed += 1
+    console.log(
+      `${bug.padEnd(14)}  ${tries === null ? `not in ${TRIES} tries` : `${tries} ${tries === 1 ? "try" : "tries"}`}`,
+    )
+  }
+}
+process.exit(total.violations.length + missed === 0 ? 0 : 1)

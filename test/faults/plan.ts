@@ -72,6 +72,8 @@ export interface SessionPlan {
 export interface RunPlan {
   readonly seed: number
   readonly model: ModelKind
+  /** So few that what is older is summarised; null: the usual. */
+  readonly contextTokens: number | null
   readonly sessions: readonly SessionPlan[]
 }
 
@@ -86,11 +88,15 @@ const TURN_KINDS = [
 ] as const
 const CUTS: readonly Cut[] = ["drop", "drop", "blackhole", "half_to_client", "half_to_server"]
 
+/** Room for the prompt, a message and a turn or two. */
+const SMALL_CONTEXT_TOKENS = 4_000
+
 export function planRun(seed: number, { sessions, turns }: Size): RunPlan {
   const chance = createChance(seed)
   const model: ModelKind = chance.odds(0.4) ? "upstream" : "scripted"
   const plans = Array.from({ length: sessions }, (_, at) => planSession(chance, `s${seed}-${at}`, model, turns))
-  return { seed, model, sessions: plans }
+  const contextTokens = chance.odds(0.3) ? SMALL_CONTEXT_TOKENS : null
+  return { seed, model, contextTokens, sessions: plans }
 }
 
 function planSession(chance: Chance, name: string, model: ModelKind, turns: number): SessionPlan {

@@ -16,6 +16,7 @@ export const BROKEN_BY = {
   send_first: ["shown_is_stored"],
   drop_window: ["live_is_history", "shown_is_stored"],
   late_delta: ["nothing_later", "ends_once"],
+  run_again: ["once_dispatched"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
 
 export type Bug = keyof typeof BROKEN_BY
@@ -27,6 +28,14 @@ const LONG = "/bench deltas=120 chars=8 delay_ms=5"
 /** One that is over at once. */
 const SHORT = "/say a word"
 
+/** Stands for the key of a side effect. */
+const KEY = "KEY"
+/** One that has a side effect and then dawdles. */
+const EFFECT = `/script ${JSON.stringify([
+  [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
+  [{ type: "text_delta", delta: "Done." }],
+])}`
+
 const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
 
@@ -34,9 +43,14 @@ export function planFor(bug: Bug, seed: number): RunPlan {
   const name = `${bug}-${seed}`
   const turns = turnsFor(bug).map((turn, at): TurnPlan => {
     const id = `${name}-${at}`
-    return { via: "socket", leave: null, patient: true, ...turn, id, content: `${turn.content} ${id}` }
+    return { via: "socket", leave: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
   })
-  return { seed, model: "scripted", sessions: [{ name, tabs: 1, turns }] }
+  return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
+}
+
+/** Words that no other message has. */
+function wordsFor(content: string, id: string): string {
+  return content.includes(KEY) ? content.replace(KEY, id) : `${content} ${id}`
 }
 
 type Turn = Pick<TurnPlan, "content" | "fault" | "moment"> & Partial<TurnPlan>
@@ -64,6 +78,8 @@ function turnsFor(bug: Bug): readonly Turn[] {
       return [{ content: LONG, fault: KILL, moment: frame(5) }]
     case "late_delta":
       return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
+    case "run_again":
+      return [{ content: EFFECT, fault: KILL, moment: { at: "ms", ms: 300 } }]
   }
 }
 

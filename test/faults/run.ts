@@ -9,7 +9,7 @@ import { startClerk } from "./clerk.ts"
 import { planRun, type RunPlan, type Size } from "./plan.ts"
 import { readSessions } from "./rows.ts"
 import { startServer } from "./server.ts"
-import { closeStage, type Host, openStage, TURN_END_MS } from "./stage.ts"
+import { closeStage, type Host, openStage, type Stage, TURN_END_MS } from "./stage.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
 import type { Violation } from "./violation.ts"
 
@@ -17,6 +17,8 @@ export interface Report {
   readonly seed: number
   /** How often each fault struck. */
   readonly faults: ReadonlyMap<string, number>
+  /** Turns that were under way when the process was killed. */
+  readonly hits: number
   readonly violations: readonly Violation[]
   readonly ms: number
 }
@@ -27,10 +29,11 @@ export const USUAL_SIZE: Size = { sessions: 6, turns: 6 }
 /** What every server of the suite is started with. */
 const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: "0.02" }
 
-function varsFor({ model }: RunPlan, upstream: Upstream): Record<string, string> {
-  const probes = { PROBE_TOOLS: "on", PROBE_URL: upstream.url }
-  if (model === "scripted") return { ...VARS, ...probes }
-  return { ...VARS, ...probes, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
+function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
+  const context = contextTokens === null ? {} : { MODEL_CONTEXT_TOKENS: String(contextTokens) }
+  const usual = { ...VARS, ...context, PROBE_TOOLS: "on", PROBE_URL: upstream.url }
+  if (model === "scripted") return usual
+  return { ...usual, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
 }
 
 /** Plays a seed. */
@@ -56,16 +59,22 @@ export async function runPlan(
   const upstream = await startUpstream((play) => count(`model: ${play}`))
   const server = await startServer({ ...varsFor(plan, upstream), ...vars })
   const violations: Violation[] = []
+  const stages: Stage[] = []
+  let hits = 0
   const host: Host = {
+    stages,
     server,
     patienceMs,
     model: plan.model,
     chance: createChance(seed + 1),
     report: (violation) => void violations.push(violation),
     count,
+    hit: (turns) => {
+      hits += turns
+    },
   }
   try {
-    const stages = await Promise.all(plan.sessions.map((session) => openStage(host, session)))
+    stages.push(...(await Promise.all(plan.sessions.map((session) => openStage(host, session)))))
     const stopClerks = stages.map((stage) => startClerk(host, stage))
     await Promise.all(stages.map((stage) => playStage(host, stage)))
     await Promise.all(stages.map((stage) => settleStage(host, stage, liveDifference)))
@@ -79,5 +88,5 @@ export async function runPlan(
     await server.remove()
     await upstream.close()
   }
-  return { seed, faults, violations, ms: performance.now() - started }
+  return { seed, faults, hits, violations, ms: performance.now() - started }
 }

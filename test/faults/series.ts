@@ -1,8 +1,16 @@
-/** series.ts: seed after seed, the named ones first, until so many faults have struck. */
+/** series.ts: many runs: seed after seed until so many faults have struck, and try after try until a planted bug is found. */
 
-import { type Report, runSeed } from "./run.ts"
+import { BROKEN_BY, type Bug, planFor } from "./planted.ts"
+import { type Report, runPlan, runSeed } from "./run.ts"
 import type { NamedSeed } from "./seeds.ts"
+import type { Rule } from "./violation.ts"
 
+/** A kill may miss a window of 50 ms on a busy machine: so often it is tried. */
+export const TRIES = 5
+/** What a bug has broken never comes: no need to wait for it as long as for a busy server. */
+const PATIENCE_MS = 1_200
+
+/** The named seeds go first. */
 export async function playUntil(
   faults: number,
   from: number,
@@ -21,4 +29,14 @@ export async function playUntil(
     say(`seed ${seed}: ${own} faults in ${(report.ms / 1000).toFixed(1)} s${wrong} (FAULT_SEED=${seed} repeats it)`)
   }
   return reports
+}
+
+/** How many tries it took to find a planted bug; null where it was not found. */
+export async function triesToFind(bug: Bug): Promise<number | null> {
+  const wanted: readonly Rule[] = BROKEN_BY[bug]
+  for (let seed = 1; seed <= TRIES; seed++) {
+    const { violations } = await runPlan(planFor(bug, seed), { PLANT: bug }, PATIENCE_MS)
+    if (violations.some(({ rule }) => wanted.includes(rule))) return seed
+  }
+  return null
 }

@@ -39,12 +39,16 @@ export interface Stage {
 }
 
 export interface Host {
+  /** All sessions of the run. */
+  readonly stages: readonly Stage[]
   readonly server: TestServer
   readonly model: ModelKind
   readonly chance: Chance
   readonly report: (violation: Violation) => void
   /** How long to wait for what has to come, in milliseconds. */
   readonly patienceMs: number
+  /** So many turns were under way when the process was killed. */
+  readonly hit: (turns: number) => void
   /** A fault struck; in words, for the table. */
   readonly count: (fault: string) => void
 }

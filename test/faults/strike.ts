@@ -48,7 +48,10 @@ export async function strike(host: Host, stage: Stage, turn: TurnPlan): Promise<
 
 /** A kill that joins another is that other one. */
 async function kill(host: Host): Promise<void> {
-  if (await host.server.crash()) host.count("kill")
+  const underWay = host.stages.filter((stage) => stage.tabs.some((tab) => !isQuietIn(tab))).length
+  if (!(await host.server.crash())) return
+  host.count("kill")
+  host.hit(underWay)
 }
 
 /** Waits for what was asked, and kills the process when the plan says so. */
@@ -109,12 +112,21 @@ async function revise(host: Host, stage: Stage, { how, thenKill }: Revise): Prom
   const tab = tabOf(stage, 0)
   if (!(await tab.until(() => isQuietIn(tab) && tab.messages().length > 0, HEARD_MS))) return
   const target = targetOf(host, tab, how)
-  if (target === undefined) return
+  // There is no other version yet.
+  if (target === undefined) return how === "switch" ? makeVersion(host, stage, thenKill) : undefined
   host.count(`revise: ${how}`)
   command(host, stage, tab, target, how)
   await orKilled(host, thenKill, untilHeard(tab, target.id))
   // The new version has its turn.
   await tab.until(() => isQuietIn(tab), HEARD_MS)
+}
+
+async function makeVersion(host: Host, stage: Stage, thenKill: ThenKill): Promise<void> {
+  await revise(host, stage, { kind: "revise", how: "regenerate", thenKill: null })
+  const hasVersions = tabOf(stage, 0)
+    .messages()
+    .some(({ versions = 1 }) => versions > 1)
+  if (hasVersions) await revise(host, stage, { kind: "revise", how: "switch", thenKill })
 }
 
 function targetOf(host: Host, tab: Tab, how: Revise["how"]): WireMessage | undefined {

@@ -6,6 +6,7 @@ import { RULES, type Violation } from "./violation.ts"
 export interface Total {
   readonly runs: number
   readonly faults: number
+  readonly hits: number
   readonly byKind: ReadonlyMap<string, number>
   readonly violations: readonly { readonly seed: number; readonly violation: Violation }[]
   readonly ms: number
@@ -19,17 +20,23 @@ export function totalOf(reports: readonly Report[], ms: number): Total {
   return {
     runs: reports.length,
     faults: [...byKind.values()].reduce((sum, count) => sum + count, 0),
+    hits: reports.reduce((sum, report) => sum + report.hits, 0),
     byKind,
     violations: reports.flatMap(({ seed, violations }) => violations.map((violation) => ({ seed, violation }))),
     ms,
   }
 }
 
-export function tableOf({ runs, faults, byKind, violations, ms }: Total): string {
+export function tableOf({ runs, faults, hits, byKind, violations, ms }: Total): string {
   const rows: [string, string][] = [...byKind]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([kind, count]) => [kind, String(count)])
-  rows.push(["faults", String(faults)], ["runs", String(runs)], ["violations", String(violations.length)])
+  rows.push(
+    ["turns under way at a kill", String(hits)],
+    ["faults", String(faults)],
+    ["runs", String(runs)],
+    ["violations", String(violations.length)],
+  )
   rows.push(["seconds", (ms / 1000).toFixed(1)])
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value.padStart(7)}`).join("\n")

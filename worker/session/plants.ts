@@ -6,6 +6,7 @@
  */
 
 import type { Sockets } from "./sockets.ts"
+import type { Part } from "../../shared/message.ts"
 import type { Leaf, StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
 
@@ -48,6 +49,9 @@ export function plantStore(bug: string | undefined, store: Store): Store {
     // A cancelled answer goes on growing.
     case "late_delta":
       return talkative(store)
+    // A tool with side effects that a killed process left behind is run again.
+    case "run_again":
+      return { ...store, at: (pos) => asIfAllowed(store.at(pos)) }
     default:
       return store
   }
@@ -122,6 +126,16 @@ function talkative(store: Store): Store {
       later(() => store.putLeaf(place.pos, place.seq, { ...leaf, text: `${leaf.text} and more` }))
     },
   }
+}
+
+/** Calls that ran look as if they had just been allowed. */
+function asIfAllowed(stored: StoredMessage | null): StoredMessage | null {
+  if (stored === null) return null
+  const parts = stored.message.parts.map((part): Part => {
+    if (part.type !== "tool_call" || part.call.status !== "running") return part
+    return { ...part, call: { ...part.call, status: "queued", approval: "allowed" } }
+  })
+  return { ...stored, message: { ...stored.message, parts } }
 }
 
 /** The socket, but numbered frames go out twice. */
