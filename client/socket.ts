@@ -14,7 +14,7 @@ import {
   parseServerFrame,
   type ServerFrame,
 } from "../shared/frame.ts"
-import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../shared/limits.ts"
+import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../shared/limits.ts"
 import { Link, type LinkState, type SocketDeps } from "./link.ts"
 
 /** Where a session was left: what the next hello names. */
@@ -48,6 +48,7 @@ export class SessionSocket {
   #ready = false
   #resumes = 0
   #unseen = 0
+  #unseenChars = 0
   #gathered: MessageFrame | OpsFrame | null = null
 
   constructor(deps: SocketDeps, handlers: SocketHandlers) {
@@ -101,6 +102,7 @@ export class SessionSocket {
   }
 
   #hear(text: string): void {
+    this.#unseenChars += text.length
     const frame = parseServerFrame(text)
     if (frame !== null) this.#take(frame)
   }
@@ -143,8 +145,9 @@ export class SessionSocket {
     }
     this.#place = { epoch: place.epoch, seq: piece.seq }
     this.#resumes = 0
-    if (++this.#unseen < SEEN_EVERY_FRAMES) return
+    if (++this.#unseen < SEEN_EVERY_FRAMES && this.#unseenChars < SEEN_EVERY_BYTES) return
     this.#unseen = 0
+    this.#unseenChars = 0
     this.send({ type: "seen", seq: piece.seq })
   }
 

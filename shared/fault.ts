@@ -160,6 +160,7 @@ export type TurnFault =
   | "model_timeout"
   | "model_cut_off"
   | "context_exceeded"
+  | "answer_too_long"
   | "step_limit"
   | "turn_timeout"
   | "process_restart"
@@ -189,6 +190,8 @@ export function turnFaultText(fault: TurnFault): string {
       return "The model's answer ended early."
     case "context_exceeded":
       return "The answer grew too long for the model."
+    case "answer_too_long":
+      return "The answer is longer than can be kept."
     case "step_limit":
       return "The answer took too many steps."
     case "turn_timeout":

@@ -120,6 +120,15 @@ export const DEAD_SOCKET_MS = 45_000
 /** An object with a running turn is woken so often, in milliseconds, should its process be killed. Law 8. */
 export const ALARM_MS = 20_000
 
+/** Most that a model may say in one turn, thoughts and arguments included, in UTF-16 code units: a thick book's chapter. SPEC TU13. */
+export const MAX_ANSWER_CHARS = 1_000_000
+
+/** Bytes that a socket may be sent and not say it has seen. More, and it is closed: they wait in our memory. SPEC WS12. */
+export const MAX_UNSEEN_BYTES = 8 * 1024 * 1024
+
+/** A client says `seen` after so many bytes at the latest. */
+export const SEEN_EVERY_BYTES = 1024 * 1024
+
 /** Longest arguments of a tool call that are kept, in UTF-16 code units. Longer ones fail the call. SPEC TU7. */
 export const MAX_ARGS_CHARS = 128 * 1024
 

@@ -115,16 +115,21 @@ function wordsOf(text: string): string {
 }
 
 export interface Transcriber {
-  /** What changed in the segments since the message was last shown to it. */
-  advance(message: Message): Op[]
+  /**
+   * What changed in the segments since the message was last shown to it. `freshOf`, where it is known: what part `at` has
+   * gained since then, so that a long text need not be looked at whole for its last words.
+   */
+  advance(message: Message, freshOf?: FreshOf): Op[]
   readonly drift: readonly Drift[]
 }
+
+export type FreshOf = (at: number) => string | undefined
 
 /** One part's share in the list of segments. */
 interface PartView {
   /** Its part as last shown; null before the first time. */
   seen: Part | null
-  readonly advance: (part: Part) => Op[]
+  readonly advance: (part: Part, fresh: string | undefined) => Op[]
 }
 
 /**
@@ -139,13 +144,13 @@ export function createTranscriber(): Transcriber {
   let count = 0
   return {
     drift,
-    advance(message) {
+    advance(message, freshOf) {
       const all: Op[] = []
       message.parts.forEach((part, at) => {
         const view = views[at] ?? viewOf(message, at, part, count, drift)
         views[at] = view
         if (view.seen === part) return
-        const ops = view.advance(part)
+        const ops = view.advance(part, freshOf?.(at))
         view.seen = part
         count = countAfter(count, ops)
         for (const op of ops) all.push(op)
@@ -197,9 +202,9 @@ function viewText(segmenter: PartSegmenter): PartView {
   let length = 0
   return {
     seen: null,
-    advance(part) {
+    advance(part, fresh) {
       if (part.type !== "text") return []
-      const ops = part.text.length > length ? segmenter.push(part.text.slice(length)) : []
+      const ops = part.text.length > length ? segmenter.push(fresh ?? part.text.slice(length)) : []
       length = part.text.length
       if (!part.open) for (const op of part.cut === true ? segmenter.cut() : segmenter.end()) ops.push(op)
       return ops
@@ -211,9 +216,9 @@ function viewThinking(writer: Writer): PartView {
   let length = 0
   return {
     seen: null,
-    advance(part) {
+    advance(part, fresh) {
       if (part.type !== "thinking") return []
-      const ops = writer.write(part.text.slice(length))
+      const ops = writer.write(fresh ?? part.text.slice(length))
       length = part.text.length
       if (!part.open && part.ms !== null && writer.isOpen()) {
         ops.push({ op: "set", at: writer.at, fields: { ms: part.ms } })

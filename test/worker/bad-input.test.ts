@@ -1,8 +1,12 @@
 /** bad-input.test.ts: what does not fit is answered by name, changes nothing, and the socket goes on. */
 
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { CLAIMS, connect, pageOf } from "../support/socket.ts"
+import { MAX_ANSWER_CHARS, MAX_LEAF_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { openMessage } from "../../shared/message.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { placed, TIME } from "../support/turn.ts"
 import { answerTo, begin, call, freshSession as fresh, say, script, toolsIn } from "./follow.ts"
 
 const freshSession = (): Promise<string> => fresh("bad")
@@ -54,4 +58,77 @@ describe("bad input", () => {
     await client.untilTrue((frame) => frame.type === "message" && frame.status === "waiting")
     expect(client.frames.some((frame) => frame.type === "ops")).toBe(false)
   })
+})
+
+describe("ids", () => {
+  test("[WS8] [VE6] an id that names something of another kind is refused, and nothing is lost silently", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/say one" })
+    const answer = await client.untilEnd("q1")
+    const refused = async (frame: Parameters<typeof client.say>[0] & { id: string }): Promise<void> => {
+      const before = client.frames.length
+      client.say(frame)
+      await client.untilTrue(() =>
+        client.frames.slice(before).some((one) => one.type === "error" && one.id === frame.id),
+      )
+    }
+    await refused({ type: "send", id: answer.id, content: "lost?" })
+    await refused({ type: "regenerate", id: "q1", message: answer.id })
+    await refused({ type: "edit", id: answer.id, message: "q1", content: "x" })
+    await refused({ type: "switch", id: "q1", message: answer.id, version: 1 })
+    expect((await pageOf(id)).messages).toHaveLength(2)
+  })
+
+  test("[QU1] nobody can answer what was taken back", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await begin(client, "q1", "/bench deltas=40 delay_ms=10")
+    client.say({ type: "send", id: "q2", content: "/say two" })
+    client.say({ type: "withdraw", id: "w1", message: "q2" })
+    client.say({ type: "send", id: "q3", content: "/say three", reply_to: "q2" })
+    const error = await client.untilTrue((frame) => frame.type === "error")
+    expect(error).toMatchObject({ code: "frame_invalid", id: "q3" })
+    await client.untilEnd("q1")
+  })
+})
+
+test("[WS12] a client that asks again and again and reads nothing is closed before it costs memory", async () => {
+  const id = await freshSession()
+  await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const store = createStore(storage.sql)
+    for (let pos = 1; pos <= 50; pos++) {
+      const head = { id: `u${pos}`, role: "user", exchange_id: `u${pos}`, timestamp: TIME } as const
+      const message = openMessage({ ...head, status: "completed", words: "w".repeat(30_000) })
+      store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
+    }
+  })
+  await evictDurableObject(sessionOf(id))
+  const { epoch } = await pageOf(id, { limit: 1 })
+  const client = await connect(id, CLAIMS, null)
+  // It does not follow what it is sent, so its own book of seqs is of no use here.
+  const closed = new Promise<number>((resolve) => {
+    client.socket.addEventListener("close", ({ code }) => resolve(code))
+  })
+  for (let i = 0; i < 12; i++) {
+    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: false, epoch, after: 1 })
+  }
+  expect(await closed).toBe(4408)
+  expect(client.texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(20_000_000)
+})
+
+test("[TU13] a model that never stops is cut; what a window writes does not grow with what was said", async () => {
+  const id = await freshSession()
+  const client = await connect(id, CLAIMS, { live: false })
+  client.say({ type: "send", id: "q1", content: "/bench deltas=4000 chars=400 delay_ms=0" })
+  const answer = await client.untilEnd("q1")
+  expect(answer).toMatchObject({ status: "failed", reason: "answer_too_long" })
+  const [segment] = answer.segments
+  const chars = segment?.type === "text" ? segment.content.length : 0
+  expect(chars).toBeGreaterThan(MAX_ANSWER_CHARS - 1_000)
+  expect(chars).toBeLessThan(MAX_ANSWER_CHARS + 1_000)
+  const { leaves } = await runInDurableObject(sessionOf(id), (_object, { storage }) => ({
+    leaves: createStore(storage.sql).leafSizes(2, 0),
+  }))
+  expect(leaves.length).toBe(Math.ceil(chars / MAX_LEAF_CHARS))
 })

@@ -1,6 +1,6 @@
 /** versions.test.ts: another answer, another question, one run again, and the way back; real workerd, real SQLite. */
 
-import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { HistoryPage } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
@@ -8,6 +8,7 @@ import { openMessage } from "../../shared/message.ts"
 import { createStore } from "../../worker/session/store.ts"
 import { begin, call, expectSame, fault, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import { readUpstream } from "../support/upstream-client.ts"
 import { placed, TIME } from "../support/turn.ts"
 
 const freshSession = (): Promise<string> => fresh("ver")
@@ -71,13 +72,13 @@ describe("another answer", () => {
     await command(id, client, { type: "regenerate", id: "r1", message: first.id })
     await client.untilEnd("q1")
     await ask(client, "q3", "/say under two")
-    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q") || one === "r1")).toEqual(["q1", "r1", "q3"])
+    expect(pathOf(await pageOf(id)).filter((one) => /^(?:q\d|r1)$/.test(one))).toEqual(["q1", "r1", "q3"])
     await command(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
-    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q"))).toEqual(["q1", "q2"])
+    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
     await ask(client, "q4", "/say still under one")
-    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q"))).toEqual(["q1", "q2", "q4"])
+    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2", "q4"])
     await command(id, client, { type: "switch", id: "s2", message: first.id, version: 2 })
-    expect(pathOf(await pageOf(id)).filter((one) => one.startsWith("q"))).toEqual(["q1", "q3"])
+    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q3"])
     await expectSame(id, client)
   })
 })
@@ -97,7 +98,7 @@ describe("another question", () => {
     await client.untilEnd("e2")
     expect((await pageOf(id)).messages[0]).toMatchObject({ id: "e2", version: 3, versions: 3 })
     const back = await command(id, client, { type: "switch", id: "s1", message: "e2", version: 1 })
-    expect(pathOf(back).filter((one) => one.startsWith("q"))).toEqual(["q1", "q2"])
+    expect(pathOf(back).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
     expect(back.messages[0]).toMatchObject({ version: 1, versions: 3 })
   })
 })
@@ -129,6 +130,20 @@ describe("run again", () => {
     await command(id, client, { type: "retry", id: "t1", message: failed.id })
     const retried = await client.untilEnd("q1")
     expect(toolsIn(retried)).toEqual(toolsIn(failed))
+  })
+
+  test("[VE4] an effect of a finished step is not had again", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const key = `retry-${id}`
+    const failed = await ask(
+      client,
+      "q1",
+      script([call("probe_effect", { key })], [say("Half"), fault("model_cut_off")]),
+    )
+    await command(id, client, { type: "retry", id: "t1", message: failed.id })
+    expect((await client.untilEnd("q1")).id).toBe("t1")
+    expect(await readUpstream(env, key)).toHaveLength(1)
   })
 
   test("[VE4] a cancelled and an interrupted answer can be run again, a whole one not", async () => {

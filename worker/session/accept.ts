@@ -39,11 +39,14 @@ export function acceptMessage(
 ): Result<Accepted> {
   const { id, content, reply_to } = request
   const known = store.find(id)
+  if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
   const fault = faultOfContent(content, maxTokens)
   if (fault !== null) return fail(fault)
-  if (reply_to !== undefined && store.find(reply_to) === null)
+  const answered = reply_to === undefined ? null : store.find(reply_to)
+  if (reply_to !== undefined && (answered === null || answered.isWithdrawn)) {
     return fail({ reason: "frame_invalid", field: "reply_to" })
+  }
   if (store.countQueued() >= MAX_QUEUED) return fail({ reason: "queue_full", max: MAX_QUEUED })
   const seq = turns.accept(userMessage(id, content, now, reply_to ?? null))
   return succeed({ id, seq, duplicate: false })

@@ -17,35 +17,42 @@ export interface LeafText {
   readonly cut?: true
   readonly ms: number | null
   readonly held: string | null
-  /** The whole text of the part so far; it only ever grows. */
-  readonly text: string
+  /** What the part has gained since it was last written. */
+  readonly fresh: string
 }
 
-/** Where the last leaf of a part begins, in UTF-16 code units. */
+/** The last leaf of a part, as it stands. */
 interface Place {
   n: number
-  start: number
+  tail: string
+}
+
+export interface LeafWriter {
+  (seq: number, text: LeafText): void
+  /** The part begins anew: what it said is gone. */
+  forget(part: number): void
 }
 
 /**
  * Shapes  (Store, position of the message) → LeafWriter.
- * Cost    one row a call, and one more for every MAX_LEAF_CHARS that were added.
+ * Cost    one row a call, and one more for every MAX_LEAF_CHARS that were added; never the whole text.
  * Source  SPEC ST4.
  */
 export function createLeafWriter(store: Store, pos: number): LeafWriter {
   const places = new Map<number, Place>()
-  const write = (seq: number, { text, ...leaf }: LeafText): void => {
+  const write = (seq: number, { fresh, ...leaf }: LeafText): void => {
     const place = places.get(leaf.part) ?? findPlace(store, pos, leaf.part)
     places.set(leaf.part, place)
+    place.tail += fresh
     for (;;) {
-      const end = leafEnd(text, place.start)
-      const isLast = end === text.length
+      const end = leafEnd(place.tail)
+      const isLast = end === place.tail.length
       const { cut: _, ...more } = leaf
-      const tail = isLast ? leaf : { ...more, open: true, ms: null, held: null }
-      store.putLeaf(pos, seq, { ...tail, n: place.n, text: text.slice(place.start, end) })
+      const state = isLast ? leaf : { ...more, open: true, ms: null, held: null }
+      store.putLeaf(pos, seq, { ...state, n: place.n, text: place.tail.slice(0, end) })
       if (isLast) return
       place.n += 1
-      place.start = end
+      place.tail = place.tail.slice(end)
     }
   }
   const forget = (part: number): void => {
@@ -55,24 +62,15 @@ export function createLeafWriter(store: Store, pos: number): LeafWriter {
   return Object.assign(write, { forget })
 }
 
-export interface LeafWriter {
-  (seq: number, text: LeafText): void
-  /** The part begins anew: what it said is gone. */
-  forget(part: number): void
-}
-
 /** Found from the rows: a fresh object has no memory of it. */
 function findPlace(store: Store, pos: number, part: number): Place {
-  const sizes = store.leafSizes(pos, part)
-  const last = sizes.at(-1)
-  if (last === undefined) return { n: 0, start: 0 }
-  return { n: last.n, start: sizes.reduce((sum, size) => sum + size.chars, 0) - last.chars }
+  const last = store.lastLeaf(pos, part)
+  return last === null ? { n: 0, tail: "" } : { n: last.n, tail: last.text }
 }
 
 /** A leaf ends at its bound, never inside a surrogate pair: the store is UTF-8. */
-function leafEnd(text: string, start: number): number {
-  if (text.length - start <= MAX_LEAF_CHARS) return text.length
-  const end = start + MAX_LEAF_CHARS
-  const unit = text.charCodeAt(end - 1)
-  return unit >= 0xd800 && unit < 0xdc00 ? end - 1 : end
+function leafEnd(text: string): number {
+  if (text.length <= MAX_LEAF_CHARS) return text.length
+  const unit = text.charCodeAt(MAX_LEAF_CHARS - 1)
+  return unit >= 0xd800 && unit < 0xdc00 ? MAX_LEAF_CHARS - 1 : MAX_LEAF_CHARS
 }

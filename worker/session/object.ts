@@ -123,9 +123,10 @@ export class Session extends DurableObject<Env> {
     this.#alarmMs = 0
     const room = this.#room
     if (room === null) return
-    this.ctx.waitUntil(room.turns.wake())
+    // First of all: whatever goes wrong below is tried again.
     const next = room.turns.nextAlarm()
-    if (next !== null) this.#setAlarm(next)
+    if (next !== null) this.#setAlarm(Math.max(next, Date.now() + timesFor(this.env).alarmMs))
+    this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
   }
 
   #obey(room: Room, socket: WebSocket, frame: ClientFrame): void {

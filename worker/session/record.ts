@@ -33,6 +33,8 @@ export interface Recorder {
   waiting(): number
   /** Writes what changed with the next seq; null where no client would see a difference. */
   flush(): Flushed | null
+  /** Whoever moves the turn has let go of it: whatever still comes changes nothing. */
+  drop(): void
   readonly drift: readonly Drift[]
 }
 
@@ -62,6 +64,9 @@ export function createRecorder(
   let message = stored.message
   let waiting = 0
   let hasHeld = false
+  let isSpent = false
+  /** What each part has gained since the last flush. */
+  const fresh = new Map<number, string>()
   const intake = forgetHeld ? createIntake() : restoreIntake(store, stored)
   const transcriber = createTranscriber()
   transcriber.advance(message)
@@ -74,16 +79,27 @@ export function createRecorder(
     waiting: () => waiting,
     drift: transcriber.drift,
     feed(event) {
-      if (isEnded(message.status) && event.type !== "tool_result") return
+      if (isSpent || (isEnded(message.status) && event.type !== "tool_result")) return
       if ("delta" in event) waiting += event.delta.length
       hasHeld ||= event.type === "text_delta" || event.type === "thinking_delta"
-      for (const clean of intake.take(event)) message = fold(message, clean)
+      for (const clean of intake.take(event)) {
+        message = fold(message, clean)
+        if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
+        const at = message.parts.length - 1
+        fresh.set(at, (fresh.get(at) ?? "") + clean.delta)
+      }
+    },
+    drop() {
+      isSpent = true
     },
     flush() {
       waiting = 0
       const before = shown.message
-      if (message === before && !hasHeld) return null
-      const ops = [...transcriber.advance(message), ...opsBeside(before, message)]
+      if (isSpent || (message === before && !hasHeld)) return null
+      // Until all is written: what fails half-way is never told again from here.
+      isSpent = true
+      const freshOf = (at: number): string => fresh.get(at) ?? ""
+      const ops = [...transcriber.advance(message, freshOf), ...opsBeside(before, message)]
       const seq = ops.length > 0 ? nextSeq() : shown.seq
       const isNew = message.status !== before.status
       const deadline = isEnded(message.status) ? null : isNew ? deadlineFor(message.status) : shown.deadline
@@ -91,12 +107,14 @@ export function createRecorder(
       store.atomically(() => {
         message.parts.forEach((part, at) => {
           const isHolding = hasHeld && part.type !== "tool_call" && part.open
-          if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at])
+          if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at], freshOf(at))
         })
         if (isNew || message.summary !== before.summary) store.updateMessage(next)
         if (isEnded(before.status)) store.setLateSeq(seq)
       })
+      isSpent = false
       hasHeld = false
+      fresh.clear()
       shown = next
       return ops.length > 0 ? { seq, ops } : null
     },
@@ -115,23 +133,25 @@ function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
   }
 }
 
-type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined) => void
+type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, fresh: string) => void
 
 function createPartWriter(store: Store, pos: number, save: () => string): PartWriter {
   const writeLeaf = createLeafWriter(store, pos)
-  return (seq, at, part, before) => {
+  return (seq, at, part, before, fresh) => {
     if (part.type !== "tool_call") {
-      const { type: kind, step, open, text } = part
+      const { type: kind, step, open } = part
       const ms = part.type === "thinking" ? part.ms : null
       const cut = part.type === "text" && part.cut === true ? { cut: part.cut } : {}
-      return writeLeaf(seq, { part: at, kind, step, open, ...cut, ms, held: open ? save() : null, text })
+      return writeLeaf(seq, { part: at, kind, step, open, ...cut, ms, held: open ? save() : null, fresh })
     }
     const known = before?.type === "tool_call" ? before.call : null
     const { call, step } = part
-    const isAnew = call.output.length < (known?.output ?? "").length
+    const said = known?.output.length ?? 0
+    const isAnew = call.output.length < said
     if (isAnew) writeLeaf.forget(at)
-    if (call.output !== "" && call.output !== known?.output) {
-      writeLeaf(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, text: call.output })
+    const output = isAnew ? call.output : call.output.slice(said)
+    if (output !== "") {
+      writeLeaf(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, fresh: output })
     }
     // Where leaves only go, the call's own row carries the seq.
     if (known === null || isAnew || isRowChanged(known, call)) store.putCall(pos, at, step, seq, call)

@@ -43,7 +43,12 @@ export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
   const { host, turns } = reviser
   const { store } = host
   const known = store.find(frame.id)
-  if (known !== null) return succeed({ id: frame.id, seq: known.seq, duplicate: true })
+  if (known !== null) {
+    // Its id is that of what it made: of anything else it cannot be said to be done.
+    const made = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
+    if (known.role !== made || known.isWithdrawn) return fail({ reason: "frame_invalid", field: "id" })
+    return succeed({ id: frame.id, seq: known.seq, duplicate: true })
+  }
   if (frame.type === "switch" && store.session()?.switches.includes(frame.id) === true) {
     return succeed({ id: frame.id, seq: store.lastSeq(), duplicate: true })
   }

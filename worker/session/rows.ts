@@ -84,6 +84,10 @@ export function seqOf(row: Row): number {
   return Number(row["seq"])
 }
 
+export function roleOf(row: Row): Role {
+  return text(row["role"]) as Role
+}
+
 function text(value: SqlStorageValue | undefined): string {
   return typeof value === "string" ? value : ""
 }
@@ -136,7 +140,7 @@ export function metaOf(message: Message): string {
 export function headOf(row: Row, versions = 1): Message {
   return openMessage({
     id: text(row["id"]),
-    role: text(row["role"]) as Role,
+    role: roleOf(row),
     exchange_id: text(row["exchange_id"]),
     status: text(row["status"]) as MessageStatus,
     reason: textOrNull(row["reason"]),

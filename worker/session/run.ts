@@ -63,6 +63,8 @@ export interface Run {
   /** What failed where nobody waits (a timer, a tool): the turn fails with it. */
   failure: unknown
   thinkingSince: number | null
+  /** UTF-16 code units that the model said in this turn, thoughts included. */
+  said: number
   inputTokens: number
   outputTokens: number
 }
@@ -184,6 +186,7 @@ function end(
 
 /** Stops whatever still works for a run; what it has gathered is given up. */
 export function letGo(run: Run): void {
+  run.recorder.drop()
   run.abort.abort()
   run.bell.ring()
   if (run.window !== null) clearTimeout(run.window)

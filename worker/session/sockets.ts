@@ -8,7 +8,13 @@
 
 import { type Fault, fail, faultToWire, type Result } from "../../shared/fault.ts"
 import { type ClientFrame, type Op, parseClientFrame, type ServerFrame } from "../../shared/frame.ts"
-import { MAX_CLIENT_FRAME_BYTES, MAX_SERVER_FRAME_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
+import {
+  MAX_CLIENT_FRAME_BYTES,
+  MAX_SERVER_FRAME_BYTES,
+  MAX_UNSEEN_BYTES,
+  PROTOCOL_VERSION,
+  RING_FRAMES,
+} from "../../shared/limits.ts"
 import { isEnded } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
@@ -27,6 +33,8 @@ export interface Attachment {
   readonly last: number | null
   /** Numbered frames it was sent since it last said what it has seen. */
   readonly unseen: number
+  /** What these came to, in UTF-16 code units. */
+  readonly unseenChars: number
   /** false: whole messages only. */
   readonly live: boolean
 }
@@ -91,8 +99,12 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
   /** Sends one numbered frame to one socket and moves its place. */
   const address = (socket: WebSocket, place: Attachment, frame: Numbered): Attachment => {
     if (frame.seq <= (place.last ?? 0)) return place
-    for (const text of framesOf(frame, place)) put(socket, text)
-    const moved = { ...place, last: frame.seq, unseen: place.unseen + 1 }
+    let { unseenChars } = place
+    for (const text of framesOf(frame, place)) {
+      put(socket, text)
+      unseenChars += text.length
+    }
+    const moved = { ...place, last: frame.seq, unseen: place.unseen + 1, unseenChars }
     attach(socket, moved)
     return moved
   }
@@ -101,7 +113,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     for (const socket of ctx.getWebSockets()) {
       const place = attend(socket)
       if (place === null || place.last === null) continue
-      if (place.unseen >= RING_FRAMES) {
+      if (isBehind(place)) {
         fault(socket, { reason: "socket_behind" })
         continue
       }
@@ -117,7 +129,7 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     accept(claims) {
       const { 0: client, 1: server } = new WebSocketPair()
       ctx.acceptWebSocket(server)
-      attach(server, { claims, isGreeted: false, last: null, unseen: 0, live: true })
+      attach(server, { claims, isGreeted: false, last: null, unseen: 0, unseenChars: 0, live: true })
       attend(server)
       return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
     },
@@ -137,14 +149,18 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     resume(socket, { epoch, seq, after, live, since }) {
       const from = after ?? seq
       const kept = live ? ring.after(from, seq) : null
-      const changed = kept === null ? since(from) : []
-      if (changed === null) return fault(socket, { reason: "frame_invalid", field: "after" })
-      let place: Attachment = { ...attachmentOf(socket), isGreeted: true, last: from, unseen: 0, live }
+      const missed = kept ?? since(from)?.map(numberedMessage) ?? null
+      const before = attachmentOf(socket)
+      if (isBehind(before)) return fault(socket, { reason: "socket_behind" })
+      if (missed === null || sizeOf(missed) > MAX_UNSEEN_BYTES / 2) {
+        return fault(socket, { reason: "frame_invalid", field: "after" })
+      }
+      let place: Attachment = { ...before, isGreeted: true, last: from, live }
       attach(socket, place)
       reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
-      for (const frame of kept ?? changed.map(numberedMessage)) place = address(socket, place, frame)
-      // It asked for these, so it reads them: they do not count as unseen.
-      attach(socket, { ...place, unseen: 0 })
+      for (const frame of missed) place = address(socket, place, frame)
+      // A client that comes back may have missed as many frames as there are: they count by their size alone.
+      attach(socket, { ...place, unseen: before.unseen })
     },
     renew(epoch, seq) {
       ring.clear()
@@ -161,9 +177,19 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
       // Seqs have no gaps, so what lies between is at most so many frames.
       // Without live frames most seqs never come, so any word from it is a sign of life.
       const unseen = place.live ? Math.min(place.unseen, last - seq) : 0
-      if (seq <= last) attach(socket, { ...place, unseen })
+      const unseenChars = unseen === 0 ? 0 : Math.ceil((place.unseenChars * unseen) / place.unseen)
+      if (seq <= last) attach(socket, { ...place, unseen, unseenChars })
     },
   }
+}
+
+/** More is on its way to this socket than it ought to be: it does not read. */
+function isBehind({ unseen, unseenChars }: Attachment): boolean {
+  return unseen >= RING_FRAMES || unseenChars > MAX_UNSEEN_BYTES
+}
+
+function sizeOf(frames: readonly Numbered[]): number {
+  return frames.reduce((sum, { body }) => sum + body.length, 0)
 }
 
 function numberedMessage(stored: StoredMessage): Numbered {

@@ -5,7 +5,7 @@
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
-import { MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import type { Model, ModelEvent } from "../model/adapter.ts"
 import { contextFor } from "./context.ts"
 import { isBlank } from "./decide.ts"
@@ -54,12 +54,14 @@ async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFau
       case "thinking_delta":
       case "tool_call":
         hear(host, run, event)
+        if (run.said > MAX_ANSWER_CHARS) return "answer_too_long"
     }
   }
   return signal.aborted ? null : "model_cut_off"
 }
 
 function hear(host: TurnHost, run: Run, event: Exclude<ModelEvent, { type: "finish" | "fault" }>): void {
+  run.said += "delta" in event ? event.delta.length : event.args.length
   // An empty delta says nothing, and must not end what is being said.
   if ("delta" in event && event.delta === "") return
   if (event.type === "thinking_delta") {

@@ -6,7 +6,7 @@
  * and the platform's output gate holds frames until it is safe (law 3).
  */
 
-import type { Message, MessageStatus, ToolCall } from "../../shared/message.ts"
+import type { Message, MessageStatus, Role, ToolCall } from "../../shared/message.ts"
 import {
   type Climb,
   climbOf,
@@ -20,6 +20,7 @@ import {
   placeOf,
   type QueuedMessage,
   queuedOf,
+  roleOf,
   type Row,
   type SessionRow,
   seqOf,
@@ -36,6 +37,7 @@ export interface Found {
   readonly pos: number | null
   /** The seq that it was accepted with, or taken back with. */
   readonly seq: number
+  readonly role: Role
   readonly isWithdrawn: boolean
 }
 
@@ -152,12 +154,12 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
 
     /** The message with this id, also one that waits in the queue or was taken back. */
     find(id: string): Found | null {
-      const row = first("SELECT pos, seq FROM transcript WHERE id = ?", id)
-      if (row !== null) return { pos: Number(row["pos"]), seq: seqOf(row), isWithdrawn: false }
+      const row = first("SELECT pos, seq, role FROM transcript WHERE id = ?", id)
+      if (row !== null) return { pos: Number(row["pos"]), seq: seqOf(row), role: roleOf(row), isWithdrawn: false }
       const queued = first("SELECT seq FROM queue WHERE id = ?", id)
-      if (queued !== null) return { pos: null, seq: seqOf(queued), isWithdrawn: false }
+      if (queued !== null) return { pos: null, seq: seqOf(queued), role: "user", isWithdrawn: false }
       const withdrawn = first("SELECT seq FROM withdrawn WHERE id = ?", id)
-      return withdrawn === null ? null : { pos: null, seq: seqOf(withdrawn), isWithdrawn: true }
+      return withdrawn === null ? null : { pos: null, seq: seqOf(withdrawn), role: "user", isWithdrawn: true }
     },
 
     /** It becomes the newest of the active path. */
@@ -256,6 +258,12 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     openLeaf(pos: number): Leaf | null {
       const row = first("SELECT * FROM leaf WHERE pos = ? ORDER BY part DESC, n DESC LIMIT 1", pos)
       return row === null || row["open"] !== 1 ? null : leafOf(row)
+    },
+
+    /** The last leaf of a part. */
+    lastLeaf(pos: number, part: number): Leaf | null {
+      const row = first("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n DESC LIMIT 1", pos, part)
+      return row === null ? null : leafOf(row)
     },
 
     /** Sizes of a part's leaves, in UTF-16 code units, in order. */

@@ -57,10 +57,12 @@ export function createTurns(host: TurnHost): Turns {
     run = running() ?? recoverSafely(host)
     for (;;) {
       const rows = store.rows()
-      if (running() === null && beginNext(host)) run = takeUp(host, rows)
+      // One that could not even be ended stays the newest: the alarm tries again.
+      if (running() === null && !isUnderWay(host) && beginNext(host)) run = takeUp(host, rows)
       const current = running()
       if (current === null) return
-      await moveSafely(host, current)
+      const isAlive = await moveSafely(host, current)
+      if (!isAlive) run = null
       if (running() !== current) continue
       // Still the same turn: it waits for a person, in its rows alone, and this process may sleep.
       letGo(current)
@@ -107,11 +109,14 @@ export function createTurns(host: TurnHost): Turns {
     advance,
     isActive,
     accept(user) {
-      // Whoever goes on talking has answered what was asked.
-      const waiting = store.newestStatus() === "waiting" ? newestOf(host) : null
-      if (waiting !== null) denyAll(waiting.message)
       // Also while a turn is being put away, and never past those who wait.
-      if (isActive() || store.countQueued() > 0) return enqueue(host, user)
+      if (isActive() || store.countQueued() > 0) {
+        const seq = enqueue(host, user)
+        // Whoever goes on talking has answered what was asked.
+        const waiting = store.newestStatus() === "waiting" ? newestOf(host) : null
+        if (waiting !== null) denyAll(waiting.message)
+        return seq
+      }
       const rows = store.rows()
       const seq = beginTurn(host, user)
       run = takeUp(host, rows)
@@ -204,13 +209,15 @@ function withdraw({ store, sockets, nextSeq }: TurnHost, id: string): Result<num
 }
 
 /** A mistake of ours, or a write that failed, ends the turn and not the object. */
-async function moveSafely(host: TurnHost, run: Run): Promise<void> {
+async function moveSafely(host: TurnHost, run: Run): Promise<boolean> {
   try {
     await move(host, run)
+    return true
   } catch (error) {
     host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
     letGo(run)
     endStored(host)
+    return false
   }
 }
 
@@ -237,8 +244,8 @@ function recoverSafely(host: TurnHost): Run | null {
 
 /** The turn that is stored as not ended, taken up by this process; null where there is none. */
 function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
-  const stored = newestOf(host)
-  if (stored === null || isQuiet(stored)) return null
+  const stored = isUnderWay(host) ? newestOf(host) : null
+  if (stored === null) return null
   // Of a step that showed nothing, nothing is kept: it is run again.
   const last = stored.message.parts.at(-1)
   const forgetHeld = last !== undefined && isBlank(last)
@@ -255,6 +262,7 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
     window: null,
     failure: null,
     thinkingSince: null,
+    said: stored.message.parts.reduce((sum, part) => sum + (part.type === "tool_call" ? 0 : part.text.length), 0),
     inputTokens: 0,
     outputTokens: 0,
   }
@@ -283,7 +291,12 @@ function recover(host: TurnHost): Run | null {
   if (run === null) return null
   const isRepeatable = (name: string): boolean => host.tools.find((tool) => tool.name === name)?.repeatable ?? false
   for (const event of recoveryOf(run.recorder.message(), isRepeatable)) run.recorder.feed(event)
-  publish(host, run)
+  try {
+    publish(host, run)
+  } catch (error) {
+    letGo(run)
+    throw error
+  }
   if (!isOver(run)) return run
   letGo(run)
   host.log("turn_end", { status: "interrupted", reason: "process_restart" })
