@@ -113,14 +113,16 @@ function varsOf(build: Build, { script, vars }: CuecardOptions): Record<string, 
 
 function signToken({ tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS }: Identity, secret: string) {
   const issued = Date.now() / 1000
-  return new SignJWT({ tenant })
-    .setProtectedHeader({ alg: "HS256" })
-    .setSubject(user)
-    .setJti(crypto.randomUUID())
-    // With its fraction: one that is made just after a revocation of all is not taken for an earlier one.
-    .setIssuedAt(issued)
-    .setExpirationTime(Math.floor(issued) + expiresIn)
-    .sign(new TextEncoder().encode(secret))
+  return (
+    new SignJWT({ tenant })
+      .setProtectedHeader({ alg: "HS256" })
+      .setSubject(user)
+      .setJti(crypto.randomUUID())
+      // With its fraction: one that is made just after a revocation of all is not taken for an earlier one.
+      .setIssuedAt(issued)
+      .setExpirationTime(Math.floor(issued) + expiresIn)
+      .sign(new TextEncoder().encode(secret))
+  )
 }
 
 async function createSession({ url }: Runtime, token: string, title: string): Promise<{ readonly id: string }> {

@@ -72,7 +72,7 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
     begin(call)
     call.reply.write(line(text("One moment")))
   },
-  slow: (call) => void drip(call, [text("a"), text("b"), text("c"), text("d"), text("e"), finish("stop")], 80),
+  slow: (call) => void drip(call, [text("a"), text("b"), text("c"), text("d"), text("e"), finish("stop")], 300),
 }
 
 /** A model that honours trailers: it calls for two cities, then writes the spans whose tags it finds in the results. */
