@@ -20,7 +20,7 @@ export interface SendRequest {
 
 export interface Accepted {
   readonly id: string
-  /** The seq that the message was given when it first came. */
+  /** The seq that its row has: that of its coming, or, once it left the queue, of its turn's beginning. */
   readonly seq: number
   readonly duplicate: boolean
 }
