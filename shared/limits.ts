@@ -18,7 +18,7 @@ export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
 /** Largest frame we send, in UTF-8 bytes. A larger message goes as its header and then ops. SPEC WS5. */
 export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 
-/** Longest user message, in UTF-8 bytes. Fits one frame even when every character needs an escape. SPEC WS4. */
+/** Longest user message, in UTF-8 bytes. Fits one frame unless most of it are control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 
 /** Largest request body of the JSON routes, in bytes: a message in its worst escaping and some room. */

@@ -9,6 +9,7 @@ import { type Signal, signal, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import { typedWords } from "./typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 
 interface ComposerProps {
@@ -45,10 +46,10 @@ export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VN
   }, [asked])
 
   const bytes = utf8Bytes(text)
-  const isReady = canSend && text.trim() !== "" && bytes <= MAX_MESSAGE_BYTES
+  const isReady = canSend && typedWords(text).trim() !== "" && bytes <= MAX_MESSAGE_BYTES
   const send = (): void => {
     if (!isReady) return
-    onSend(text)
+    onSend(typedWords(text))
     setText("")
   }
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -8,6 +8,7 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import { typedWords } from "../composer/typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { fit } from "../composer/composer.tsx"
 import type { Asking } from "./asking.ts"
@@ -36,7 +37,7 @@ export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
   const save = (): void => {
     if (!isReady) return
     if (text === words) onClose()
-    else asking.edit(id, text)
+    else asking.edit(id, typedWords(text))
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || event.keyCode === 229) return

@@ -61,7 +61,7 @@ async function resultOf(name: string, args: string, card: string | null): Promis
   const tool = toolsFor({}, { rename: async () => {} }).find((one) => one.name === name)
   if (tool === undefined) return '{"error":"There is no such tool."}'
   const { signal } = new AbortController()
-  const result = await tool.execute(JSON.parse(args), { card, signal, now: () => NOON })
+  const result = await tool.execute(JSON.parse(args), { call_id: "call_1_0", card, signal, now: () => NOON })
   return typeof result === "string" ? result : JSON.stringify(result)
 }
 

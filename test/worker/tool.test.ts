@@ -8,7 +8,7 @@ import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn }
 import { runInDurableObject } from "cloudflare:test"
 import { createStore } from "../../worker/session/store.ts"
 
-const CTX = { card: null, signal: new AbortController().signal, now: () => 0 }
+const CTX = { call_id: "call_1_0", card: null, signal: new AbortController().signal, now: () => 0 }
 
 describe("renaming", () => {
   test("[TO10] asks first, then stores the title; a bad one asks nobody and says what is wrong", async () => {

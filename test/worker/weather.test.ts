@@ -18,7 +18,7 @@ const NOON = Date.UTC(2026, 4, 2, 13, 7)
 const MINUTE = 60_000
 
 function context(change: Partial<ToolContext> = {}): ToolContext {
-  return { card: null, signal: new AbortController().signal, now: () => NOON, ...change }
+  return { call_id: "call_1_0", card: null, signal: new AbortController().signal, now: () => NOON, ...change }
 }
 
 const sample = weatherTool(sampleSource)

@@ -55,7 +55,7 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
     return size === null ? result : { ...result, output_size: size }
   }
   try {
-    const context: ToolContext = { card, signal, now: dispatch.now }
+    const context: ToolContext = { call_id: call.call_id, card, signal, now: dispatch.now }
     const returned = await untilAborted(finish(tool, args, context, output.say), signal)
     return withSize(resultOf(call, channel === "user" ? ordinal : null, returned))
   } catch (error) {

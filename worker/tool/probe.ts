@@ -2,7 +2,7 @@
  * tool/probe.ts: tools for tests: they have an effect that can be counted, stream, dawdle, fail, and ask for leave.
  *
  * Only with PROBE_TOOLS=on, which a production deployment refuses (SPEC AU3). An effect is a POST to
- * `<PROBE_URL>/effect/<key>`, where a test's own server counts it.
+ * `<PROBE_URL>/effect/<key>/<call id>`, where a test's own server counts it.
  */
 
 import type { Json } from "../../shared/frame.ts"
@@ -47,10 +47,14 @@ function probe(
 }
 
 /** The effect comes first: a kill while it waits has had it. */
-async function effect(url: string, args: ToolArgs, { signal }: ToolContext): Promise<{ readonly [key: string]: Json }> {
+async function effect(
+  url: string,
+  args: ToolArgs,
+  { call_id, signal }: ToolContext,
+): Promise<{ readonly [key: string]: Json }> {
   const key = typeof args["key"] === "string" ? args["key"] : ""
   if (url !== "" && key !== "") {
-    const reply = await fetch(`${url}/effect/${encodeURIComponent(key)}`, { method: "POST", signal })
+    const reply = await fetch(`${url}/effect/${encodeURIComponent(key)}/${call_id}`, { method: "POST", signal })
     await reply.text()
   }
   await pause(numberIn(args, "ms"), signal)

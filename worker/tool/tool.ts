@@ -10,6 +10,8 @@ import { type Json, parseJson } from "../../shared/frame.ts"
 import type { ToolSpec } from "../model/adapter.ts"
 
 export interface ToolContext {
+  /** The call's own id: the same for a call that is run again, so that an upstream can tell it is no second one. */
+  readonly call_id: string
   /** The tag this call may cue (`weather_1`), only on channel `user`; null elsewhere. */
   readonly card: string | null
   readonly signal: AbortSignal
