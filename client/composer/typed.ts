@@ -4,7 +4,6 @@
  * Control characters say nothing to a reader or a model, and each of them takes six bytes of a frame.
  */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g
 
 export function typedWords(text: string): string {
