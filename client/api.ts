@@ -4,7 +4,7 @@
  * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
  */
 
-import type { HistoryPage, SessionSummary } from "../shared/frame.ts"
+import { type HistoryPage, parseJson, type SessionSummary } from "../shared/frame.ts"
 
 export interface Token {
   readonly token: string
@@ -34,8 +34,10 @@ export class RequestError extends Error {
   }
 }
 
-/** A token is renewed so long before it runs out, in milliseconds. */
+/** A token is renewed so long before it runs out, in milliseconds; one that lives shortly, after half of its life. */
 const RENEW_EARLY_MS = 60_000
+/** What is thought of a token that does not say how long it lives, in milliseconds. */
+const UNSAID_LIFE_MS = 120_000
 
 export function createApi({ fetch, now }: ApiDeps): Api {
   let held: Token | null = null
@@ -45,8 +47,9 @@ export function createApi({ fetch, now }: ApiDeps): Api {
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }
     const response = await fetch("/v1/dev/token", init)
     if (response.status === 404) throw new RequestError(401, "This server hands out no tokens to its page.")
-    const answer = (await read(response)) as { token: string; expires: number }
-    held = { token: answer.token, renewAt: answer.expires * 1000 - RENEW_EARLY_MS }
+    const { token } = (await read(response)) as { token: string }
+    const life = lifeMs(token)
+    held = { token, renewAt: now() + Math.max(life - RENEW_EARLY_MS, life / 2) }
     return held
   }
   const token = (): Promise<Token> => {
@@ -81,6 +84,21 @@ export function createApi({ fetch, now }: ApiDeps): Api {
       const path = `/v1/sessions/${encodeURIComponent(session)}/conversation/recent?limit=${limit}${cursor}`
       return (await request(path)) as HistoryPage
     },
+  }
+}
+
+/** From `iat` to `exp`: both are told by the server's clock, and this machine's may be wrong by hours. */
+function lifeMs(token: string): number {
+  const { iat, exp } = claimsOf(token)
+  return typeof iat === "number" && typeof exp === "number" && exp > iat ? (exp - iat) * 1000 : UNSAID_LIFE_MS
+}
+
+function claimsOf(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
+  const payload = token.split(".")[1] ?? ""
+  try {
+    return Object(parseJson(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))))
+  } catch {
+    return {}
   }
 }
 

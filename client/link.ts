@@ -57,7 +57,7 @@ const PROBE_MS = 8_000
 const SLOWEST_CHARS_PER_MS = 4
 /** Pings without their own answer, however much else is heard: the way up is dead. */
 const MAX_UNANSWERED = 3
-/** A renewal that failed is tried again after so long, in milliseconds. */
+/** Two renewals are so far apart at least, and one that failed is tried again after so long, in milliseconds. */
 const RENEW_AGAIN_MS = 20_000
 /** Longest single timer, in milliseconds: beyond 24 days the browser's count overflows. */
 const MAX_TIMER_MS = 24 * 60 * 60_000
@@ -241,7 +241,7 @@ export class Link {
 
   #renewLater(ms: number): void {
     this.#cancelRenew?.()
-    this.#cancelRenew = this.#deps.after(Math.min(Math.max(0, ms), MAX_TIMER_MS), () => this.#renew())
+    this.#cancelRenew = this.#deps.after(Math.min(Math.max(RENEW_AGAIN_MS, ms), MAX_TIMER_MS), () => this.#renew())
   }
 
   /** A second socket with a newer token takes over once it is open; until then the first goes on. */

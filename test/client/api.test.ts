@@ -3,7 +3,12 @@
 import { describe, expect, test } from "vitest"
 import { createApi, RequestError } from "../../client/api.ts"
 
-function setUp(answer: (path: string, init: RequestInit) => Response) {
+/** A token as the server signs it: it says by the server's clock when it was made and when it runs out. */
+function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
+  return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
+}
+
+function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 3600) {
   let now = 1_000_000
   const asked: string[] = []
   const tokens: (string | null)[] = []
@@ -15,7 +20,7 @@ function setUp(answer: (path: string, init: RequestInit) => Response) {
       tokens.push(new Headers(init.headers).get("authorization"))
       await Promise.resolve()
       if (path !== "/v1/dev/token") return answer(path, init)
-      return Response.json({ token: `t${++count}`, expires: now / 1000 + 3600 })
+      return Response.json({ token: tokenOf(`t${++count}`, seconds) })
     },
   })
   const pass = (ms: number): void => {
@@ -24,16 +29,32 @@ function setUp(answer: (path: string, init: RequestInit) => Response) {
   return { api, asked, tokens, pass }
 }
 
+const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]
+
 describe("tokens", () => {
   test("[SO1] one is asked for by all at once, used until shortly before it runs out, then renewed", async () => {
     const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }))
     const [a, b] = await Promise.all([api.token(), api.token()])
-    expect([a?.token, b?.token]).toEqual(["t1", "t1"])
+    expect([nameOf(a), nameOf(b)]).toEqual(["t1", "t1"])
     pass(3_539_999)
-    expect((await api.token()).token).toBe("t1")
+    expect(nameOf(await api.token())).toBe("t1")
     pass(1)
-    expect((await api.token()).token).toBe("t2")
+    expect(nameOf(await api.token())).toBe("t2")
     expect(asked).toHaveLength(2)
+  })
+
+  test("[SO1] how long it lives is told by itself: this machine's clock may be hours away from the server's", async () => {
+    for (const [seconds, renewsAfter] of [
+      [3600, 3_540_000],
+      [30, 15_000],
+    ] as const) {
+      const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }), seconds)
+      const { renewAt } = await api.token()
+      expect(renewAt).toBe(1_000_000 + renewsAfter)
+      pass(renewsAfter - 1)
+      await api.sessions()
+      expect(asked.filter((path) => path === "/v1/dev/token")).toHaveLength(1)
+    }
   })
 
   test("[SO1] a refused token is renewed once, and the request made again", async () => {
@@ -42,7 +63,7 @@ describe("tokens", () => {
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
     )
     await expect(api.sessions()).resolves.toEqual([])
-    expect(tokens).toEqual([null, "Bearer t1", null, "Bearer t2"])
+    expect(tokens.map((one) => one?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
     const never = setUp(() =>
       Response.json({ code: "token_invalid", text: "The token is not valid." }, { status: 401 }),
     )

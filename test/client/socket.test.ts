@@ -345,6 +345,21 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(4)
   })
 
+  test("[SO10] a token that seems to have run out already does not make one socket after the other", async () => {
+    const clock = createClock()
+    const server = createServer()
+    const token = () => Promise.resolve({ token: "jwt", renewAt: clock.now() - 1 })
+    new SessionSocket({ ...depsOf(server, clock), token }, listen()).start(START)
+    await settle()
+    for (let second = 0; second < 60; second++) {
+      server.last().events.open()
+      server.last().say(hello())
+      clock.pass(1_000)
+      await settle()
+    }
+    expect(server.sockets.length).toBeLessThanOrEqual(4)
+  })
+
   test("[SO5] a server that speaks another protocol, or knows no such session, is not asked again", async () => {
     for (const [code, link] of [
       [4406, "outdated"],
