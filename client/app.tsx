@@ -126,7 +126,7 @@ function stop(room: Room): void {
   focusAsked.value++
 }
 
-/** The composer of an open room: it knows what can be stopped, and what came back. */
+/** The composer of an open room: it knows what can be stopped. */
 function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words: string) => void }): VNode {
   const { store, commands } = room
   const turn = store.turn.value
@@ -136,7 +136,7 @@ function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words
       canSend={room.link.value !== "gone" && room.link.value !== "outdated"}
       onSend={onSend}
       stop={turn === null ? null : { isAsked, onStop: () => stop(room) }}
-      returned={room.returned}
+      draft={room.draft.words}
     />
   )
 }
@@ -208,7 +208,12 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
         </div>
       </main>
       <footer class="foot">
-        <Composer canSend={entry === null || entry.error !== null} onSend={(words) => chat.send(words)} stop={null} />
+        <Composer
+          canSend={entry === null || entry.error !== null}
+          onSend={(words) => chat.send(words)}
+          stop={null}
+          draft={chat.draft.words}
+        />
       </footer>
     </>
   )

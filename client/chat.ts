@@ -10,6 +10,7 @@ import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary } from "../shared/frame.ts"
 import { MAX_TITLE_CHARS } from "../shared/limits.ts"
 import { RequestError } from "./api.ts"
+import { Draft } from "./draft.ts"
 import { excerpt } from "./excerpt.ts"
 import { type Outbox, openStarts, type Unsent } from "./outbox.ts"
 import { Room, type RoomDeps } from "./room.ts"
@@ -29,12 +30,19 @@ export class Chat {
   readonly #starts: Outbox
   /** Of those, the ones that are on their way from this very page. */
   readonly #begun = new Set<string>()
+  /** By session; what is written before there is one has "". */
+  readonly #drafts = new Map<string, Draft>()
   /** Rooms that nobody looks at, which still have something to hand over. */
   readonly #left = new Map<string, Room>()
 
   constructor(deps: ChatDeps) {
     this.#deps = deps
     this.#starts = openStarts(deps.shelf)
+  }
+
+  /** What is being written where the reader is. */
+  get draft(): Draft {
+    return this.room.value?.draft ?? this.#draftOf("")
   }
 
   /** Opens what the address names. */
@@ -92,6 +100,8 @@ export class Chat {
       this.#starts.remove(entry.id)
       // The reader may have gone elsewhere meanwhile: then it is sent behind their back.
       if (this.starting.peek() !== entry) return this.#leave(room)
+      room.draft.giveBack(this.#draftOf("").words.peek())
+      this.#drafts.delete("")
       this.room.value = room
       this.starting.value = null
       this.#deps.writeHash(`#/s/${id}`)
@@ -117,9 +127,15 @@ export class Chat {
       left.enter()
       return left
     }
-    const room = new Room(id, this.#deps)
+    const room = new Room(id, this.#deps, this.#draftOf(id))
     void room.load()
     return room
+  }
+
+  #draftOf(session: string): Draft {
+    const draft = this.#drafts.get(session) ?? new Draft()
+    this.#drafts.set(session, draft)
+    return draft
   }
 
   #leave(room: Room): void {

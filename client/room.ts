@@ -12,10 +12,11 @@ import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
 import { isEnded } from "../shared/message.ts"
 import { type Api, RequestError } from "./api.ts"
 import { type Asked, Commands } from "./commands.ts"
+import { Draft } from "./draft.ts"
 import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
 import { Outbox, type Shelf } from "./outbox.ts"
 import { type ErrorFrame, SessionSocket } from "./socket.ts"
-import { TranscriptStore } from "./store.ts"
+import { TranscriptStore, type Turn } from "./store.ts"
 
 export interface RoomDeps {
   readonly api: Api
@@ -33,6 +34,8 @@ export interface RoomDeps {
 const CALM_MS = 20_000
 /** Epochs in a row that are followed at once without ever being live in one: versions chosen faster than pages come. */
 const MAX_HASTY_EPOCHS = 3
+/** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
+const STOP_APART_MS = 600
 /** Messages of the first page, and of every older one. */
 const PAGE_MESSAGES = 24
 
@@ -45,8 +48,7 @@ export class Room {
   /** The first page has come. */
   readonly loaded = signal(false)
   readonly loadingOlder = signal(false)
-  /** Words that were taken back, for whoever writes them again. */
-  readonly returned: Signal<string | null> = signal(null)
+  readonly draft: Draft
   /** The message that the reader has before them; null at the end. The view knows. */
   reading: () => string | null = () => null
   readonly #deps: RoomDeps
@@ -58,15 +60,23 @@ export class Room {
   #left = false
   #closed = false
   #cancelRetry: (() => void) | null = null
+  /** When the answer under way was stopped, or gave way to the next. */
+  #stoppedAt = Number.NEGATIVE_INFINITY
+  #turn: Turn | null = null
 
-  constructor(id: string, deps: RoomDeps) {
+  constructor(id: string, deps: RoomDeps, draft = new Draft()) {
     this.id = id
+    this.draft = draft
     this.#deps = deps
     this.store = new TranscriptStore({
       schedule: deps.schedule,
       ended: (message) => {
         if (!this.#left) deps.ended(message)
       },
+    })
+    this.store.turn.subscribe((turn) => {
+      if (this.#turn !== null) this.#stoppedAt = deps.now()
+      this.#turn = turn
     })
     this.outbox = new Outbox(deps.shelf, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
@@ -202,10 +212,11 @@ export class Room {
     this.outbox.remove(id)
   }
 
-  /** Stops the answer that is under way; false where there is none. */
+  /** Stops the answer that is under way; false where there is none, or none that the reader can mean. */
   stop(): boolean {
     const turn = this.store.turn.peek()
-    if (turn === null) return false
+    if (turn === null || this.#deps.now() - this.#stoppedAt < STOP_APART_MS) return false
+    this.#stoppedAt = this.#deps.now()
     this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
     return true
   }
@@ -297,7 +308,7 @@ export class Room {
     for (const asked of this.commands.asked.peek().values()) {
       if (!this.#isDone(asked)) continue
       this.commands.forget(asked.target)
-      if (asked.words !== undefined) this.returned.value = asked.words
+      if (asked.words !== undefined) this.draft.giveBack(asked.words)
     }
     this.#closeIfDone()
   }

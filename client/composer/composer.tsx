@@ -5,9 +5,9 @@
  * the server queues what comes. What runs can be stopped from here. Source: SPEC PG5, PG18, PG19.
  */
 
-import { type Signal, signal, useSignalEffect } from "@preact/signals"
+import { type Signal, signal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { typedWords } from "./typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
@@ -17,8 +17,8 @@ interface ComposerProps {
   readonly onSend: (content: string) => void
   /** The answer under way; null where there is none. */
   readonly stop: { readonly isAsked: boolean; readonly onStop: () => void } | null
-  /** Words that came back: they are taken where nothing else is being written. */
-  readonly returned?: Signal<string | null>
+  /** What is being written. It outlives this composer. */
+  readonly draft: Signal<string>
 }
 
 /** From this share of the limit on, the size is shown. */
@@ -27,20 +27,13 @@ const COUNTED_SHARE = 0.8
 /** Grows when somebody asks for the composer's focus. */
 export const focusAsked = signal(0)
 
-export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VNode {
-  const [text, setText] = useState("")
+export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode {
+  const text = draft.value
   const field = useRef<HTMLTextAreaElement>(null)
   const asked = focusAsked.value
   useLayoutEffect(() => {
     if (field.current !== null) fit(field.current)
   }, [text])
-  useSignalEffect(() => {
-    const words = returned?.value ?? null
-    if (returned === undefined || words === null) return
-    returned.value = null
-    setText((now) => (now === "" ? words : now))
-    focusWithoutKeyboard(field.current)
-  })
   useLayoutEffect(() => {
     focusWithoutKeyboard(field.current)
   }, [asked])
@@ -50,7 +43,7 @@ export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VN
   const send = (): void => {
     if (!isReady) return
     onSend(typedWords(text))
-    setText("")
+    draft.value = ""
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape" && text === "" && stop === null) field.current?.blur()
@@ -76,7 +69,7 @@ export function Composer({ canSend, onSend, stop, returned }: ComposerProps): VN
         aria-label="Message"
         aria-describedby="composer-size"
         enterkeyhint="send"
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => (draft.value = event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       <p id="composer-size" class={bytes > MAX_MESSAGE_BYTES ? "size over" : "size"} aria-live="polite">

@@ -98,11 +98,16 @@ function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
 /** It has not been begun, so it can be taken back. */
 function Queued({ id, asking }: { readonly id: string; readonly asking: Asking | null }): VNode {
   const isAsked = asking?.commands.asked.value.has(id) === true
+  /** The words go back to the composer, and so does the focus. */
+  const withdraw = (): void => {
+    asking?.withdraw(id)
+    focusAsked.value++
+  }
   return (
     <p class="note">
       Queued{" "}
       {asking !== null && (
-        <button type="button" aria-disabled={isAsked} onClick={() => asking.withdraw(id)}>
+        <button type="button" aria-disabled={isAsked} onClick={withdraw}>
           {isAsked ? "Withdrawing…" : "Withdraw"}
         </button>
       )}

@@ -39,7 +39,7 @@ describe("stopping", () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
     expect(room.store.turn.value).toEqual({ id: "a", exchange: "q" })
     expect(room.stop()).toBe(true)
-    expect(room.stop()).toBe(true)
+    expect(room.stop()).toBe(false)
     expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "q" }])
     server.last().say({ type: "ack", id: "q", seq: 11 })
     expect(room.commands.asked.value.has("a")).toBe(true)
@@ -47,6 +47,37 @@ describe("stopping", () => {
     expect(room.commands.asked.value.size).toBe(0)
     expect(room.store.turn.value).toBe(null)
     expect(room.stop()).toBe(false)
+  })
+
+  test("[PG18] a second press is not for the answer that begins in place of the one that was stopped", async () => {
+    const queued = user("q2", "more", { status: "queued" })
+    const { room, server, clock } = await opened([pageOf([user("q", "go"), running(), queued])])
+    const stopped = () => commands(server).map((one) => one.type === "cancel" && one.exchange_id)
+    room.stop()
+    clock.pass(80)
+    server.last().say(ops(11, 10, "a", end("cancelled")))
+    server.last().say(messageFrame(12, 11, wireMessage("b", { exchange_id: "q2" })))
+    room.stop()
+    clock.pass(599)
+    room.stop()
+    expect(stopped()).toEqual(["q"])
+    clock.pass(1)
+    room.stop()
+    expect(stopped()).toEqual(["q", "q2"])
+  })
+
+  test("[PG18] nor is one that comes as an answer ends by itself, but the first of a session is stopped at once", async () => {
+    const { room, server, clock } = await opened()
+    server.last().say(messageFrame(11, 10, running()))
+    server.last().say(ops(12, 11, "a", end("completed")))
+    server.last().say(messageFrame(13, 12, wireMessage("b", { exchange_id: "q2" })))
+    clock.pass(500)
+    expect(room.stop()).toBe(false)
+    clock.pass(5_000)
+    server.last().say(ops(14, 13, "b", end("completed")))
+    clock.pass(5_000)
+    server.last().say(messageFrame(15, 14, wireMessage("c", { exchange_id: "q3" })))
+    expect(room.stop()).toBe(true)
   })
 
   test("[PG18] one that waits for its reader can be stopped, and no answer is coming", async () => {
@@ -181,7 +212,7 @@ describe("asking", () => {
       const ack: ServerFrame = { type: "ack", id: "n1", seq: 11 }
       for (const frame of order === "ops first" ? [gone, ack] : [ack, gone]) server.last().say(frame)
       expect(room.store.order.value).toEqual(["q", "a"])
-      expect(room.returned.value).toBe("later")
+      expect(room.draft.words.value).toBe("later")
       expect(room.commands.asked.value.size).toBe(0)
     },
   )
@@ -194,7 +225,7 @@ describe("asking", () => {
     server.last().say(ops(13, 12, "q3", end("cancelled")))
     expect(room.store.order.value).toEqual(["q", "a"])
     expect(room.store.message("q2")).toBe(undefined)
-    expect(room.returned.value).toBe(null)
+    expect(room.draft.words.value).toBe("")
   })
 })
 

@@ -1,18 +1,19 @@
 /** composer.test.tsx: writing and sending. */
 
 import { type Signal, signal } from "@preact/signals"
-import type { ComponentProps } from "preact"
+import { type ComponentProps, render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
+import { Draft } from "../../client/draft.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { draw, soon } from "./dom.ts"
 
 function composer(
   canSend = true,
-  more: { stop?: ComponentProps<typeof Composer>["stop"]; returned?: Signal<string | null> } = {},
+  more: { stop?: ComponentProps<typeof Composer>["stop"]; draft?: Signal<string> } = {},
 ) {
   const onSend = vi.fn()
-  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} {...more} />)
+  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} draft={signal("")} {...more} />)
   const field = root.querySelector("textarea") as HTMLTextAreaElement
   const button = root.querySelector("button") as HTMLButtonElement
   const type = async (text: string): Promise<void> => {
@@ -100,16 +101,28 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field)
   })
 
-  test("[PG19] words that come back are taken where nothing else is being written", async () => {
-    const returned = signal<string | null>(null)
-    const { field, type } = composer(true, { returned })
-    returned.value = "taken back"
+  test("[PG27] what is being written is kept outside, and goes on in the next composer", async () => {
+    const draft = signal("")
+    const first = composer(true, { draft })
+    await first.type("half a")
+    render(null, first.root)
+    const second = composer(true, { draft })
+    expect(second.field.value).toBe("half a")
+    await second.type("half a thought")
+    await second.press("Enter")
+    expect(second.onSend.mock.calls).toEqual([["half a thought"]])
+    expect(draft.value).toBe("")
+  })
+
+  test("[PG19] words that come back stand after what is being written", async () => {
+    const draft = new Draft()
+    const { field, type } = composer(true, { draft: draft.words })
+    draft.giveBack("taken back")
     await soon()
     expect(field.value).toBe("taken back")
-    expect(returned.value).toBe(null)
     await type("something else")
-    returned.value = "again"
+    draft.giveBack("again")
     await soon()
-    expect(field.value).toBe("something else")
+    expect(field.value).toBe("something else\nagain")
   })
 })

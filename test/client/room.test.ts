@@ -218,6 +218,36 @@ describe("sessions", () => {
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
 
+  test("[PG27] what is written while the first session is made goes on in it, and each session keeps its own", async () => {
+    const { deps, api } = setUp()
+    let made = (_id: string): void => {}
+    const createSession = () =>
+      new Promise<string>((done) => {
+        made = done
+      })
+    let hash = "#/"
+    const writeHash = (next: string) => {
+      hash = next
+    }
+    const chat = new Chat({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
+    chat.send("first")
+    chat.draft.words.value = "my second thought"
+    made("s1")
+    await settle()
+    expect(chat.room.value?.id).toBe("s1")
+    expect(chat.draft.words.value).toBe("my second thought")
+    hash = "#/s/s2"
+    chat.follow()
+    expect(chat.draft.words.value).toBe("")
+    chat.draft.words.value = "elsewhere"
+    hash = "#/"
+    chat.follow()
+    expect(chat.draft.words.value).toBe("")
+    hash = "#/s/s1"
+    chat.follow()
+    expect(chat.draft.words.value).toBe("my second thought")
+  })
+
   test("[PG14] a session that cannot be made keeps the words for another try", async () => {
     const { deps, api } = setUp()
     let tries = 0
