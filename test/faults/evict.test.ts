@@ -1,32 +1,66 @@
 /** evict.test.ts: `evict` of cuecard/testing: the object goes, its sockets and all that was said stay. */
 
 import { afterEach, expect, test } from "vitest"
+import { parseServerFrame, type ServerFrame } from "../../shared/frame.ts"
 import { type Cuecard, startCuecard } from "../../testing/index.ts"
 
 let cuecard: Cuecard | null = null
 afterEach(() => cuecard?.close())
 
-test("[TE11] an evicted session goes on, on the socket that it had", async () => {
-  const logged: string[] = []
-  const server = await startCuecard({ onLog: (line) => logged.push(line) })
-  cuecard = server
-  const { id } = await server.createSession()
-  const url = `${server.url.replace("http", "ws")}/v1/sessions/${id}/socket`
+const WAIT = { timeout: 10_000 }
+
+/** A socket that says hello, and what it hears. */
+async function openSocket(
+  server: Cuecard,
+  session: string,
+  hello: { readonly epoch?: string; readonly after: number },
+) {
+  const url = `${server.url.replace("http", "ws")}/v1/sessions/${session}/socket`
   const socket = new WebSocket(url, ["cuecard.v1", `token.${server.token}`])
-  const texts: string[] = []
-  socket.onmessage = ({ data }) => texts.push(String(data))
+  const frames: ServerFrame[] = []
+  socket.onmessage = ({ data }) => {
+    const frame = parseServerFrame(String(data))
+    if (frame !== null) frames.push(frame)
+  }
   await new Promise((resolve) => {
     socket.onopen = resolve
   })
-  const has = (words: string) => expect.poll(() => texts.some((text) => text.includes(words)), { timeout: 10_000 })
-  socket.send(JSON.stringify({ type: "hello", protocol: 2, after: 0, live: true }))
-  socket.send(JSON.stringify({ type: "send", id: "m1", content: "/say before" }))
-  await has('"op":"end"').toBe(true)
+  const say = (frame: object): void => socket.send(JSON.stringify(frame))
+  say({ type: "hello", protocol: 2, live: true, ...hello })
+  await expect.poll(() => frames.some(({ type }) => type === "hello"), WAIT).toBe(true)
+  const hasEnd = (): boolean => frames.some((frame) => frame.type === "ops" && frame.ops.some(({ op }) => op === "end"))
+  return { frames, say, untilEnd: () => expect.poll(hasEnd, WAIT).toBe(true), close: () => socket.close() }
+}
+
+/** Types of the numbered frames that a socket is sent which saw nothing after the first. */
+async function resumed(server: Cuecard, session: string, epoch: string, last: number): Promise<string[]> {
+  const late = await openSocket(server, session, { epoch, after: 1 })
+  const seqs = (): number[] => late.frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : []))
+  await expect.poll(() => Math.max(0, ...seqs()), WAIT).toBe(last)
+  late.close()
+  return late.frames.flatMap((frame) => ("prev" in frame ? [frame.type] : []))
+}
+
+test("[TE11] an evicted session goes on, on the socket that it had; what was in memory alone is gone", async () => {
+  const server = await startCuecard()
+  cuecard = server
+  const { id } = await server.createSession()
+  const { frames, say, untilEnd, close } = await openSocket(server, id, { after: 0 })
+  say({ type: "send", id: "m1", content: "/say before" })
+  await untilEnd()
+  const [hello] = frames.flatMap((frame) => (frame.type === "hello" ? [frame] : []))
+  const epoch = hello?.epoch ?? ""
+  const last = Math.max(...frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : [])))
+  // From memory: every change as it was.
+  expect(await resumed(server, id, epoch, last)).toContain("ops")
   await server.evict(id)
-  texts.length = 0
-  socket.send(JSON.stringify({ type: "send", id: "m2", content: "/say after" }))
-  await has('"op":"end"').toBe(true)
+  // From the rows: the object that answers is another one, and has whole messages only.
+  expect(await resumed(server, id, epoch, last)).toEqual(["message"])
+  frames.length = 0
+  say({ type: "send", id: "m2", content: "/say after" })
+  await untilEnd()
   // The object that woke knew what this socket had been sent.
-  expect(texts.map((text) => JSON.parse(text)).find(({ id: own }) => own === "m2")).toMatchObject({ seq: 5, prev: 4 })
-  socket.close()
+  const next = { type: "message", id: "m2", seq: last + 1, prev: last }
+  expect(frames.find((frame) => frame.type === "message" && frame.id === "m2")).toMatchObject(next)
+  close()
 })
