@@ -2,7 +2,7 @@
 
 import type { HistoryPage } from "../../shared/frame.ts"
 import type { TestServer } from "./server.ts"
-import { type Host, RETRY_MS, refuse, type Stage, TURN_END_MS } from "./stage.ts"
+import { type Host, noteCancelled, RETRY_MS, refuse, type Stage, TURN_END_MS } from "./stage.ts"
 
 export interface Answer {
   readonly status: number
@@ -38,9 +38,10 @@ export async function postMessage(host: Host, stage: Stage, id: string, content:
 }
 
 export async function postCancel(host: Host, stage: Stage, exchange: string): Promise<void> {
+  stage.cancelAsked.add(exchange)
   const answer = await ask(host.server, `/v1/sessions/${stage.session}/cancel`, { exchange_id: exchange })
   if (answer === null) return unanswered(host, stage, `the cancel of ${exchange}`)
-  if (answer.status === 200) stage.cancelled.set(exchange, Number(Reflect.get(answer.body, "seq")))
+  if (answer.status === 200) noteCancelled(stage, exchange, Number(Reflect.get(answer.body, "seq")))
 }
 
 function unanswered(host: Host, stage: Stage, what: string): void {

@@ -8,6 +8,7 @@
 import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/frame.ts"
 import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
+import { wrongEnding } from "./endings.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
 import type { Stage } from "./stage.ts"
@@ -16,12 +17,16 @@ import { clip, type Rule, type Violation } from "./violation.ts"
 
 type Report = (rule: Rule, detail: string) => void
 
+/** What is known of a whole run. */
+export interface Facts {
+  /** Side effects that happened, by `<key>/<call id>`. */
+  readonly effects: ReadonlyMap<string, number>
+  readonly kills: number
+  readonly hasSmallContext: boolean
+}
+
 /** Everything that can be said of one session once its server has stopped. */
-export function checkSession(
-  stage: Stage,
-  stored: StoredSession | undefined,
-  effects: ReadonlyMap<string, number>,
-): Violation[] {
+export function checkSession(stage: Stage, stored: StoredSession | undefined, facts: Facts): Violation[] {
   const found: Violation[] = []
   const report: Report = (rule, detail) => void found.push({ rule, session: stage.plan.name, detail })
   if (stored === undefined) {
@@ -29,11 +34,12 @@ export function checkSession(
     return found
   }
   checkSends(stage, stored, report)
+  checkOrder(stage, stored, report)
   checkDoubles(stored, report)
   checkRows(stage.page, stored, report)
-  checkEnds(stored, report)
+  checkEnds(stage, stored, facts, report)
   checkCancels(stage, stored, report)
-  checkEffects(stored, effects, report)
+  checkEffects(stage, stored, facts.effects, report)
   for (const tab of stage.tabs) checkShown(tab, stored, report)
   return found
 }
@@ -54,14 +60,31 @@ function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSe
   }
 }
 
+/**
+ * Order is the order of acknowledgement. Only seqs that were told while a message waited are compared: one that is asked
+ * about later is told the seq of its beginning.
+ */
+function checkOrder({ ledger }: Stage, { all, seqs }: StoredSession, report: Report): void {
+  let before = { id: "", seq: 0 }
+  for (const { id, role } of all) {
+    const seq = Math.min(...(ledger.get(id)?.acks ?? []))
+    if (role !== "user" || seq >= (seqs.get(id) ?? seq + 1)) continue
+    if (seq < before.seq)
+      report("order_kept", `${id} was told ${seq} and stands behind ${before.id}, told ${before.seq}`)
+    before = { id, seq }
+  }
+}
+
 /** Law 7: what was cancelled is stored so, and nothing changed it later; what was taken back begins no turn. */
 function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, report: Report): void {
-  for (const [exchange, seq] of stage.cancelled) {
+  for (const [exchange, told] of stage.cancelled) {
     const answers = all.filter((message) => message.exchange_id === exchange && message.role === "assistant")
-    const isCancelled = answers.some(({ id, status }) => status === "cancelled" && seqs.get(id) === seq)
-    if (isCancelled || withdrawn.get(exchange) === seq) continue
-    const stored = answers.map(({ id, status }) => `${status} at ${seqs.get(id)}`).join(", ")
-    report("cancel_holds", `${exchange} was cancelled with seq ${seq}, and is stored as ${stored}`)
+    for (const seq of new Set(told)) {
+      const isCancelled = answers.some(({ id, status }) => status === "cancelled" && seqs.get(id) === seq)
+      if (isCancelled || withdrawn.get(exchange) === seq) continue
+      const stored = answers.map(({ id, status }) => `${status} at ${seqs.get(id)}`).join(", ")
+      report("cancel_holds", `${exchange} was cancelled with seq ${seq}, and is stored as ${stored}`)
+    }
   }
   for (const [command, message] of stage.withdrawals) {
     const isAcknowledged = (stage.ledger.get(command)?.acks.length ?? 0) > 0
@@ -69,20 +92,27 @@ function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, rep
   }
 }
 
-/** Law 8: no side effect twice; none that was denied; none that is told and did not happen. */
-function checkEffects({ all }: StoredSession, effects: ReadonlyMap<string, number>, report: Report): void {
+/**
+ * Law 8: each call has its side effect at most once, and once where it went well; none where it was denied or never known.
+ * A retry keeps calls with their ids, so several answers may tell of the same one.
+ */
+function checkEffects({ plan }: Stage, { all }: StoredSession, effects: Facts["effects"], report: Report): void {
   const calls = new Map<string, ToolCall[]>()
   for (const call of all.flatMap(callsOf)) {
     const key = keyIn(call)
-    if (key !== null) calls.set(key, [...(calls.get(key) ?? []), call])
+    if (key !== null) calls.set(`${key}/${call.call_id}`, [...(calls.get(`${key}/${call.call_id}`) ?? []), call])
   }
-  for (const [key, ofKey] of calls) {
+  for (const [key, same] of calls) {
     const count = effects.get(key) ?? 0
-    // Each version of an answer may ask for it anew.
-    const allowed = ofKey.filter(({ approval }) => approval === null || approval === "allowed").length
-    if (count > allowed) report("once_dispatched", `${key} happened ${count} times, asked for ${allowed} times`)
-    if (count === 0 && ofKey.some(({ status }) => status === "ok"))
+    const isAllowed = same.some(({ approval }) => approval === null || approval === "allowed")
+    if (count > 1) report("once_dispatched", `${key} happened ${count} times`)
+    if (count > 0 && !isAllowed) report("once_dispatched", `${key} happened without leave`)
+    if (count === 0 && same.some(({ status }) => status === "ok"))
       report("once_dispatched", `${key} is told and never happened`)
+  }
+  for (const key of effects.keys()) {
+    if (key.startsWith(`${plan.name}-`) && !calls.has(key))
+      report("once_dispatched", `${key} happened, and no call is stored`)
   }
 }
 
@@ -114,8 +144,21 @@ function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSes
   }
 }
 
-function checkEnds({ all }: StoredSession, report: Report): void {
-  for (const { id, status } of all) if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
+function checkEnds(
+  { cancelAsked }: Stage,
+  { all }: StoredSession,
+  { kills, hasSmallContext }: Facts,
+  report: Report,
+): void {
+  for (const message of all) {
+    const { id, status, role, exchange_id } = message
+    if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
+    if (role !== "assistant") continue
+    const question = all.find((one) => one.id === exchange_id)?.words ?? ""
+    const isCancelAsked = cancelAsked.has(exchange_id)
+    const wrong = wrongEnding(message, { question, kills, isCancelAsked, hasSmallContext })
+    if (wrong !== null) report("ends_rightly", wrong)
+  }
 }
 
 /** What a tab shows, as bytes: ops do not move `content`, so it is left out. */

@@ -2,8 +2,11 @@
 
 import process from "node:process"
 import { expect, test } from "vitest"
+import { everyPlay } from "./plays.ts"
+import { runPlan } from "./run.ts"
 import { NAMED_SEEDS } from "./seeds.ts"
 import { playUntil } from "./series.ts"
+import { MODEL_FAULTS } from "./upstream.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 
 /** Faults in CI; `npm run faults` has 1,000. */
@@ -17,4 +20,10 @@ test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults lose nothing, double nothing and
   const total = totalOf(reports, performance.now() - started)
   console.log(tableOf(total))
   expect(violationLines(total)).toBe("")
+})
+
+test("[FS1] each fault of a model ends its answer as it should, with the words that were said", async () => {
+  const { faults, violations } = await runPlan(everyPlay())
+  expect(violations).toEqual([])
+  expect([...faults.keys()]).toEqual(expect.arrayContaining(MODEL_FAULTS.map((play) => `model: ${play}`)))
 })

@@ -2,12 +2,18 @@
 
 import { connect, createServer } from "node:net"
 import { expect, test } from "vitest"
+import type { TurnFault } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/frame.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
+import { checkSession } from "./checks.ts"
+import { wrongEnding } from "./endings.ts"
 import { createFrameReader } from "./frames.ts"
 import { strangeStates } from "./prefixes.ts"
 import { startProxy } from "./proxy.ts"
+import type { StoredSession } from "./rows.ts"
+import type { Stage } from "./stage.ts"
+import type { Rule } from "./violation.ts"
 import { createTap } from "./tap.ts"
 
 /** A frame as a server sends it, or (masked) a client. */
@@ -75,7 +81,7 @@ test("[FS5] a cut strikes right behind the frame it was meant for", async () => 
 
 function tapping() {
   const found: string[] = []
-  const tap = createTap((_rule, detail) => found.push(detail))
+  const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", after: 3, live: true }))
   tap.heard(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", seq: 5 }))
   const ops = (seq: number, prev: number) =>
@@ -101,6 +107,51 @@ test("[FS5] the tap lets frames in order pass, and finds gaps and doubles", () =
   const liar = tapping()
   liar.ops(5, 4)
   expect([gap.found.length, double.found.length, liar.found.length].every((count) => count > 0)).toBe(true)
+})
+
+test("[FS5] the tap sees a gap also after a new epoch crossed a hello", () => {
+  const found: string[] = []
+  const tap = createTap({ report: (_rule, detail) => found.push(detail) })
+  const hello = (epoch: string, after: number) =>
+    tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch, after, live: true }))
+  const welcome = (epoch: string, seq: number) => tap.heard(JSON.stringify({ type: "hello", protocol: 2, epoch, seq }))
+  const ops = (seq: number, prev: number) =>
+    tap.heard(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
+  hello("e1", 3)
+  welcome("e2", 9)
+  hello("e2", 9)
+  welcome("e2", 9)
+  ops(10, 9)
+  // Told of e3 while a hello of e2 is on its way: that is answered too, and then the one of e3.
+  hello("e2", 10)
+  welcome("e3", 12)
+  welcome("e3", 12)
+  hello("e3", 12)
+  welcome("e3", 13)
+  ops(13, 12)
+  expect(found).toEqual([])
+  hello("e3", 13)
+  welcome("e3", 20)
+  ops(15, 14)
+  expect(found).toEqual(["seq 15 says prev 14, and 13 was last"])
+})
+
+test("[FS5] the tap knows which of two frames with one id is answered, and finds answers that change places", () => {
+  const found: string[] = []
+  const answered: string[] = []
+  const report = (_rule: Rule, detail: string): void => void found.push(detail)
+  const tap = createTap({ report, onAnswer: (asked, { type }) => answered.push(`${asked.type}: ${type}`) })
+  const ack = (id: string) => tap.heard(JSON.stringify({ type: "ack", id, seq: 1 }))
+  tap.sent(JSON.stringify({ type: "send", id: "a", content: "x" }))
+  tap.sent(JSON.stringify({ type: "cancel", exchange_id: "a" }))
+  ack("a")
+  tap.heard(JSON.stringify({ type: "error", code: "turn_ended", text: "", id: "a" }))
+  expect({ found, answered }).toEqual({ found: [], answered: ["send: ack", "cancel: error"] })
+  tap.sent(JSON.stringify({ type: "send", id: "b", content: "x" }))
+  tap.sent(JSON.stringify({ type: "send", id: "c", content: "x" }))
+  ack("c")
+  ack("b")
+  expect(found).toHaveLength(2)
 })
 
 const EMPTY = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
@@ -144,4 +195,68 @@ test("[FS5] a state that no prefix comes to is found", () => {
   const words = { type: "text", content: "is 🌦️. And more" } as const
   const longer = last === undefined ? [] : [{ ...last, segments: [...last.segments.slice(0, -1), words] }]
   expect(strangeStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
+})
+
+const AROUND = { question: "play early_end t", kills: 0, isCancelAsked: false, hasSmallContext: false }
+
+/** An answer with so many words of the tag `t` and an end. */
+function answerOf(
+  words: number,
+  status: "completed" | "failed" | "cancelled" | "interrupted",
+  reason: TurnFault | null,
+) {
+  const delta = Array.from({ length: words }, (_, at) => `t-${at} `).join("")
+  const spoken = fold(fold(EMPTY, { type: "step_start" }), { type: "text_delta", delta })
+  return fold(spoken, { type: "end", status, reason, metrics: null })
+}
+
+test("[FS5] an answer that ends otherwise than was played, or with other words, is found", () => {
+  const rights = [
+    wrongEnding(answerOf(20, "failed", "model_cut_off"), AROUND),
+    wrongEnding(answerOf(5, "cancelled", null), { ...AROUND, isCancelAsked: true }),
+    wrongEnding(answerOf(0, "interrupted", "process_restart"), { ...AROUND, kills: 1 }),
+    wrongEnding(answerOf(3, "completed", null), { ...AROUND, question: "/say it" }),
+  ]
+  expect(rights).toEqual([null, null, null, null])
+  const wrongs = [
+    wrongEnding(answerOf(20, "completed", null), AROUND),
+    wrongEnding(answerOf(20, "failed", "turn_timeout"), AROUND),
+    wrongEnding(answerOf(19, "failed", "model_timeout"), { ...AROUND, question: "play stall t" }),
+    wrongEnding(answerOf(20, "cancelled", null), AROUND),
+    wrongEnding(answerOf(20, "interrupted", "process_restart"), AROUND),
+    wrongEnding(answerOf(3, "failed", "model_timeout"), { ...AROUND, question: "/say it" }),
+  ]
+  expect(wrongs).not.toContain(null)
+})
+
+/** What is found where two answers tell of one call, as after a retry, and its effect happened so often. */
+function effectsFound(happened: Readonly<Record<string, number>>): string[] {
+  const args = '{"key":"s-0-effect","ms":1}'
+  const events = [
+    { type: "step_start" },
+    { type: "tool_call", call_id: "call_2_0", name: "probe_effect", args },
+    { type: "tool_call_start", call_id: "call_2_0", channel: "user", ordinal: 1 },
+    { type: "tool_result", call_id: "call_2_0", status: "ok", result: "{}", card: null, error: null },
+    { type: "end", status: "completed", reason: null, metrics: null },
+  ] as const
+  const one = events.reduce((message: Message, event) => fold(message, event), EMPTY)
+  const stage: Stage = {
+    ...{ session: "s", plan: { name: "s", tabs: 0, turns: [] }, tabs: [], ledger: new Map(), withdrawals: new Map() },
+    ...{ cancelAsked: new Set(), cancelHeard: new Set(), cancelled: new Map(), isEvicting: false, isSettling: true },
+    page: { messages: [], has_more: false, epoch: "e", seq: 1 },
+  }
+  const stored: StoredSession = {
+    ...{ id: "s", epoch: "e", all: [one, { ...one, id: "b" }], seqs: new Map(), withdrawn: new Map() },
+    ...{ path: [], lastSeq: 1 },
+  }
+  const facts = { effects: new Map(Object.entries(happened)), kills: 0, hasSmallContext: false }
+  return checkSession(stage, stored, facts).map(({ rule }) => rule)
+}
+
+test("[FS5] effects are counted by call: once is right; none, two, and one of no call are found", () => {
+  const key = "s-0-effect/call_2_0"
+  expect(effectsFound({ [key]: 1 })).toEqual([])
+  expect(effectsFound({})).toEqual(["once_dispatched"])
+  expect(effectsFound({ [key]: 2 })).toEqual(["once_dispatched"])
+  expect(effectsFound({ [key]: 1, "s-0-effect/call_9_0": 1 })).toEqual(["once_dispatched"])
 })

@@ -169,6 +169,7 @@ function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
   if (fault.kind === "evict") return { at: asks ? "waiting" : "ended" }
   if (fault.kind === "revise") return { at: "ended" }
   if (fault.kind === "withdraw") return { at: chance.pick(["shown", "acked"]) }
+  if (fault.kind === "cancel" && chance.odds(0.85)) return planInside(chance, asks)
   const at = asks && chance.odds(0.5) ? "waiting" : chance.pick(MOMENTS)
   switch (at) {
     case "frame":
@@ -178,6 +179,14 @@ function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
     default:
       return { at }
   }
+}
+
+/** A moment at which a turn is most likely under way. */
+function planInside(chance: Chance, asks: boolean): Moment {
+  if (asks && chance.odds(0.5)) return { at: "waiting" }
+  const at = chance.pick(["shown", "acked", "frame", "frame", "frame", "ms"] as const)
+  if (at === "frame") return { at, n: chance.between(2, 4), inside: false }
+  return at === "ms" ? { at, ms: chance.between(1, 150) } : { at }
 }
 
 const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]

@@ -9,7 +9,7 @@ import { startClerk } from "./clerk.ts"
 import { planRun, type RunPlan, type Size } from "./plan.ts"
 import { readSessions } from "./rows.ts"
 import { startServer } from "./server.ts"
-import { closeStage, type Host, openStage, type Stage, TURN_END_MS } from "./stage.ts"
+import { closeStage, type Host, openStage, type Stage, TIME_SCALE, TURN_END_MS } from "./stage.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
 import type { Violation } from "./violation.ts"
 
@@ -27,7 +27,7 @@ export interface Report {
 export const USUAL_SIZE: Size = { sessions: 6, turns: 6 }
 
 /** What every server of the suite is started with. */
-const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: "0.02" }
+const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
 
 function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
   const context = contextTokens === null ? {} : { MODEL_CONTEXT_TOKENS: String(contextTokens) }
@@ -82,7 +82,8 @@ export async function runPlan(
     await Promise.all(stages.map(closeStage))
     await server.stop()
     const stored = readSessions(server.persist)
-    for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session), upstream.effects))
+    const facts = { effects: upstream.effects, kills: server.kills(), hasSmallContext: plan.contextTokens !== null }
+    for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session), facts))
   } finally {
     await server.stop()
     await server.remove()

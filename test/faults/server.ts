@@ -14,6 +14,10 @@ export interface TestServer {
   token(): string
   /** SIGKILL, and the next server on the same state. A second call meanwhile joins the first; true for the one that killed. */
   crash(): Promise<boolean>
+  /** How often it was killed. */
+  kills(): number
+  /** When it was last ready again, as `performance.now()`; 0: it was never killed. */
+  readyAt(): number
   /** Takes an idle session out of memory. */
   evict(session: string): Promise<void>
   createSession(): Promise<string>
@@ -28,19 +32,25 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
   const persist = await mkdtemp(join(tmpdir(), "cuecard-faults-"))
   let cuecard = await startCuecard({ persist, vars })
   const port = Number(new URL(cuecard.url).port)
+  let kills = 0
+  let readyAt = 0
   let crashing: Promise<void> | null = null
   let evicting: Promise<void> = Promise.resolve()
   const restart = async (): Promise<void> => {
     // An eviction that loses its server is waited for until it times out.
     await evicting
+    kills += 1
     await cuecard.kill()
     cuecard = await startAgain({ persist, port, vars })
+    readyAt = performance.now()
   }
   return {
     persist,
     url: () => cuecard.url,
     port: () => port,
     token: () => cuecard.token,
+    kills: () => kills,
+    readyAt: () => readyAt,
     async crash() {
       const isFirst = crashing === null
       crashing ??= restart().finally(() => {

@@ -14,6 +14,9 @@ type Revise = Extract<Fault, { kind: "revise" }>
 /** Longest wait until a command is heard or a session is quiet, in milliseconds. */
 const HEARD_MS = 5_000
 
+/** A cancel without an answer is said again so often, in milliseconds. */
+const AGAIN_MS = 400
+
 export async function strike(host: Host, stage: Stage, turn: TurnPlan): Promise<void> {
   const { fault } = turn
   switch (fault.kind) {
@@ -77,11 +80,24 @@ async function evict(host: Host, stage: Stage): Promise<void> {
   }
 }
 
+/** Until it is answered, as a careful client would. */
 async function cancel(host: Host, stage: Stage, exchange: string, via: "page" | "socket" | "http"): Promise<void> {
   if (via === "http") return postCancel(host, stage, exchange)
   const tab = tabOf(stage, 0)
-  if (via === "page" && tab.room().stop()) return
-  tab.say({ type: "cancel", exchange_id: exchange })
+  const turn = via === "page" ? tab.room().store.turn.peek() : null
+  if (turn !== null && tab.room().stop()) return untilStopped(stage, tab, turn)
+  const late = performance.now() + HEARD_MS
+  while (performance.now() < late) {
+    tab.say({ type: "cancel", exchange_id: exchange })
+    if (await tab.until(() => stage.cancelHeard.has(exchange), AGAIN_MS)) return
+  }
+}
+
+/** The page asks again itself, until it sees the end; its answer comes right behind. */
+async function untilStopped(stage: Stage, tab: Tab, turn: { readonly id: string; readonly exchange: string }) {
+  const isHeard = (): boolean => stage.cancelHeard.has(turn.exchange)
+  await tab.until(() => isHeard() || !tab.room().commands.asked.peek().has(turn.id), HEARD_MS)
+  await tab.until(isHeard, AGAIN_MS)
 }
 
 async function withdraw(host: Host, stage: Stage, id: string, thenKill: ThenKill): Promise<void> {

@@ -8,10 +8,10 @@ import { createApi } from "../../client/api.ts"
 import type { Shelf } from "../../client/outbox.ts"
 import { Room } from "../../client/room.ts"
 import type { WireEvents } from "../../client/link.ts"
-import type { ClientFrame, HistoryPage, ServerFrame, WireMessage } from "../../shared/frame.ts"
+import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/frame.ts"
 import type { Chance } from "./chance.ts"
 import type { TabProxy } from "./proxy.ts"
-import { createTap, type Tap } from "./tap.ts"
+import { type Answered, createTap, type Tap } from "./tap.ts"
 import type { Rule } from "./violation.ts"
 
 /** A second of the tab's clock takes so many real ones: its limits of 8 and 45 s come within the test. */
@@ -25,8 +25,10 @@ export interface TabDeps {
   readonly chance: Chance
   readonly nextId: () => string
   readonly report: (rule: Rule, detail: string) => void
-  /** Each frame as it came, before it is applied. */
-  readonly onFrame: (frame: ServerFrame) => void
+  /** Each frame as it was said. */
+  readonly onSaid: (frame: ClientFrame) => void
+  /** Each acknowledgement or refusal as it came, before it is applied, with what it answers. */
+  readonly onAnswer: (asked: ClientFrame, answer: Answered) => void
 }
 
 export interface Tab {
@@ -62,14 +64,24 @@ export function createShelf(): Shelf {
   }
 }
 
+interface Wire {
+  readonly socket: WebSocket
+  readonly tap: Tap
+}
+
 export function openTab(deps: TabDeps): Tab {
   const { session, proxy } = deps
   const shown = new Map<string, WireMessage[]>()
   const watchers = new Set<() => void>()
-  let wire: { readonly socket: WebSocket; readonly tap: Tap } | null = null
+  let wire: Wire | null = null
   let frames = 0
   let pages = 0
 
+  const put = ({ socket, tap }: Wire, text: string): void => {
+    tap.sent(text)
+    deps.onSaid(JSON.parse(text) as ClientFrame)
+    socket.send(text)
+  }
   const lookAt = (room: Room): void => {
     for (const message of messagesOf(room)) {
       const states = shown.get(message.id) ?? []
@@ -81,7 +93,7 @@ export function openTab(deps: TabDeps): Tab {
   }
   const connect = (room: () => Room, protocols: string[], events: WireEvents) => {
     const socket = new WebSocket(`ws://127.0.0.1:${proxy.port}/v1/sessions/${session}/socket`, protocols)
-    const tap = createTap(deps.report)
+    const tap = createTap(deps)
     const own = { socket, tap }
     socket.onopen = () => {
       wire = own
@@ -90,7 +102,6 @@ export function openTab(deps: TabDeps): Tab {
     socket.onmessage = ({ data }) => {
       const frame = tap.heard(String(data))
       if (frame?.type === "message" || frame?.type === "ops") frames += 1
-      if (frame !== null) deps.onFrame(frame)
       events.message(data)
       lookAt(room())
     }
@@ -101,8 +112,7 @@ export function openTab(deps: TabDeps): Tab {
     }
     return {
       send(text: string) {
-        tap.sent(text)
-        if (socket.readyState === WebSocket.OPEN) socket.send(text)
+        if (socket.readyState === WebSocket.OPEN) put(own, text)
       },
       close: (code?: number) => socket.close(code),
     }
@@ -142,9 +152,7 @@ export function openTab(deps: TabDeps): Tab {
     resets: () => Math.max(0, pages - opened),
     say(frame) {
       if (wire === null || wire.socket.readyState !== WebSocket.OPEN) return false
-      const text = JSON.stringify(frame)
-      wire.tap.sent(text)
-      wire.socket.send(text)
+      put(wire, JSON.stringify(frame))
       return true
     },
     reopen() {

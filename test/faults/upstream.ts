@@ -1,7 +1,8 @@
 /**
  * upstream.ts: the loopback upstreams of a run: an OpenAI-compatible model that breaks on demand, and a place for side effects.
  *
- * The last user message says what to play: `play <name> <tag>`. `POST /effect/<key>` counts; the suite asks how often.
+ * The last user message says what to play: `play <name> <tag>`. `POST /effect/<key>/<call id>` counts; the suite asks how
+ * often.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -29,7 +30,7 @@ const FAULTS: ReadonlySet<string> = new Set(MODEL_FAULTS)
 
 export interface Upstream {
   readonly url: string
-  /** Times that a side effect was asked for, by key. */
+  /** Times that a side effect was asked for, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   close(): Promise<void>
 }
@@ -57,7 +58,7 @@ export async function startUpstream(onFault: (play: Play) => void): Promise<Upst
   })
   const answer = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
     const body = await bodyOf(request)
-    const effect = /^\/effect\/([^/]+)$/.exec(request.url ?? "")?.[1]
+    const effect = /^\/effect\/([^/]+\/[^/]+)$/.exec(request.url ?? "")?.[1]
     if (effect !== undefined) {
       effects.set(effect, (effects.get(effect) ?? 0) + 1)
       return void reply.writeHead(200, { "content-type": "application/json" }).end('{"done":true}')
@@ -94,11 +95,17 @@ function readAsked(body: string, asked: Map<string, number>): Asked {
   const results = messages
     .slice(at + 1)
     .flatMap((message) => (message.role === "tool" ? [wordsOf(message.content)] : []))
-  const [, name = "words", tag = "none"] = /^play (\w+) (\S+)/.exec(words) ?? []
+  const { play: name, tag } = playIn(words) ?? { play: "words", tag: "none" }
   const key = `${tag} ${results.length}`
   const before = asked.get(key) ?? 0
   asked.set(key, before + 1)
-  return { play: name as Play, tag, results, before }
+  return { play: name, tag, results, before }
+}
+
+/** What a user's words ask the upstream for; null: nothing. */
+export function playIn(words: string): { readonly play: Play; readonly tag: string } | null {
+  const [, name, tag] = /^play (\w+) (\S+)/.exec(words) ?? []
+  return name === undefined || tag === undefined ? null : { play: name as Play, tag }
 }
 
 /** Content comes as a text or as a list of parts. */
@@ -138,9 +145,8 @@ async function play(asked: Asked, reply: ServerResponse): Promise<void> {
     case "silent_stream":
       reply.writeHead(200, HEADERS).flushHeaders()
       return
-    // A fault in the middle strikes once: run again, the step is whole.
     case "stall":
-      return stream(reply, speech(tag, 20), before === 0 ? "hang" : "done")
+      return stream(reply, speech(tag, 20), "hang")
     case "early_end":
       return stream(reply, speech(tag, 20), "end")
     case "early_end_call":

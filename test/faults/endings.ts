@@ -1,0 +1,117 @@
+/**
+ * endings.ts: how an answer may end: as its model played, or as somebody or some kill made it end. Nothing else will do.
+ *
+ * question's words → what the upstream plays → wanted ending; a cut answer holds the beginning of it
+ * A limit of the whole turn never ends one: what hangs in a run is found by the limit that is meant for it.
+ */
+
+import type { Message } from "../../shared/message.ts"
+import { type Play, playIn } from "./upstream.ts"
+import { clip } from "./violation.ts"
+
+/** What happened around an answer. */
+export interface Around {
+  /** The words that were asked. */
+  readonly question: string
+  /** How often the run's process was killed. */
+  readonly kills: number
+  /** Somebody asked to stop this exchange. */
+  readonly isCancelAsked: boolean
+  /** So small that an answer may grow too long for it. */
+  readonly hasSmallContext: boolean
+}
+
+interface Ending {
+  readonly reason: string | null
+  /** Words of speech that are kept; `[first, last]` where a tool was called between them. */
+  readonly words: number | readonly [number, number]
+}
+
+/** Null: one of the scripted model's, which says what it was told and completes. */
+function wantedOf(play: Play): Ending {
+  switch (play) {
+    case "words":
+      return { reason: null, words: 60 }
+    case "thought":
+      return { reason: null, words: 30 }
+    case "tools":
+    case "effects":
+    case "asks":
+      return { reason: null, words: [12, 25] }
+    case "busy_once":
+    case "broken_once":
+      return { reason: null, words: 20 }
+    case "busy":
+    case "busy_retry_after":
+      return { reason: "model_rate_limited", words: 0 }
+    case "error_in_stream":
+      return { reason: "model_rate_limited", words: 15 }
+    case "broken":
+    case "unavailable_retry_after":
+    case "reset_first":
+      return { reason: "model_unreachable", words: 0 }
+    case "silent":
+    case "silent_stream":
+      return { reason: "model_timeout", words: 0 }
+    case "stall":
+      return { reason: "model_timeout", words: 20 }
+    case "early_end":
+    case "reset":
+      return { reason: "model_cut_off", words: 20 }
+    case "early_end_call":
+      return { reason: "model_cut_off", words: 10 }
+    case "malformed":
+      return { reason: "model_malformed", words: 15 }
+    case "page":
+      return { reason: "model_malformed", words: 0 }
+  }
+}
+
+/** What is wrong with the way in which an answer ended; null: nothing. */
+export function wrongEnding(answer: Message, around: Around): string | null {
+  const { status, reason } = answer
+  const asked = playIn(around.question)
+  const wanted = asked === null ? null : wantedOf(asked.play)
+  const say = (what: string): string =>
+    `${answer.id}: ${status} ${reason ?? ""} after ${clip(around.question, 60)}: ${what}`
+  switch (status) {
+    case "queued":
+    case "running":
+    case "waiting":
+      // It is told as a turn that did not end.
+      return null
+    case "cancelled":
+      if (!around.isCancelAsked) return say("nobody asked for it")
+      break
+    case "interrupted":
+      if (reason !== "process_restart" || around.kills === 0) return say("nothing was killed")
+      break
+    case "completed":
+      if (wanted !== null && wanted.reason !== null) return say(`${wanted.reason} was played`)
+      break
+    case "failed":
+      if (reason === "context_exceeded" && around.hasSmallContext) return null
+      if (wanted === null || wanted.reason !== reason) return say(`wanted ${wanted?.reason ?? "completed"}`)
+  }
+  if (asked === null || wanted === null) return null
+  const isCut = status === "cancelled" || status === "interrupted"
+  const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
+  return isWanted(text, asked.tag, wanted, isCut) ? null : say(`it holds ${clip(text, 120)}`)
+}
+
+function isWanted(text: string, tag: string, { words, reason }: Ending, isCut: boolean): boolean {
+  if (typeof words !== "number") {
+    const [first, last] = words.map((count) => speechOf(tag, count))
+    if (first === undefined || last === undefined) return false
+    if (isCut) return first.startsWith(text) || text.startsWith(first)
+    return text.startsWith(first) && text.endsWith(last)
+  }
+  const whole = speechOf(tag, words)
+  // A connection that is reset takes what was on its way with it.
+  if (isCut || (reason === "model_cut_off" && words === 20)) return whole.startsWith(text)
+  return text === whole
+}
+
+function speechOf(tag: string, words: number): string {
+  return Array.from({ length: words }, (_, at) => `${tag}-${at} `).join("")
+}

@@ -1,0 +1,20 @@
+/** plays.ts: a plan that no chance made: each way in which a model plays once, with nothing else going wrong. */
+
+import type { RunPlan, TurnPlan } from "./plan.ts"
+import { MODEL_FAULTS, type Play } from "./upstream.ts"
+
+const WHOLE: readonly Play[] = ["words", "thought", "tools", "effects", "asks"]
+
+/** A turn for each play, side by side, so that the silent ones cost their time once. */
+export function everyPlay(): RunPlan {
+  const sessions = [...WHOLE, ...MODEL_FAULTS].map((play) => {
+    const name = `play-${play.replaceAll("_", "-")}`
+    const turn: TurnPlan = {
+      ...{ id: `${name}-0`, content: `play ${play} ${name}-0`, via: "socket", patient: true },
+      ...{ fault: { kind: "repeat", via: "http" }, moment: { at: "ended" } },
+      leave: { decision: "allow", tab: 0, afterMs: 0, disputed: false },
+    }
+    return { name, tabs: 1, turns: [turn] }
+  })
+  return { seed: 1, model: "upstream", contextTokens: null, sessions }
+}
