@@ -2,20 +2,22 @@
  * chat.ts: which session is open, and which there are.
  *
  * location hash → CHAT → room
- * With no session open the first words make one; until it exists they stand in `starting`, and are kept.
- * A room that is left goes on until all that was said in it is handed over. Source: SPEC PG14, SO7, SO13.
+ * With no session open the first words make one; until it exists they stand in `starting`.
+ * A room that is left goes on until all that was said in it is handed over, and so does one that a closed page left
+ * something on the shelf for. Source: SPEC PG14, SO7, SO13.
  */
 
 import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary } from "../shared/frame.ts"
-import { MAX_TITLE_CHARS } from "../shared/limits.ts"
-import { RequestError } from "./api.ts"
 import { Draft } from "./draft.ts"
-import { excerpt } from "./excerpt.ts"
-import { type Outbox, openStarts, type Unsent } from "./outbox.ts"
+import { sessionsOn, type Unsent } from "./outbox.ts"
 import { Room, type RoomDeps } from "./room.ts"
+import { Starts, type StartsDeps } from "./starts.ts"
 
-export interface ChatDeps extends RoomDeps {
+/** Words on the shelf are taken by their own page within so long, if it lives, in milliseconds. */
+const SHELF_CALM_MS = 3_000
+
+export interface ChatDeps extends RoomDeps, StartsDeps {
   /** The part of the address after `#`. */
   readHash(): string
   writeHash(hash: string): void
@@ -27,17 +29,19 @@ export class Chat {
   /** First words of a session that is being made. */
   readonly starting: Signal<Unsent | null> = signal(null)
   readonly #deps: ChatDeps
-  readonly #starts: Outbox
-  /** Of those, the ones that are on their way from this very page. */
-  readonly #begun = new Set<string>()
+  readonly #starts: Starts
   /** By session; what is written before there is one has "". */
   readonly #drafts = new Map<string, Draft>()
   /** Rooms that nobody looks at, which still have something to hand over. */
   readonly #left = new Map<string, Room>()
+  #cancelCollect: (() => void) | null = null
 
   constructor(deps: ChatDeps) {
     this.#deps = deps
-    this.#starts = openStarts(deps.shelf)
+    this.#starts = new Starts(deps, {
+      told: (entry) => this.#noteStart(entry),
+      made: (entry, session) => this.#openMade(entry, session),
+    })
   }
 
   /** What is being written where the reader is. */
@@ -51,7 +55,7 @@ export class Chat {
     const open = this.room.peek()
     if (open !== null ? id === open.id : id === null && this.starting.peek() !== null) return
     if (open !== null) this.#leave(open)
-    this.starting.value = id === null ? this.#keptStart() : null
+    this.starting.value = id === null ? this.#starts.first() : null
     this.room.value = id === null ? null : this.#enter(id)
   }
 
@@ -67,19 +71,21 @@ export class Chat {
     const room = this.room.peek()
     if (room !== null) return room.send(content)
     const entry = { id: this.#deps.nextId(), content, at: this.#deps.now(), error: null }
+    this.starting.value = entry
     this.#starts.add(entry)
-    void this.#begin(entry)
   }
 
   /** Tries again to make the session that could not be made. */
   retryStart(): void {
     const entry = this.starting.peek()
-    if (entry !== null && entry.error !== null) void this.#begin({ ...entry, error: null })
+    if (entry === null) return
+    this.starting.value = { ...entry, error: null }
+    this.#starts.retry(entry.id)
   }
 
   discardStart(): void {
     const entry = this.starting.peek()
-    if (entry !== null) this.#starts.remove(entry.id)
+    if (entry !== null) this.#starts.discard(entry.id)
     this.starting.value = null
   }
 
@@ -87,37 +93,44 @@ export class Chat {
   wake(): void {
     this.room.peek()?.wake()
     for (const room of this.#left.values()) room.wake()
-    if (this.starting.peek()?.error === UNREACHED) this.retryStart()
+    this.#starts.hurry()
   }
 
-  async #begin(entry: Unsent): Promise<void> {
-    this.starting.value = entry
-    this.#begun.add(entry.id)
-    try {
-      const id = await this.#deps.api.createSession(titleOf(entry.content))
+  /** Hands over what closed pages left on the shelf, of whichever session. */
+  collect(): void {
+    this.#starts.collect()
+    const open = this.room.peek()
+    open?.collect()
+    for (const id of sessionsOn(this.#deps.shelf)) {
+      if (id === open?.id) continue
       const room = this.#enter(id)
-      room.sendAs(entry.id, entry.content)
-      this.#starts.remove(entry.id)
-      // The reader may have gone elsewhere meanwhile: then it is sent behind their back.
-      if (this.starting.peek() !== entry) return this.#leave(room)
-      room.draft.giveBack(this.#draftOf("").words.peek())
-      this.#drafts.delete("")
-      this.room.value = room
-      this.starting.value = null
-      this.#deps.writeHash(`#/s/${id}`)
-      await this.refreshSessions()
-    } catch (error) {
-      const text = error instanceof RequestError ? error.message : UNREACHED
-      if (this.starting.peek() === entry) this.starting.value = { ...entry, error: text }
-    } finally {
-      this.#begun.delete(entry.id)
+      room.collect()
+      this.#leave(room)
     }
   }
 
-  /** Words of a page that was closed before their session was made. Another tab may still be at it, so the reader decides. */
-  #keptStart(): Unsent | null {
-    const entry = this.#starts.entries.peek().find(({ id }) => !this.#begun.has(id))
-    return entry === undefined ? null : { ...entry, error: "This was not sent yet." }
+  /** Another page put something on the shelf, or took it. */
+  hearShelf(): void {
+    this.#cancelCollect?.()
+    this.#cancelCollect = this.#deps.after(SHELF_CALM_MS, () => this.collect())
+  }
+
+  #noteStart(entry: Unsent): void {
+    const shown = this.starting.peek()
+    if (shown === null ? this.room.peek() === null : shown.id === entry.id) this.starting.value = entry
+  }
+
+  #openMade(entry: Unsent, id: string): void {
+    const room = this.#enter(id)
+    room.sendAs(entry.id, entry.content)
+    void this.refreshSessions()
+    // The reader may have gone elsewhere meanwhile: then it is sent behind their back.
+    if (this.starting.peek()?.id !== entry.id) return this.#leave(room)
+    room.draft.giveBack(this.#draftOf("").words.peek())
+    this.#drafts.delete("")
+    this.room.value = room
+    this.starting.value = null
+    this.#deps.writeHash(`#/s/${id}`)
   }
 
   #enter(id: string): Room {
@@ -145,18 +158,9 @@ export class Chat {
   }
 }
 
-const UNREACHED = "The server could not be reached."
-
 const SESSION_HASH = /^#\/s\/([A-Za-z0-9_-]{1,64})$/
 
 /** The session that an address names; null for none. */
 export function sessionOf(hash: string): string | null {
   return SESSION_HASH.exec(hash)?.[1] ?? null
-}
-
-/** The first line of the first words, cut at a word where there is one. */
-export function titleOf(content: string): string {
-  const line = content.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""
-  const cut = excerpt(line, MAX_TITLE_CHARS - 1)
-  return cut === line ? line : cut.replace(/\s\S{0,30}…$/, "…")
 }

@@ -62,6 +62,8 @@ const chat = new Chat({
     spoken.value = spokenEnd(message.status, words)
     void chat.refreshSessions()
   },
+  // Without locks (an old browser, plain HTTP) two pages may be at it.
+  claim: (name, call) => navigator.locks?.request(name, call) ?? call(),
   readHash: () => location.hash,
   writeHash: (hash) => history.pushState(null, "", hash),
 })
@@ -93,6 +95,7 @@ addEventListener("online", () => {
   isOnline.value = true
   chat.wake()
 })
+addEventListener("storage", () => chat.hearShelf())
 addEventListener("offline", () => {
   isOnline.value = false
 })
@@ -109,6 +112,7 @@ addEventListener("keydown", (event) => {
 
 restoreTheme()
 chat.follow()
+chat.collect()
 void chat.refreshSessions()
 const root = document.getElementById("app")
 // After the first view is painted.

@@ -40,6 +40,18 @@ export class Outbox {
     this.entries = signal(readShelf(shelf, this.#prefix))
   }
 
+  /** Takes what another page put on the shelf meanwhile. */
+  collect(isShown: (id: string) => boolean = () => false): void {
+    const known = new Set(this.entries.value.map(({ id }) => id))
+    const strays = readShelf(this.#shelf, this.#prefix).filter(({ id }) => !known.has(id) && !isShown(id))
+    if (strays.length > 0) this.entries.value = [...this.entries.value, ...strays].sort((a, b) => a.at - b.at)
+  }
+
+  /** Does it still lie there, whoever put it? */
+  isKept(id: string): boolean {
+    return readShelf(this.#shelf, this.#prefix).some((entry) => entry.id === id)
+  }
+
   /** Last of all, also where the clock stands still or was put back: a reload keeps the order of `at`. */
   add(entry: Unsent): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
@@ -102,24 +114,26 @@ export class Outbox {
   }
 }
 
-/** First words whose session could not be made yet: kept beside those of the sessions. */
-export function openStarts(shelf: Shelf): Outbox {
-  return new Outbox(shelf, "")
+/** The sessions of which something lies on the shelf that was not refused. */
+export function sessionsOn(shelf: Shelf): readonly string[] {
+  const sessions = rowsOf(shelf).flatMap(([key]) => SEND_KEY.exec(key)?.[1] ?? [])
+  return [...new Set(sessions)].filter((session) => new Outbox(shelf, session).waiting().length > 0)
 }
 
-function readShelf(shelf: Shelf, prefix: string): readonly Unsent[] {
-  const entries: Unsent[] = []
+const SEND_KEY = /^cuecard\.send\.([A-Za-z0-9_-]{1,64})\./
+
+function rowsOf(shelf: Shelf): readonly (readonly [key: string, value: string])[] {
   try {
-    for (let at = 0; at < shelf.length; at++) {
-      const key = shelf.key(at)
-      if (key?.startsWith(prefix) !== true) continue
-      const entry = toUnsent(parseJson(shelf.getItem(key) ?? ""))
-      if (entry !== null) entries.push(entry)
-    }
+    const keys = Array.from({ length: shelf.length }, (_, at) => shelf.key(at) ?? "")
+    return keys.map((key) => [key, shelf.getItem(key) ?? ""])
   } catch {
     return []
   }
-  return entries.sort((a, b) => a.at - b.at)
+}
+
+function readShelf(shelf: Shelf, prefix: string): readonly Unsent[] {
+  const rows = rowsOf(shelf).filter(([key]) => key.startsWith(prefix))
+  return rows.flatMap(([, value]) => toUnsent(parseJson(value)) ?? []).sort((a, b) => a.at - b.at)
 }
 
 function toUnsent(value: unknown): Unsent | null {

@@ -7,6 +7,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import type { FaultReason } from "../shared/fault.ts"
 import type { HistoryPage, MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
 import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
 import { isEnded } from "../shared/message.ts"
@@ -60,6 +61,10 @@ export class Room {
   #left = false
   #closed = false
   #cancelRetry: (() => void) | null = null
+  /** The message that was sent and is not acknowledged. */
+  #sending: string | null = null
+  /** The server's queue is full: no word is sent before something moves in it. */
+  #isFull = false
   /** When the answer under way was stopped, or gave way to the next. */
   #stoppedAt = Number.NEGATIVE_INFINITY
   #turn: Turn | null = null
@@ -171,7 +176,8 @@ export class Room {
     if (this.#closed) return
     if (error instanceof RequestError && error.status === 404) {
       this.link.value = "gone"
-      return
+      for (const { id } of this.outbox.waiting()) this.outbox.fail(id, error.message)
+      return this.#closeIfDone()
     }
     this.link.value = "waiting"
     this.#failures++
@@ -199,7 +205,21 @@ export class Room {
 
   sendAs(id: string, content: string): void {
     this.outbox.add({ id, content, at: this.#deps.now(), error: null })
-    this.#socket.send({ type: "send", id, content })
+    this.#sendNext()
+  }
+
+  /** One by one, each after the one before was taken: so they keep their order where one of them has to wait. */
+  #sendNext(): void {
+    const next = this.outbox.waiting()[0]
+    if (next === undefined || next.id === this.#sending || this.#isFull) return
+    const { id, content } = next
+    if (this.#socket.send({ type: "send", id, content })) this.#sending = id
+  }
+
+  /** What another page of this session left on the shelf. */
+  collect(): void {
+    this.outbox.collect((id) => this.store.has(id))
+    this.#sendNext()
   }
 
   /** Sends what failed once more, under the same id. */
@@ -278,6 +298,8 @@ export class Room {
   #take(frame: MessageFrame | OpsFrame): void {
     this.store.applyFrame(frame)
     if (frame.type === "message") this.outbox.remove(frame.id)
+    if (frame.type === "message" || this.store.get(frame.message)?.role !== "assistant") this.#isFull = false
+    this.#sendNext()
     this.#tidy()
   }
 
@@ -287,19 +309,30 @@ export class Room {
       // Sent before and long since: its message lies before the pages at hand, and no frame of it will come.
       const isPast = seq <= this.#socket.seq
       this.outbox.acknowledge(id, seq, this.store.has(id) || isPast)
+      this.#sendNext()
     }
     this.#tidy()
   }
 
   #refuse({ id, code, text }: ErrorFrame): void {
     if (id === undefined) return
-    if (!this.commands.refuse(id, code, text)) this.outbox.fail(id, text)
+    if (!this.commands.refuse(id, code, text)) this.#refuseWords(id, code, text)
     this.#closeIfDone()
+  }
+
+  /** A full queue means not yet. */
+  #refuseWords(id: string, code: FaultReason, text: string): void {
+    if (this.#sending === id) this.#sending = null
+    if (code === "queue_full") this.#isFull = true
+    else this.outbox.fail(id, text)
+    this.#sendNext()
   }
 
   #goLive(): void {
     this.#epochs = 0
-    for (const { id, content } of this.outbox.waiting()) this.#socket.send({ type: "send", id, content })
+    this.#sending = null
+    this.#isFull = false
+    this.#sendNext()
     this.commands.sendAgain()
   }
 

@@ -1,6 +1,7 @@
 /** opened.ts: a room or a page of rooms on a server played by hand, and a shelf that outlives them. */
 
 import type { Api } from "../../client/api.ts"
+import type { ChatDeps } from "../../client/chat.ts"
 import type { Shelf } from "../../client/outbox.ts"
 import { Room, type RoomDeps } from "../../client/room.ts"
 import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
@@ -24,6 +25,19 @@ export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPa
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
 
+/** One at a time under a name, as the browser's locks are; `free` is what happens when a page is closed. */
+function createClaims() {
+  const last = new Map<string, Promise<void>>()
+  return {
+    claim(name: string, call: () => Promise<void>): Promise<void> {
+      const mine = (last.get(name) ?? Promise.resolve()).then(call)
+      last.set(name, mine)
+      return mine
+    },
+    free: () => last.clear(),
+  }
+}
+
 export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()) {
   const clock = createClock()
   const server = createServer()
@@ -41,7 +55,9 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
     },
   }
   const ended: string[] = []
-  const deps: RoomDeps = {
+  const claims = createClaims()
+  const deps: RoomDeps & Pick<ChatDeps, "claim"> = {
+    claim: claims.claim,
     api,
     shelf,
     connect: (_session, protocols, events) => server.connect(protocols, events),
@@ -52,7 +68,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
     schedule: (call) => call(),
     ended: (message) => void ended.push(message.id),
   }
-  return { clock, server, shelf, asked, deps, ended, api }
+  return { clock, server, shelf, asked, deps, ended, api, claims }
 }
 
 export async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createShelf>) {

@@ -1,8 +1,9 @@
 /** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
-import { Chat, sessionOf, titleOf } from "../../client/chat.ts"
+import { Chat, sessionOf } from "../../client/chat.ts"
 import { Room } from "../../client/room.ts"
+import { titleOf } from "../../client/starts.ts"
 import { opened, pageOf, sends, setUp, user } from "./opened.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
@@ -232,6 +233,7 @@ describe("sessions", () => {
     const chat = new Chat({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
     chat.send("first")
     chat.draft.words.value = "my second thought"
+    await settle()
     made("s1")
     await settle()
     expect(chat.room.value?.id).toBe("s1")
