@@ -25,6 +25,8 @@ export interface Asked {
   readonly words?: string
   /** The server has it: it is not sent again, and what it does arrives by itself. */
   readonly isHeard: boolean
+  /** It was asked before the page at hand was loaded, which may show already what it did, and what was done after it. */
+  readonly isOld: boolean
 }
 
 /** What the server calls it in its answer. */
@@ -52,7 +54,7 @@ export class Commands {
     const target = command.type === "approve" ? command.call_id : message
     if (this.asked.peek().has(target)) return
     this.refusals.value = new Map()
-    this.#keep({ command, message, target, isHeard: false, ...(words === undefined ? {} : { words }) })
+    this.#keep({ command, message, target, isHeard: false, isOld: false, ...(words === undefined ? {} : { words }) })
     this.#send(command)
   }
 
@@ -87,7 +89,10 @@ export class Commands {
 
   /** A fresh page shows what the commands that were heard have done. */
   settle(): void {
-    for (const { target, isHeard } of this.asked.peek().values()) if (isHeard) this.forget(target)
+    for (const asked of this.asked.peek().values()) {
+      if (asked.isHeard) this.forget(asked.target)
+      else this.#keep({ ...asked, isOld: true })
+    }
   }
 
   #keep(asked: Asked): void {

@@ -346,21 +346,13 @@ export class Room {
     this.#closeIfDone()
   }
 
-  #isDone({ command, target, message, isHeard }: Asked): boolean {
+  #isDone({ command, target, message, isHeard, isOld }: Asked): boolean {
     const about = this.store.get(message)
-    switch (command.type) {
-      case "cancel":
-        return about === undefined || isEnded(about.status)
-      case "approve": {
-        const call = about?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
-        return isHeard && (call?.type !== "tool" || call.status !== "waiting")
-      }
-      case "withdraw":
-      case "retry":
-      case "regenerate":
-      case "edit":
-      case "switch":
-        return isHeard && about === undefined
-    }
+    // Its end may be told under the id of a send; all others are done once heard, and seen.
+    if (command.type === "cancel") return about === undefined || isEnded(about.status)
+    if (!isHeard || isOld) return isHeard
+    if (command.type !== "approve") return about === undefined
+    const call = about?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
+    return call?.type !== "tool" || call.status !== "waiting"
   }
 }

@@ -192,6 +192,24 @@ describe("asking", () => {
     expect(room.commands.refusals.value.size).toBe(0)
   })
 
+  test("[SO11] one whose answer was lost is done once it is heard, also where another tab undid it meanwhile", async () => {
+    const versions = { version: 1, versions: 2 }
+    const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
+    const all = await opened([page("e1"), page("e3")])
+    const { room, server } = all
+    server.last().say(hello(20, "e1"))
+    room.switchTo("a", 2)
+    room.edit("q", "other")
+    await reconnect({ ...all }, 20)
+    server.last().say(hello(22, "e3"))
+    await settle()
+    server.last().say(hello(22, "e3"))
+    expect([...room.commands.asked.value.keys()]).toEqual(["a", "q"])
+    server.last().say({ type: "ack", id: "n1", seq: 21 })
+    server.last().say({ type: "ack", id: "n2", seq: 22 })
+    expect(room.commands.asked.value.size).toBe(0)
+  })
+
   test("[SO11] a decision that somebody else made is no error", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     room.approve("a", "c1", "deny")
