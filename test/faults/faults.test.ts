@@ -2,9 +2,9 @@
 
 import process from "node:process"
 import { expect, test } from "vitest"
+import { readKept } from "./kept.ts"
 import { everyPlay } from "./plays.ts"
 import { runPlan } from "./run.ts"
-import { NAMED_SEEDS } from "./seeds.ts"
 import { playUntil } from "./series.ts"
 import { MODEL_FAULTS } from "./upstream.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
@@ -16,7 +16,7 @@ const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 
 test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults lose nothing, double nothing and leave no turn open`, async () => {
   const started = performance.now()
-  const reports = await playUntil(FAULTS, FROM, NAMED_SEEDS, () => {})
+  const reports = await playUntil(FAULTS, FROM, () => {})
   const total = totalOf(reports, performance.now() - started)
   console.log(tableOf(total))
   expect(violationLines(total)).toBe("")
@@ -26,4 +26,10 @@ test("[FS1] each fault of a model ends its answer as it should, with the words t
   const { faults, violations } = await runPlan(everyPlay())
   expect(violations).toEqual([])
   expect([...faults.keys()]).toEqual(expect.arrayContaining(MODEL_FAULTS.map((play) => `model: ${play}`)))
+})
+
+test.each(readKept())("[FS1] [FS2] [FS3] kept: $name", async ({ plan }) => {
+  const { faults, violations } = await runPlan(plan)
+  expect(violations).toEqual([])
+  expect(faults.size).toBeGreaterThan(0)
 })

@@ -1,24 +1,30 @@
 /**
  * main.ts: `npm run faults`: seeded runs until so many faults have struck, and one table.
  *
- * FAULTS=n changes how many (1,000) · FAULT_SEED=n plays one seed · FAULT_FROM=n begins at another seed.
+ * FAULTS=n changes how many (1,000) · FAULT_SEED=n plays one seed · FAULT_FROM=n begins at another seed ·
+ * FAULT_SEED=n KEEP="what it found" keeps that seed's plan as a test.
  */
 
 import process from "node:process"
+import { keepPlan, readKept } from "./kept.ts"
+import { planRun } from "./plan.ts"
 import { BUGS } from "./planted.ts"
-import { runSeed } from "./run.ts"
-import { NAMED_SEEDS } from "./seeds.ts"
+import { everyPlay } from "./plays.ts"
+import { type Report, runPlan, runSeed, USUAL_SIZE } from "./run.ts"
 import { playUntil, TRIES, triesToFind } from "./series.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 
 const USUAL_FAULTS = 1_000
 
-const { FAULT_SEED, FAULTS = String(USUAL_FAULTS), FAULT_FROM = "1000" } = process.env
+const { FAULT_SEED, FAULTS = String(USUAL_FAULTS), FAULT_FROM = "1000", KEEP } = process.env
 const started = performance.now()
-const reports =
-  FAULT_SEED === undefined
-    ? await playUntil(Number(FAULTS), Number(FAULT_FROM), NAMED_SEEDS, (line) => console.log(line))
-    : [await runSeed(Number(FAULT_SEED))]
+if (KEEP !== undefined) console.log(`kept/${keepPlan(KEEP, planRun(Number(FAULT_SEED), USUAL_SIZE))}`)
+const reports: Report[] = []
+if (FAULT_SEED === undefined) {
+  for (const { plan } of [{ plan: everyPlay() }, ...readKept()]) reports.push(await runPlan(plan))
+  const struck = reports.reduce((sum, { faults }) => sum + [...faults.values()].reduce((a, b) => a + b, 0), 0)
+  reports.push(...(await playUntil(Number(FAULTS) - struck, Number(FAULT_FROM), (line) => console.log(line))))
+} else reports.push(await runSeed(Number(FAULT_SEED)))
 const total = totalOf(reports, performance.now() - started)
 const lines = violationLines(total)
 if (lines !== "") console.log(`\n${lines}`)
