@@ -1,7 +1,7 @@
 /**
  * frames.ts: finds the frames in the bytes of a WebSocket connection, by their headers alone (RFC 6455 §5.2).
  *
- * The bytes before the first frame are the HTTP upgrade.
+ * The bytes before the first frame are the HTTP upgrade; a connection that is not upgraded has no frames.
  */
 
 /** Tells how many bytes of the chunk belong to each data frame that ends in it. */
@@ -10,6 +10,7 @@ export interface FrameReader {
   push(chunk: Uint8Array): number[]
 }
 
+const UPGRADED = "HTTP/1.1 101"
 const HEAD_END = [13, 10, 13, 10]
 const CONTROL = 0x8
 const FINAL = 0x80
@@ -18,6 +19,8 @@ const MASKED = 0x80
 export function createFrameReader(): FrameReader {
   let matched = 0
   let inHead = true
+  /** Its first characters tell whether frames will follow. */
+  let head = ""
   let header: number[] = []
   /** Payload bytes of the present frame that are still to come. */
   let left = 0
@@ -37,12 +40,15 @@ export function createFrameReader(): FrameReader {
   return {
     push(chunk) {
       const ends: number[] = []
+      if (!inHead && head !== UPGRADED) return ends
       for (let at = 0; at < chunk.length; ) {
         const byte = chunk[at] ?? 0
         if (inHead) {
+          if (head.length < UPGRADED.length) head += String.fromCharCode(byte)
           matched = byte === HEAD_END[matched] ? matched + 1 : byte === HEAD_END[0] ? 1 : 0
           inHead = matched < HEAD_END.length
           at += 1
+          if (!inHead && head !== UPGRADED) return ends
         } else if (left > 0) {
           const taken = Math.min(left, chunk.length - at)
           left -= taken

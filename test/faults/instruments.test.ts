@@ -2,6 +2,7 @@
 
 import { connect, createServer } from "node:net"
 import { expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/frame.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
@@ -52,6 +53,12 @@ test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames are counted in chunks o
   const sizes = frames.map(({ length }) => length)
   const until = (n: number): number => HEAD.length + sizes.slice(0, n).reduce((sum, length) => sum + length, 0)
   expect(ends).toEqual([1, 3, 4, 5].map(until))
+})
+
+test("[FS5] an answer to a request has no frames", () => {
+  const reader = createFrameReader()
+  const answer = Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\n\r\n"), frameOf(TEXT, 3)])
+  expect([...reader.push(answer), ...reader.push(frameOf(TEXT, 3))]).toEqual([])
 })
 
 test("[FS5] a cut strikes right behind the frame it was meant for", async () => {
@@ -197,6 +204,29 @@ test("[FS5] a state that no prefix comes to is found", () => {
   expect(strangeStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
 })
 
+test("[FS5] what was told of a call's leave or a message's end, and is stored otherwise, is found", () => {
+  const asked = [
+    { type: "step_start" },
+    { type: "tool_call", call_id: "c", name: "probe_ask", args: "{}" },
+    { type: "tool_approval", call_id: "c", approval: "asked" },
+  ] as const
+  const after = (...events: readonly TurnEvent[]) => [...asked, ...events].reduce(fold, EMPTY)
+  const allowed = after({ type: "tool_approval", call_id: "c", approval: "allowed" })
+  const denied = after({ type: "tool_approval", call_id: "c", approval: "denied" })
+  const end = { type: "end", status: "completed", reason: null, metrics: null } as const
+  const final = fold(denied, end)
+  const shown = messageToWire(denied)
+  expect(strangeStates(final, [messageToWire(after()), shown, messageToWire(final)])).toEqual([])
+  const strange: readonly WireMessage[] = [
+    messageToWire(allowed),
+    { ...shown, status: "failed" },
+    { ...shown, summary: "never stored" },
+    { ...shown, version: 2, versions: 2 },
+    { ...shown, timestamp: "2026-01-01T00:00:01.000Z" },
+  ]
+  expect(strangeStates(final, strange)).toHaveLength(strange.length)
+})
+
 const AROUND = { question: "play early_end t", kills: 0, isCancelAsked: false, hasSmallContext: false }
 
 /** An answer with so many words of the tag `t` and an end. */
@@ -229,6 +259,20 @@ test("[FS5] an answer that ends otherwise than was played, or with other words, 
   expect(wrongs).not.toContain(null)
 })
 
+/** What is found where these messages are stored and these effects happened, by `<key>/<call id>`. */
+function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
+  const stage: Stage = {
+    ...{ session: "s", plan: { name: "s", tabs: 0, turns: [] }, tabs: [], ledger: new Map(), withdrawals: new Map() },
+    ...{ cancelAsked: new Set(), cancelHeard: new Set(), cancelled: new Map(), isEvicting: false, isSettling: true },
+    page: { messages: [], has_more: false, epoch: "e", seq: 1 },
+  }
+  const stored: StoredSession = {
+    ...{ id: "s", epoch: "e", all, seqs: new Map(), withdrawn: new Map(), path: [], lastSeq: 1 },
+  }
+  const facts = { effects: new Map(Object.entries(happened)), kills: 0, hasSmallContext: false }
+  return checkSession(stage, stored, facts).map(({ rule }) => rule)
+}
+
 /** What is found where two answers tell of one call, as after a retry, and its effect happened so often. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
@@ -240,17 +284,7 @@ function effectsFound(happened: Readonly<Record<string, number>>): string[] {
     { type: "end", status: "completed", reason: null, metrics: null },
   ] as const
   const one = events.reduce((message: Message, event) => fold(message, event), EMPTY)
-  const stage: Stage = {
-    ...{ session: "s", plan: { name: "s", tabs: 0, turns: [] }, tabs: [], ledger: new Map(), withdrawals: new Map() },
-    ...{ cancelAsked: new Set(), cancelHeard: new Set(), cancelled: new Map(), isEvicting: false, isSettling: true },
-    page: { messages: [], has_more: false, epoch: "e", seq: 1 },
-  }
-  const stored: StoredSession = {
-    ...{ id: "s", epoch: "e", all: [one, { ...one, id: "b" }], seqs: new Map(), withdrawn: new Map() },
-    ...{ path: [], lastSeq: 1 },
-  }
-  const facts = { effects: new Map(Object.entries(happened)), kills: 0, hasSmallContext: false }
-  return checkSession(stage, stored, facts).map(({ rule }) => rule)
+  return foundIn([one, { ...one, id: "b" }], happened)
 }
 
 test("[FS5] effects are counted by call: once is right; none, two, and one of no call are found", () => {
@@ -259,4 +293,10 @@ test("[FS5] effects are counted by call: once is right; none, two, and one of no
   expect(effectsFound({})).toEqual(["once_dispatched"])
   expect(effectsFound({ [key]: 2 })).toEqual(["once_dispatched"])
   expect(effectsFound({ [key]: 1, "s-0-effect/call_9_0": 1 })).toEqual(["once_dispatched"])
+})
+
+test("[FS5] rows with a hole are a violation and no crash", () => {
+  const [hole] = [] as Message["parts"]
+  const parts = [hole as Message["parts"][number]]
+  expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
 })

@@ -2,12 +2,13 @@
  * prefixes.ts: was every state that a tab showed a prefix of what is stored in the end? (law 3)
  *
  * stored message → every prefix of its parts → segments ⊇ what was shown
- * Tools are compared as progress: their state at a prefix is not kept, so it may be any on the way to the final one.
+ * Tools are compared as progress: their state at a prefix is not kept, so it may be any on the way to the final one. So
+ * are a message's status, summary and versions.
  */
 
 import { apply, canonicalJson, type Segment, textOf, type WireMessage } from "../../shared/frame.ts"
 import { isSettled, type Message, type Part } from "../../shared/message.ts"
-import { createTranscriber, segmentsOf } from "../../shared/segment.ts"
+import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
 
 type ToolSegment = Extract<Segment, { type: "tool" }>
 
@@ -17,6 +18,13 @@ type ToolSegment = Extract<Segment, { type: "tool" }>
  * Cost  one pass over the message, code unit by code unit, and one comparison for each state.
  */
 export function strangeStates(final: Message, states: readonly WireMessage[]): WireMessage[] {
+  const wire = messageToWire(final)
+  const strange = states.filter((state) => !isHeadOnTheWay(state, wire))
+  const others = states.filter((state) => !strange.includes(state))
+  return [...strange, ...strangeSegments(final, others)]
+}
+
+function strangeSegments(final: Message, states: readonly WireMessage[]): WireMessage[] {
   const end = segmentsOf(final)
   if (final.role !== "assistant") return states.filter(({ segments }) => !isSame(segments, end))
   const tools = new Map(end.flatMap((segment) => (segment.type === "tool" ? [[segment.call_id, segment]] : [])))
@@ -79,7 +87,33 @@ function isOnTheWay(shown: ToolSegment, final: ToolSegment | undefined): boolean
   if (final === undefined || shown.name !== final.name || shown.args !== final.args) return false
   if (isSettled(shown.status)) return isSame(shown, final)
   if (RANKS[shown.status] > RANKS[final.status] || shown.result !== undefined || shown.error !== undefined) return false
+  if (!isAskedOnTheWay(shown.approval, final.approval)) return false
+  if (shown.truncated !== undefined && final.truncated === undefined) return false
   return (final.output ?? "").startsWith(shown.output ?? "")
+}
+
+/** What a person said is not taken back; who was asked stays asked until somebody says something. */
+function isAskedOnTheWay(shown: ToolSegment["approval"], final: ToolSegment["approval"]): boolean {
+  if (shown === undefined || shown === "asked") return shown === undefined || final !== undefined
+  return shown === final
+}
+
+const STAGES: Readonly<Record<WireMessage["status"], number>> = {
+  ...{ queued: 0, running: 1, waiting: 1, completed: 2, cancelled: 2, interrupted: 2, failed: 2 },
+}
+
+/** All that a message is beside its segments; how an answer ends is compared apart, with its segments as they are then. */
+function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
+  const isEnd = STAGES[shown.status] === 2
+  if (isEnd ? shown.status !== final.status : STAGES[shown.status] > STAGES[final.status]) return false
+  if (!isEnd && (shown.reason !== null || shown.metrics !== null)) return false
+  if (shown.summary !== undefined && shown.summary !== final.summary) return false
+  if ((shown.version ?? 1) !== (final.version ?? 1) || (shown.versions ?? 1) > (final.versions ?? 1)) return false
+  return isSame(fixedOf(shown), fixedOf(final))
+}
+
+function fixedOf({ id, role, exchange_id, reply_to, topic, mode, timestamp }: WireMessage): object {
+  return { id, role, exchange_id, reply_to, topic, mode, timestamp }
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -1,5 +1,6 @@
 /**
- * proxy.ts: a loopback TCP proxy between one tab and the server, which counts WebSocket frames and breaks connections.
+ * proxy.ts: a loopback TCP proxy between one tab and the server, which counts WebSocket frames and breaks connections, those
+ * of requests too.
  *
  * tab ⇄ PROXY ⇄ server
  * A cut hits the connections that are open; the next one is whole again.
@@ -46,7 +47,6 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
   let armed: Armed | null = null
 
   const breakPair = (pair: Pair, how: Cut): void => {
-    onCut(how)
     switch (how) {
       case "drop":
         pair.client.resetAndDestroy()
@@ -69,6 +69,7 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
     if (hit === undefined || armed === null) return void pair.client.write(chunk)
     const { how, inside } = armed
     armed = null
+    onCut(how)
     const end = inside ? Math.max(1, hit - 5) : hit
     if (how === "drop") pair.client.write(chunk.subarray(0, end), () => breakPair(pair, how))
     else {
@@ -99,6 +100,7 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
     frames: () => passed,
     cut(how) {
       const open = [...pairs].filter((pair) => pair.mode === "whole" && !pair.client.destroyed)
+      if (open.length > 0) onCut(how)
       for (const pair of open) breakPair(pair, how)
       return open.length
     },

@@ -22,14 +22,18 @@ export interface StoredSession {
   readonly lastSeq: number
 }
 
-/** Every session below a folder of state, by id. The server must be stopped. */
-export function readSessions(persist: string): Map<string, StoredSession> {
+/** Every session below a folder of state, by id; one that cannot be read is told. The server must be stopped. */
+export function readSessions(persist: string, onBroken: (error: unknown) => void): Map<string, StoredSession> {
   const sessions = new Map<string, StoredSession>()
   const folder = join(persist, "do", "cuecard-Session")
   for (const file of readdirSync(folder)) {
     if (!file.endsWith(".sqlite") || file.startsWith("metadata")) continue
-    const session = readSession(join(folder, file))
-    if (session !== null) sessions.set(session.id, session)
+    try {
+      const session = readSession(join(folder, file))
+      if (session !== null) sessions.set(session.id, session)
+    } catch (error) {
+      onBroken(error)
+    }
   }
   return sessions
 }

@@ -81,7 +81,9 @@ export async function runPlan(
     for (const stop of stopClerks) stop()
     await Promise.all(stages.map(closeStage))
     await server.stop()
-    const stored = readSessions(server.persist)
+    const stored = readSessions(server.persist, (error) => {
+      violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
+    })
     const facts = { effects: upstream.effects, kills: server.kills(), hasSmallContext: plan.contextTokens !== null }
     for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session), facts))
   } finally {

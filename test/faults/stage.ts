@@ -90,8 +90,8 @@ export async function openStage(host: Host, plan: SessionPlan): Promise<Stage> {
     }
     const onAnswer = (asked: ClientFrame, answer: Answered): void => note(stage, asked, answer)
     const report = (rule: Rule, detail: string): void => host.report({ rule, session: plan.name, detail })
-    const { server, chance } = host
-    const deps = { url: server.url, session, proxy, shelf: createShelf(), chance, nextId, report }
+    const { chance } = host
+    const deps = { session, proxy, shelf: createShelf(), chance, nextId, report }
     tabs.push(openTab({ ...deps, onSaid, onAnswer }))
   }
   return stage

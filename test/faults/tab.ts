@@ -17,8 +17,10 @@ import type { Rule } from "./violation.ts"
 /** A second of the tab's clock takes so many real ones: its limits of 8 and 45 s come within the test. */
 const CLOCK = 0.05
 
+/** A request of the page is given up after so long, by its own clock. */
+const REQUEST_MS = 30_000
+
 export interface TabDeps {
-  readonly url: () => string
   readonly session: string
   readonly proxy: TabProxy
   readonly shelf: Shelf
@@ -117,9 +119,11 @@ export function openTab(deps: TabDeps): Tab {
       close: (code?: number) => socket.close(code),
     }
   }
+  const request = (path: string, init: RequestInit): Promise<Response> =>
+    fetch(`http://127.0.0.1:${proxy.port}${path}`, { ...init, signal: AbortSignal.timeout(REQUEST_MS * CLOCK) })
   const open = (): Room => {
     const clock = createClock()
-    const api = createApi({ fetch: (path, init) => fetch(deps.url() + path, init), now: clock.now })
+    const api = createApi({ fetch: request, now: clock.now })
     const room: Room = new Room(session, {
       api: {
         ...api,

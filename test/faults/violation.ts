@@ -11,6 +11,7 @@ export const RULES = {
   order_kept: "messages begin in the order in which they were acknowledged",
   live_is_history: "what a tab shows is what a reload shows",
   history_is_rows: "what a reload shows is what the rows hold",
+  rows_whole: "what is stored can be read",
   seq_is_rows: "the seq that is told is the highest that is stored",
   turn_ends: "every turn ends, soon after the last restart",
   ends_rightly: "an answer ends as its model, a cancel or a kill made it end",
