@@ -3,12 +3,13 @@
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
  * Each names its target, which is where its waiting and its refusal are shown. Kept in memory: an old wish should not
- * come back with a page that was closed. Source: SPEC SO11.
+ * come back with a page that was closed; an edit is words, and does. Source: SPEC SO11.
  */
 
 import { type Signal, signal } from "@preact/signals"
 import type { FaultReason } from "../shared/fault.ts"
-import type { ClientFrame } from "../shared/frame.ts"
+import type { ClientFrame, WireMessage } from "../shared/frame.ts"
+import { isEnded } from "../shared/message.ts"
 
 export type Command = Extract<
   ClientFrame,
@@ -87,12 +88,9 @@ export class Commands {
     this.asked.value = rest
   }
 
-  /** A fresh page shows what the commands that were heard have done. */
-  settle(): void {
-    for (const asked of this.asked.peek().values()) {
-      if (asked.isHeard) this.forget(asked.target)
-      else this.#keep({ ...asked, isOld: true })
-    }
+  /** A fresh page came: what was asked is older than it. */
+  age(): void {
+    for (const asked of this.asked.peek().values()) this.#keep({ ...asked, isOld: true })
   }
 
   #keep(asked: Asked): void {
@@ -103,4 +101,14 @@ export class Commands {
     for (const asked of this.asked.peek().values()) if (idOf(asked.command) === id) return asked
     return undefined
   }
+}
+
+/** Is its work seen to be done, by the message that it is about as far as there is one? Pure. */
+export function isDone({ command, target, isHeard, isOld }: Asked, about: WireMessage | undefined): boolean {
+  // Its end may be told under the id of a send; all others are done once heard, and seen.
+  if (command.type === "cancel") return about === undefined || isEnded(about.status)
+  if (!isHeard || isOld) return isHeard
+  if (command.type !== "approve") return about === undefined
+  const call = about?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
+  return call?.type !== "tool" || call.status !== "waiting"
 }

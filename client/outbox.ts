@@ -116,13 +116,18 @@ export class Outbox {
 
 /** The sessions of which something lies on the shelf that was not refused. */
 export function sessionsOn(shelf: Shelf): readonly string[] {
-  const sessions = rowsOf(shelf).flatMap(([key]) => SEND_KEY.exec(key)?.[1] ?? [])
-  return [...new Set(sessions)].filter((session) => new Outbox(shelf, session).waiting().length > 0)
+  const sessions = rowsOf(shelf).flatMap(([key, value]) => {
+    const isRefused = typeof Object(parseJson(value)).error === "string"
+    return isRefused ? [] : (WORDS_KEY.exec(key)?.[1] ?? [])
+  })
+  return [...new Set(sessions)]
 }
 
-const SEND_KEY = /^cuecard\.send\.([A-Za-z0-9_-]{1,64})\./
+/** Of a message, or of an edit. */
+const WORDS_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
 
-function rowsOf(shelf: Shelf): readonly (readonly [key: string, value: string])[] {
+/** All that lies there; nothing where it is forbidden. */
+export function rowsOf(shelf: Shelf): readonly (readonly [key: string, value: string])[] {
   try {
     const keys = Array.from({ length: shelf.length }, (_, at) => shelf.key(at) ?? "")
     return keys.map((key) => [key, shelf.getItem(key) ?? ""])

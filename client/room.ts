@@ -10,10 +10,10 @@ import { type Signal, signal } from "@preact/signals"
 import type { FaultReason } from "../shared/fault.ts"
 import type { HistoryPage, MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
 import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
-import { isEnded } from "../shared/message.ts"
 import { type Api, RequestError } from "./api.ts"
-import { type Asked, Commands } from "./commands.ts"
+import { Commands, isDone } from "./commands.ts"
 import { Draft } from "./draft.ts"
+import { Edits } from "./edits.ts"
 import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
 import { Outbox, type Shelf } from "./outbox.ts"
 import { type ErrorFrame, SessionSocket } from "./socket.ts"
@@ -54,6 +54,7 @@ export class Room {
   reading: () => string | null = () => null
   readonly #deps: RoomDeps
   readonly #socket: SessionSocket
+  readonly #edits: Edits
   #failures = 0
   #resets = 0
   #resetAt = Number.NEGATIVE_INFINITY
@@ -85,6 +86,7 @@ export class Room {
     })
     this.outbox = new Outbox(deps.shelf, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
+    this.#edits = new Edits(deps.shelf, id, this.commands)
     const { api } = deps
     this.#socket = new SessionSocket(
       {
@@ -106,6 +108,7 @@ export class Room {
         },
       },
     )
+    this.#collectEdits()
   }
 
   get isClosed(): boolean {
@@ -123,8 +126,9 @@ export class Room {
       this.#failures = 0
       this.store.load(page)
       this.outbox.settle(page.seq, (id) => this.store.has(id))
+      this.commands.age()
       this.#tidy()
-      this.commands.settle()
+      this.#reclaim()
       this.loaded.value = true
       this.#socket.start({ epoch: page.epoch, seq: page.seq })
     } catch (error) {
@@ -220,6 +224,7 @@ export class Room {
   collect(): void {
     this.outbox.collect((id) => this.store.has(id))
     this.#sendNext()
+    this.#collectEdits()
   }
 
   /** Sends what failed once more, under the same id. */
@@ -260,6 +265,20 @@ export class Room {
 
   edit(message: string, content: string): void {
     this.commands.ask(message, { type: "edit", id: this.#deps.nextId(), message, content })
+  }
+
+  /** False where the server has it already. */
+  giveUpEdit(message: string): boolean {
+    const asked = this.commands.asked.peek().get(message)
+    if (asked?.isHeard === true) return false
+    if (asked?.command.type === "edit") this.commands.forget(message)
+    this.draft.edits.delete(message)
+    this.#closeIfDone()
+    return true
+  }
+
+  #collectEdits(): void {
+    for (const { message, content } of this.#edits.collect()) this.draft.edits.set(message, content)
   }
 
   switchTo(message: string, version: number): void {
@@ -316,15 +335,16 @@ export class Room {
 
   #refuse({ id, code, text }: ErrorFrame): void {
     if (id === undefined) return
-    if (!this.commands.refuse(id, code, text)) this.#refuseWords(id, code, text)
+    if (this.commands.refuse(id, code, text)) this.#reclaim()
+    else this.#refuseWords(id, code, text)
     this.#closeIfDone()
   }
 
   /** A full queue means not yet. */
   #refuseWords(id: string, code: FaultReason, text: string): void {
-    if (this.#sending === id) this.#sending = null
-    if (code === "queue_full") this.#isFull = true
+    if (code === "queue_full" && this.#sending === id) this.#isFull = true
     else this.outbox.fail(id, text)
+    if (this.#sending === id) this.#sending = null
     this.#sendNext()
   }
 
@@ -339,20 +359,20 @@ export class Room {
   /** Lets go of the commands whose work is seen to be done. */
   #tidy(): void {
     for (const asked of this.commands.asked.peek().values()) {
-      if (!this.#isDone(asked)) continue
+      if (!isDone(asked, this.store.get(asked.message))) continue
       this.commands.forget(asked.target)
+      if (asked.command.type === "edit") this.draft.edits.delete(asked.message)
       if (asked.words !== undefined) this.draft.giveBack(asked.words)
     }
     this.#closeIfDone()
   }
 
-  #isDone({ command, target, message, isHeard, isOld }: Asked): boolean {
-    const about = this.store.get(message)
-    // Its end may be told under the id of a send; all others are done once heard, and seen.
-    if (command.type === "cancel") return about === undefined || isEnded(about.status)
-    if (!isHeard || isOld) return isHeard
-    if (command.type !== "approve") return about === undefined
-    const call = about?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
-    return call?.type !== "tool" || call.status !== "waiting"
+  /** Words whose editor went with its message go on in the composer, unless they are on their way. */
+  #reclaim(): void {
+    for (const [id, words] of this.draft.edits) {
+      if (this.store.has(id) || this.commands.asked.peek().has(id)) continue
+      this.draft.edits.delete(id)
+      this.draft.giveBack(words)
+    }
   }
 }

@@ -22,11 +22,13 @@ export interface Asking {
     readonly turn: ReadonlySignal<Turn | null>
     readonly lastAnswer: ReadonlySignal<string | null>
   }
+  readonly draft: { readonly edits: Map<string, string> }
   approve(message: string, call_id: string, decision: "allow" | "deny"): void
   withdraw(message: string): void
   regenerate(message: string): void
   retry(message: string): void
   edit(message: string, content: string): void
+  giveUpEdit(message: string): boolean
   switchTo(message: string, version: number): void
 }
 

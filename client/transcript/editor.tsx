@@ -2,7 +2,7 @@
  * editor.tsx: a user's earlier words, to be said differently, in their place.
  *
  * Escape gives up, Ctrl or Cmd and Enter save. It stays until the edited message stands there, so that no words are
- * lost to a refusal and the old ones do not flash. Source: SPEC PG22.
+ * lost to a refusal and the old ones do not flash. Its words are kept in the draft. Source: SPEC PG22, PG27.
  */
 
 import type { VNode } from "preact"
@@ -21,29 +21,39 @@ interface EditorProps {
 }
 
 export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
-  const [text, setText] = useState(words)
+  const [text, setText] = useState(asking.draft.edits.get(id) ?? words)
   const field = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => {
     field.current?.focus()
-    field.current?.setSelectionRange(words.length, words.length)
+    field.current?.setSelectionRange(text.length, text.length)
   }, [])
   useLayoutEffect(() => {
     if (field.current !== null) fit(field.current)
   }, [text])
 
-  const isSaving = asking.commands.asked.value.has(id)
+  const asked = asking.commands.asked.value.get(id)
+  const isSaving = asked !== undefined
+  const isHeard = asked?.isHeard === true
   const isTooLong = utf8Bytes(text) > MAX_MESSAGE_BYTES
   const isReady = !isSaving && text.trim() !== "" && !isTooLong
+  const write = (now: string): void => {
+    setText(now)
+    asking.draft.edits.set(id, now)
+  }
+  /** Until the server has it. */
+  const giveUp = (): void => {
+    if (asking.giveUpEdit(id)) onClose()
+  }
   const save = (): void => {
     if (!isReady) return
-    if (text === words) onClose()
+    if (text === words) giveUp()
     else asking.edit(id, typedWords(text))
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || event.keyCode === 229) return
     if (event.key === "Escape") {
       event.preventDefault()
-      if (!isSaving) onClose()
+      giveUp()
     }
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
@@ -63,11 +73,11 @@ export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
         value={text}
         readOnly={isSaving}
         aria-label="Edit message"
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => write(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       <p class="note">{isTooLong ? `A message may have ${MAX_MESSAGE_BYTES / 1024} KB at most.` : ""}</p>
-      <button type="button" aria-disabled={isSaving} onClick={() => !isSaving && onClose()}>
+      <button type="button" aria-disabled={isHeard} onClick={giveUp}>
         Cancel
       </button>
       <button type="submit" class="firm" aria-disabled={!isReady}>

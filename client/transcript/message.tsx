@@ -67,9 +67,10 @@ function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
 
 function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
   const asking = useAsking()
-  const [isEditing, setEditing] = useState(false)
-  const acts = useRef<HTMLElement>(null)
   const { id, status } = message
+  // An editor that was open comes back with its words.
+  const [isEditing, setEditing] = useState(asking?.draft.edits.has(id) === true)
+  const acts = useRef<HTMLElement>(null)
   const words = wordsOf(message)
   const isHeld = useHeld(asking, id)
   const close = (): void => {

@@ -209,11 +209,38 @@ describe("words said differently", () => {
     expect(field.readOnly).toBe(true)
     expect(buttonsIn(root.querySelector(".editor") as Element)).toEqual(["Cancel", "Saving…"])
     press(field, "Escape")
+    await soon()
     expect(root.textContent).not.toContain("old words")
     store.load({ messages: [user("n", "new words"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")).toBe(null)
     expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new words")
+  })
+
+  test("[PG22] until it is heard, a saved edit can be given up by Escape and by Cancel", async () => {
+    for (const giveUp of ["Escape", "Cancel"]) {
+      const { root, field, type, wishes, commands } = await editing()
+      await type("new words")
+      commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
+      await soon()
+      if (giveUp === "Escape") press(field, "Escape")
+      else button(root, "Cancel").click()
+      await soon()
+      expect(wishes.giveUpEdit.mock.calls).toEqual([["q"]])
+      expect(root.querySelector("textarea")).toBe(null)
+    }
+  })
+
+  test("[PG27] an editor that goes and comes again has its words", async () => {
+    const { root, type, store, draft } = await editing()
+    await type("half of it")
+    expect([...draft.edits]).toEqual([["q", "half of it"]])
+    store.load({ messages: [], has_more: false, epoch: "e1", seq: 2 })
+    await soon()
+    expect(root.querySelector("textarea")).toBe(null)
+    store.load({ messages: [user("q", "old words")], has_more: false, epoch: "e1", seq: 2 })
+    await soon()
+    expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
   test("[PG22] a refusal keeps the words, nothing at all and too much cannot be saved", async () => {

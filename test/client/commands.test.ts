@@ -2,12 +2,10 @@
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
-import { Chat } from "../../client/chat.ts"
 import { takeEscape } from "../../client/escape.ts"
-import { Room } from "../../client/room.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { Segment, ServerFrame, WireMessage } from "../../shared/frame.ts"
-import { opened, pageOf, sends, setUp, user } from "./opened.ts"
+import { opened, pageOf, reconnect, user } from "./opened.ts"
 import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 const running = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
@@ -24,15 +22,6 @@ const refusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error"
 const end = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
 const commands = (server: FakeServer) =>
   server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
-
-async function reconnect({ server, clock }: Pick<Awaited<ReturnType<typeof opened>>, "server" | "clock">, seq = 10) {
-  clock.pass(5_000)
-  server.last().events.close(1006)
-  clock.pass(300)
-  await settle()
-  server.last().events.open()
-  server.last().say(hello(seq))
-}
 
 describe("stopping", () => {
   test("[PG18] what runs or waits can be stopped, and is not called stopped before the server says so", async () => {
@@ -297,83 +286,5 @@ describe("another version", () => {
     expect(room.store.order.value).toEqual([...old.slice(2, 25).map(({ id }) => id), "new"])
     expect(room.store.cursor).toBe("2")
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
-  })
-})
-
-describe("words that outlive the page", () => {
-  test("[SO13] written without a network, the page closed and opened again: they arrive, in order, once", async () => {
-    const { server, shelf, deps, clock } = setUp()
-    const first = new Room("s1", deps)
-    first.send("one")
-    first.send("two")
-    first.close()
-    clock.pass(60_000)
-    const second = new Room("s1", deps)
-    await second.load()
-    await settle()
-    server.last().events.open()
-    server.last().say(hello())
-    for (const [at, id] of ["n1", "n2"].entries()) {
-      expect(sends(server.last().sent)).toHaveLength(at + 1)
-      server.last().say(messageFrame(11 + at, 10 + at, user(id, id)))
-      server.last().say({ type: "ack", id, seq: 11 + at })
-    }
-    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }, { content: "two" }])
-    expect(second.outbox.entries.value).toEqual([])
-    expect(shelf.all.size).toBe(0)
-  })
-
-  test("[SO13] sent into a dying socket they go out again on the next, and nothing that was acknowledged does", async () => {
-    const all = await opened()
-    all.room.send("one")
-    all.room.send("two")
-    all.server.last().say(messageFrame(11, 10, user("n1", "one")))
-    all.server.last().say({ type: "ack", id: "n1", seq: 11 })
-    all.server.last().say({ type: "ack", id: "n2", seq: 12 })
-    all.room.send("three")
-    await reconnect(all, 12)
-    expect(sends(all.server.last().sent)).toMatchObject([{ id: "n3" }])
-    expect(all.room.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
-  })
-
-  test("[SO13] what was acknowledged and is not on a later page is no ghost at the end", async () => {
-    const { room, server } = await opened([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
-    room.send("hi")
-    server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(room.outbox.entries.value).toHaveLength(1)
-    server.last().say(ops(11, 10, "x", []))
-    server.last().say(hello(5))
-    await settle()
-    expect(room.outbox.entries.value).toEqual([])
-  })
-
-  test("[SO13] a room that is left goes on until all that was said and asked is handed over", async () => {
-    const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
-    let hash = "#/s/s1"
-    const chat = new Chat({ ...deps, readHash: () => hash, writeHash() {} })
-    chat.follow()
-    await settle()
-    const room = chat.room.value as Room
-    room.send("last words")
-    room.stop()
-    hash = "#/"
-    chat.follow()
-    expect(chat.room.value).toBe(null)
-    expect(room.isClosed).toBe(false)
-    hash = "#/s/s1"
-    chat.follow()
-    expect(chat.room.value).toBe(room)
-    hash = "#/"
-    chat.follow()
-    server.last().events.open()
-    server.last().say(hello())
-    server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(room.isClosed).toBe(false)
-    server.last().say(ops(11, 10, "a", end("cancelled")))
-    expect(room.isClosed).toBe(true)
-    expect(server.last().closedWith).toBe(1000)
-    hash = "#/s/s1"
-    chat.follow()
-    expect(chat.room.value).not.toBe(room)
   })
 })

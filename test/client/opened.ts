@@ -90,3 +90,16 @@ export const user = (id: string, words: string, more: Partial<WireMessage> = {})
     segments: [{ type: "text", content: words }],
     ...more,
   })
+
+/** The line is cut after a while, and made again. */
+export async function reconnect(
+  { server, clock }: Pick<Awaited<ReturnType<typeof opened>>, "server" | "clock">,
+  seq = 10,
+) {
+  clock.pass(5_000)
+  server.last().events.close(1006)
+  clock.pass(300)
+  await settle()
+  server.last().events.open()
+  server.last().say(hello(seq))
+}

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals"
 import { vi } from "vitest"
 import { Commands } from "../../client/commands.ts"
+import { Draft } from "../../client/draft.ts"
 import type { Unsent } from "../../client/outbox.ts"
 import { TranscriptStore } from "../../client/store.ts"
 import { ScrollKeeper } from "../../client/transcript/scroll.ts"
@@ -20,6 +21,8 @@ export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({
 export function transcript(messages: readonly WireMessage[], unsent: readonly Unsent[] = []) {
   const store = new TranscriptStore({ schedule: (call) => call(), ended() {} })
   store.load(pageOf(messages))
+  const commands = new Commands(() => {})
+  const draft = new Draft()
   const entries = signal(unsent)
   const wishes = {
     approve: vi.fn(),
@@ -27,18 +30,18 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
     regenerate: vi.fn(),
     retry: vi.fn(),
     edit: vi.fn(),
+    giveUpEdit: vi.fn((id: string) => commands.asked.peek().get(id)?.isHeard !== true),
     switchTo: vi.fn(),
   }
-  const commands = new Commands(() => {})
   const root = draw(
     <Transcript
       store={store}
       unsent={entries}
       keeper={new ScrollKeeper(() => {})}
-      asking={{ store, commands, ...wishes }}
+      asking={{ store, commands, draft, ...wishes }}
       onRetry={() => {}}
       onDiscard={() => {}}
     />,
   )
-  return { store, entries, commands, wishes, root, log: root.querySelector("[data-transcript]") as HTMLElement }
+  return { store, entries, commands, draft, wishes, root, log: root.querySelector("[data-transcript]") as HTMLElement }
 }

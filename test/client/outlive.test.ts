@@ -1,0 +1,160 @@
+/** outlive.test.ts: words and edits outlive their socket, their version, their room and their page. */
+
+import { describe, expect, test } from "vitest"
+import { Chat } from "../../client/chat.ts"
+import { Room } from "../../client/room.ts"
+import type { FaultReason } from "../../shared/fault.ts"
+import type { ServerFrame, WireMessage } from "../../shared/frame.ts"
+import { opened, pageOf, reconnect, sends, setUp, user } from "./opened.ts"
+import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+
+const running = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
+const ended = (more: Partial<WireMessage> = {}) => running({ status: "completed", ...more })
+const refusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error", code, text: code, id })
+const end = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
+const commands = (server: FakeServer) =>
+  server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
+
+describe("edits", () => {
+  const page = (epoch: string, question: string) =>
+    pageOf([user(question, "go"), ended({ id: `a${question}`, exchange_id: question })], { epoch, seq: 20 })
+
+  test("[PG27] words whose editor goes with its message go on in the composer", async () => {
+    const { room, server } = await opened([page("e1", "q"), page("e2", "x")])
+    room.draft.words.value = "written here"
+    room.draft.edits.set("q", "half an hour of typing")
+    server.last().say(hello(20, "e2"))
+    await settle()
+    expect(room.draft.words.value).toBe("written here\nhalf an hour of typing")
+    expect(room.draft.edits.size).toBe(0)
+  })
+
+  test("[PG27] but not those that were saved: they come back only when they are refused", async () => {
+    const all = await opened([page("e1", "q"), page("e2", "x")])
+    const { room, server } = all
+    server.last().events.close(1006)
+    room.draft.edits.set("q", "other")
+    room.edit("q", "other")
+    await reconnect(all, 20)
+    server.last().say(hello(20, "e2"))
+    await settle()
+    server.last().say(hello(20, "e2"))
+    expect(commands(server)).toMatchObject([{ type: "edit", content: "other" }])
+    expect(room.draft.words.value).toBe("")
+    server.last().say(refusal("message_unknown", "n1"))
+    expect(room.draft.words.value).toBe("other")
+    expect(all.shelf.all.size).toBe(0)
+  })
+
+  test("[SO13] one that was saved offline goes out from the next page, opened wherever, and is forgotten once heard", async () => {
+    const world = setUp([page("e1", "q")])
+    const closed = new Room("s1", world.deps)
+    closed.edit("q", "said differently")
+    closed.close()
+    const { server, shelf, deps } = world
+    const chat = new Chat({ ...deps, readHash: () => "#/", writeHash() {} })
+    chat.collect()
+    await settle()
+    server.last().events.open()
+    server.last().say(hello(20))
+    expect(commands(server)).toEqual([{ type: "edit", id: "n1", message: "q", content: "said differently" }])
+    expect(shelf.all.size).toBe(1)
+    server.last().say({ type: "ack", id: "n1", seq: 21 })
+    expect(shelf.all.size).toBe(0)
+    expect(server.last().closedWith).toBe(1000)
+  })
+
+  test("[PG22] one that nobody has heard can be given up, and its words are not kept", async () => {
+    const all = await opened([page("e1", "q")])
+    const { room, server, shelf } = all
+    server.last().events.close(1006)
+    room.draft.edits.set("q", "other")
+    room.edit("q", "other")
+    expect(shelf.all.size).toBe(1)
+    expect(room.giveUpEdit("q")).toBe(true)
+    expect([shelf.all.size, room.draft.edits.size, room.commands.asked.value.size]).toEqual([0, 0, 0])
+    await reconnect(all, 20)
+    expect(commands(server)).toEqual([])
+    room.edit("q", "again")
+    server.last().say({ type: "ack", id: "n2", seq: 21 })
+    expect(room.giveUpEdit("q")).toBe(false)
+  })
+})
+
+describe("words that outlive the page", () => {
+  test("[SO13] written without a network, the page closed and opened again: they arrive, in order, once", async () => {
+    const { server, shelf, deps, clock } = setUp()
+    const first = new Room("s1", deps)
+    first.send("one")
+    first.send("two")
+    first.close()
+    clock.pass(60_000)
+    const second = new Room("s1", deps)
+    await second.load()
+    await settle()
+    server.last().events.open()
+    server.last().say(hello())
+    for (const [at, id] of ["n1", "n2"].entries()) {
+      expect(sends(server.last().sent)).toHaveLength(at + 1)
+      server.last().say(messageFrame(11 + at, 10 + at, user(id, id)))
+      server.last().say({ type: "ack", id, seq: 11 + at })
+    }
+    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }, { content: "two" }])
+    expect(second.outbox.entries.value).toEqual([])
+    expect(shelf.all.size).toBe(0)
+  })
+
+  test("[SO13] sent into a dying socket they go out again on the next, and nothing that was acknowledged does", async () => {
+    const all = await opened()
+    all.room.send("one")
+    all.room.send("two")
+    all.server.last().say(messageFrame(11, 10, user("n1", "one")))
+    all.server.last().say({ type: "ack", id: "n1", seq: 11 })
+    all.server.last().say({ type: "ack", id: "n2", seq: 12 })
+    all.room.send("three")
+    await reconnect(all, 12)
+    expect(sends(all.server.last().sent)).toMatchObject([{ id: "n3" }])
+    expect(all.room.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
+  })
+
+  test("[SO13] what was acknowledged and is not on a later page is no ghost at the end", async () => {
+    const { room, server } = await opened([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
+    room.send("hi")
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    expect(room.outbox.entries.value).toHaveLength(1)
+    server.last().say(ops(11, 10, "x", []))
+    server.last().say(hello(5))
+    await settle()
+    expect(room.outbox.entries.value).toEqual([])
+  })
+
+  test("[SO13] a room that is left goes on until all that was said and asked is handed over", async () => {
+    const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
+    let hash = "#/s/s1"
+    const chat = new Chat({ ...deps, readHash: () => hash, writeHash() {} })
+    chat.follow()
+    await settle()
+    const room = chat.room.value as Room
+    room.send("last words")
+    room.stop()
+    hash = "#/"
+    chat.follow()
+    expect(chat.room.value).toBe(null)
+    expect(room.isClosed).toBe(false)
+    hash = "#/s/s1"
+    chat.follow()
+    expect(chat.room.value).toBe(room)
+    hash = "#/"
+    chat.follow()
+    server.last().events.open()
+    server.last().say(hello())
+    server.last().say({ type: "ack", id: "n1", seq: 11 })
+    expect(room.isClosed).toBe(false)
+    server.last().say(ops(11, 10, "a", end("cancelled")))
+    expect(room.isClosed).toBe(true)
+    expect(server.last().closedWith).toBe(1000)
+    hash = "#/s/s1"
+    chat.follow()
+    expect(chat.room.value).not.toBe(room)
+  })
+})
