@@ -12,7 +12,7 @@ export const BROKEN_BY = {
   no_dedupe: ["none_doubled"],
   replay_twice: ["seq_in_order"],
   resume_gap: ["seq_in_order"],
-  forget_cancel: ["cancel_holds", "ends_once"],
+  forget_cancel: ["cancel_holds"],
   send_first: ["shown_is_stored"],
   drop_window: ["live_is_history", "shown_is_stored"],
   late_delta: ["nothing_later", "ends_once"],
@@ -70,7 +70,7 @@ function turnsFor(bug: Bug): readonly Turn[] {
     case "resume_gap":
       return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: frame(3) }]
     case "forget_cancel":
-      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: "heard" }, moment: frame(4) }]
+      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "heard" }, moment: frame(4) }]
     case "send_first":
       return [{ content: LONG, fault: KILL, moment: frame(5) }]
     case "drop_window":

@@ -19,6 +19,8 @@ export interface Report {
   readonly faults: ReadonlyMap<string, number>
   /** Turns that were under way when the process was killed. */
   readonly hits: number
+  /** Exchanges that somebody asked to stop, and those of which it was acknowledged. */
+  readonly cancels: { readonly asked: number; readonly stopped: number }
   readonly violations: readonly Violation[]
   readonly ms: number
 }
@@ -91,5 +93,9 @@ export async function runPlan(
     await server.remove()
     await upstream.close()
   }
-  return { seed, faults, hits, violations, ms: performance.now() - started }
+  const cancels = {
+    asked: stages.reduce((sum, { cancelAsked }) => sum + cancelAsked.size, 0),
+    stopped: stages.reduce((sum, { cancelled }) => sum + cancelled.size, 0),
+  }
+  return { seed, faults, hits, cancels, violations, ms: performance.now() - started }
 }

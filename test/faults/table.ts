@@ -7,6 +7,8 @@ export interface Total {
   readonly runs: number
   readonly faults: number
   readonly hits: number
+  readonly cancelsAsked: number
+  readonly cancelsStopped: number
   readonly byKind: ReadonlyMap<string, number>
   readonly violations: readonly { readonly seed: number; readonly violation: Violation }[]
   readonly ms: number
@@ -21,18 +23,23 @@ export function totalOf(reports: readonly Report[], ms: number): Total {
     runs: reports.length,
     faults: [...byKind.values()].reduce((sum, count) => sum + count, 0),
     hits: reports.reduce((sum, report) => sum + report.hits, 0),
+    cancelsAsked: reports.reduce((sum, { cancels }) => sum + cancels.asked, 0),
+    cancelsStopped: reports.reduce((sum, { cancels }) => sum + cancels.stopped, 0),
     byKind,
     violations: reports.flatMap(({ seed, violations }) => violations.map((violation) => ({ seed, violation }))),
     ms,
   }
 }
 
-export function tableOf({ runs, faults, hits, byKind, violations, ms }: Total): string {
+export function tableOf(total: Total): string {
+  const { runs, faults, hits, byKind, violations, ms } = total
   const rows: [string, string][] = [...byKind]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([kind, count]) => [kind, String(count)])
   rows.push(
     ["turns under way at a kill", String(hits)],
+    ["turns asked to stop", String(total.cancelsAsked)],
+    ["of them stopped", String(total.cancelsStopped)],
     ["faults", String(faults)],
     ["runs", String(runs)],
     ["violations", String(violations.length)],
