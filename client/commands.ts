@@ -54,7 +54,7 @@ export class Commands {
   ask(message: string, command: Command, words?: string): void {
     const target = command.type === "approve" ? command.call_id : message
     if (this.asked.peek().has(target)) return
-    this.refusals.value = new Map()
+    this.calm()
     this.#keep({ command, message, target, isHeard: false, isOld: false, ...(words === undefined ? {} : { words }) })
     this.#send(command)
   }
@@ -86,6 +86,11 @@ export class Commands {
     const rest = new Map(this.asked.peek())
     rest.delete(target)
     this.asked.value = rest
+  }
+
+  /** What was refused is no news any more. */
+  calm(): void {
+    if (this.refusals.peek().size > 0) this.refusals.value = new Map()
   }
 
   /** A fresh page came: what was asked is older than it. */

@@ -43,6 +43,8 @@ export interface LinkHandlers {
   /** No socket is open any more. */
   lost(): void
   link(state: LinkState): void
+  /** The server answered just now what was asked just before. */
+  reached(): void
 }
 
 const FIRST_RETRY_MS = 300
@@ -112,6 +114,7 @@ export class Link {
     this.#proven = true
     this.#provenAt = Math.min(this.#provenAt, this.#deps.now())
     this.#handlers.link("live")
+    this.#handlers.reached()
   }
 
   /** On the open socket; with `isAnswered` silence after it gives the socket up. */
@@ -186,8 +189,9 @@ export class Link {
 
   #hear(text: string): void {
     this.#relax()
-    if (text === PONG_FRAME) this.#unanswered = 0
-    else this.#handlers.text(text)
+    if (text !== PONG_FRAME) return this.#handlers.text(text)
+    this.#unanswered = 0
+    this.#handlers.reached()
   }
 
   #closed(code: number): void {

@@ -64,6 +64,9 @@ const chat = new Chat({
   },
   // Without locks (an old browser, plain HTTP) two pages may be at it.
   claim: (name, call) => navigator.locks?.request(name, call) ?? call(),
+  reached() {
+    isOnline.value = true
+  },
   readHash: () => location.hash,
   writeHash: (hash) => history.pushState(null, "", hash),
 })
@@ -98,6 +101,8 @@ addEventListener("online", () => {
 addEventListener("storage", () => chat.hearShelf())
 addEventListener("offline", () => {
   isOnline.value = false
+  // Some machines say so without being it: whatever answers now proves them wrong.
+  chat.wake()
 })
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) chat.wake()

@@ -66,6 +66,11 @@ export class Outbox {
     return this.entries.value.filter(({ id, error }) => error === null && !this.#acknowledged.has(id))
   }
 
+  /** The newest that is on its way and does not stand in the transcript. */
+  coming(): string | undefined {
+    return this.entries.value.findLast(({ error }) => error === null)?.id
+  }
+
   /** The server has it. `shown`: its message is in the transcript, or is older than all that is. */
   acknowledge(id: string, seq: number, shown: boolean): void {
     this.#forget(id)

@@ -29,6 +29,8 @@ export interface RoomDeps {
   after(ms: number, call: () => void): () => void
   schedule(call: () => void): void
   ended(message: WireMessage): void
+  /** The net is there, whatever the browser says. */
+  reached?(): void
 }
 
 /** A reset so long after the one before it stands alone, in milliseconds. */
@@ -69,6 +71,8 @@ export class Room {
   /** When the answer under way was stopped, or gave way to the next. */
   #stoppedAt = Number.NEGATIVE_INFINITY
   #turn: Turn | null = null
+  /** The exchange that is stopped as soon as its answer begins. */
+  #unbegun: string | null = null
 
   constructor(id: string, deps: RoomDeps, draft = new Draft()) {
     this.id = id
@@ -80,12 +84,9 @@ export class Room {
         if (!this.#left) deps.ended(message)
       },
     })
-    this.store.turn.subscribe((turn) => {
-      if (this.#turn !== null) this.#stoppedAt = deps.now()
-      this.#turn = turn
-    })
     this.outbox = new Outbox(deps.shelf, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
+    this.store.turn.subscribe((turn) => this.#noteTurn(turn))
     this.#edits = new Edits(deps.shelf, id, this.commands)
     const { api } = deps
     this.#socket = new SessionSocket(
@@ -106,6 +107,7 @@ export class Room {
         link: (state) => {
           this.link.value = state
         },
+        reached: () => deps.reached?.(),
       },
     )
     this.#collectEdits()
@@ -237,13 +239,29 @@ export class Room {
     this.outbox.remove(id)
   }
 
-  /** Stops the answer that is under way; false where there is none, or none that the reader can mean. */
+  /**
+   * Stops the answer that is under way, or the one that is about to begin; false where there is none, or none that the
+   * reader can mean.
+   */
   stop(): boolean {
+    const now = this.#deps.now()
+    if (now - this.#stoppedAt < STOP_APART_MS) return false
     const turn = this.store.turn.peek()
-    if (turn === null || this.#deps.now() - this.#stoppedAt < STOP_APART_MS) return false
-    this.#stoppedAt = this.#deps.now()
-    this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
+    if (turn === null) this.#unbegun = this.link.peek() === "live" ? (this.outbox.coming() ?? null) : null
+    else this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
+    if (turn === null && this.#unbegun === null) return false
+    this.#stoppedAt = now
     return true
+  }
+
+  #noteTurn(turn: Turn | null): void {
+    if (this.#turn !== null) this.#stoppedAt = this.#deps.now()
+    this.#turn = turn
+    // What was refused for the sake of the answer before may be asked again.
+    this.commands.calm()
+    if (turn === null || turn.exchange !== this.#unbegun) return
+    this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
+    this.#unbegun = null
   }
 
   approve(message: string, call_id: string, decision: "allow" | "deny"): void {
@@ -273,6 +291,7 @@ export class Room {
     if (asked?.isHeard === true) return false
     if (asked?.command.type === "edit") this.commands.forget(message)
     this.draft.edits.delete(message)
+    this.commands.calm()
     this.#closeIfDone()
     return true
   }

@@ -35,6 +35,8 @@ export interface SocketHandlers {
   /** State and server no longer fit together: load the page again, then `start`. */
   reset(why: "epoch" | "step"): void
   link(state: LinkState): void
+  /** The net is there, whatever the browser says. */
+  reached(): void
 }
 
 /** Resumes without any progress, before the page is loaded again. */
@@ -60,6 +62,7 @@ export class SessionSocket {
         this.#ready = false
       },
       link: (state) => handlers.link(state),
+      reached: () => handlers.reached(),
     })
   }
 

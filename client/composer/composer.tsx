@@ -8,6 +8,7 @@
 import { type Signal, signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { useFit } from "./fit.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { typedWords } from "./typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
@@ -31,9 +32,7 @@ export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode
   const text = draft.value
   const field = useRef<HTMLTextAreaElement>(null)
   const asked = focusAsked.value
-  useLayoutEffect(() => {
-    if (field.current !== null) fit(field.current)
-  }, [text])
+  useFit(field, text)
   useLayoutEffect(() => {
     focusWithoutKeyboard(field.current)
   }, [asked])
@@ -108,10 +107,4 @@ function focusWithoutKeyboard(field: HTMLTextAreaElement | null): void {
 
 function kilobytes(bytes: number): string {
   return (bytes / 1024).toFixed(bytes % 1024 === 0 ? 0 : 1)
-}
-
-/** As high as its text; CSS says how high at most. Set through the element, since the page allows no inline styles. */
-export function fit(field: HTMLTextAreaElement): void {
-  field.style.height = "auto"
-  field.style.height = `${field.scrollHeight}px`
 }

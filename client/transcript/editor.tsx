@@ -10,7 +10,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { typedWords } from "../composer/typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
-import { fit } from "../composer/composer.tsx"
+import { useFit } from "../composer/fit.ts"
 import type { Asking } from "./asking.ts"
 
 interface EditorProps {
@@ -27,9 +27,7 @@ export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
     field.current?.focus()
     field.current?.setSelectionRange(text.length, text.length)
   }, [])
-  useLayoutEffect(() => {
-    if (field.current !== null) fit(field.current)
-  }, [text])
+  useFit(field, text)
 
   const asked = asking.commands.asked.value.get(id)
   const isSaving = asked !== undefined

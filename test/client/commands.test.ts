@@ -69,6 +69,18 @@ describe("stopping", () => {
     expect(room.stop()).toBe(true)
   })
 
+  test("[PG18] pressed between sending and the first word, it stops what begins then", async () => {
+    const { room, server } = await opened()
+    expect(room.stop()).toBe(false)
+    room.send("go")
+    expect(room.stop()).toBe(true)
+    server.last().say({ type: "ack", id: "n1", seq: 12 })
+    server.last().say(messageFrame(11, 10, user("n1", "go")))
+    expect(commands(server)).toEqual([])
+    server.last().say(messageFrame(12, 11, running({ exchange_id: "n1" })))
+    expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
+  })
+
   test("[PG18] one that waits for its reader can be stopped, and no answer is coming", async () => {
     const {
       room,
@@ -197,6 +209,21 @@ describe("asking", () => {
     server.last().say({ type: "ack", id: "n1", seq: 21 })
     server.last().say({ type: "ack", id: "n2", seq: 22 })
     expect(room.commands.asked.value.size).toBe(0)
+  })
+
+  test("[SO11] a refusal is told until what it was for has changed", async () => {
+    const { room, server } = await opened([pageOf([user("q", "go"), running()])])
+    const refuse = (id: string) => {
+      room.edit("q", "other")
+      server.last().say(refusal("turn_running", id))
+      expect(room.commands.refusals.value.size).toBe(1)
+    }
+    refuse("n1")
+    room.giveUpEdit("q")
+    expect(room.commands.refusals.value.size).toBe(0)
+    refuse("n2")
+    server.last().say(ops(11, 10, "a", end("completed")))
+    expect(room.commands.refusals.value.size).toBe(0)
   })
 
   test("[SO11] a decision that somebody else made is no error", async () => {

@@ -75,6 +75,35 @@ describe("the composer", () => {
     expect(field.disabled).toBe(false)
   })
 
+  test("[PG28] where CSS cannot, the field is as high as its text, and again when its width changes", async () => {
+    vi.stubGlobal("CSS", { supports: () => false })
+    let changed = (): void => {}
+    vi.stubGlobal(
+      "ResizeObserver",
+      class {
+        constructor(call: () => void) {
+          changed = call
+        }
+        observe() {}
+        disconnect() {}
+      },
+    )
+    const { field, type } = composer()
+    const size = { scrollHeight: 59, clientWidth: 300 }
+    for (const name of ["scrollHeight", "clientWidth"] as const) {
+      Object.defineProperty(field, name, { get: () => size[name] })
+    }
+    await type("two lines of it")
+    expect(field.style.height).toBe("59px")
+    Object.assign(size, { scrollHeight: 83, clientWidth: 200 })
+    changed()
+    expect(field.style.height).toBe("83px")
+    size.scrollHeight = 99
+    changed()
+    expect(field.style.height).toBe("83px")
+    vi.unstubAllGlobals()
+  })
+
   test("[PG18] while an answer is under way it stops it, and sends too as soon as something is written", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = composer(true, { stop: { isAsked: false, onStop } })

@@ -176,6 +176,23 @@ describe("the transcript", () => {
     expect(asked).toHaveLength(2)
   })
 
+  test("[PG29] what the server answers proves that the net is there, whatever the browser says", async () => {
+    const { deps, server } = setUp()
+    let reached = 0
+    const room = new Room("s1", { ...deps, reached: () => void reached++ })
+    await room.load()
+    await settle()
+    server.last().events.open()
+    expect(reached).toBe(0)
+    server.last().say(hello())
+    server.last().say(messageFrame(11, 10, user("q", "go")))
+    expect(reached).toBe(1)
+    room.wake()
+    expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
+    server.last().say({ type: "pong" })
+    expect(reached).toBe(2)
+  })
+
   test("[SO5] a page that cannot be read is asked for again", async () => {
     const { clock, deps, asked } = setUp([])
     const room = new Room("s1", deps)

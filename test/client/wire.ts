@@ -89,10 +89,11 @@ export interface Heard {
   readonly resets: string[]
   readonly links: LinkState[]
   lives: number
+  reached: number
 }
 
 export function listen(frame: (frame: MessageFrame | OpsFrame) => void = () => {}): SocketHandlers & { heard: Heard } {
-  const heard: Heard = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0 }
+  const heard: Heard = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0, reached: 0 }
   return {
     heard,
     frame(one) {
@@ -104,6 +105,7 @@ export function listen(frame: (frame: MessageFrame | OpsFrame) => void = () => {
     live: () => void heard.lives++,
     reset: (why) => void heard.resets.push(why),
     link: (state) => void heard.links.push(state),
+    reached: () => void heard.reached++,
   }
 }
 
