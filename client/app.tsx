@@ -143,8 +143,13 @@ function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words
 
 function JumpButton({ keeper }: { readonly keeper: ScrollKeeper }): VNode | null {
   if (keeper.following.value) return null
+  /** The button will go, so the focus goes to the field. */
+  const jump = (): void => {
+    keeper.toEnd()
+    focusAsked.value++
+  }
   return (
-    <button type="button" class="jump" onClick={() => keeper.toEnd()}>
+    <button type="button" class="jump" onClick={jump}>
       <svg viewBox="0 0 20 20" aria-hidden="true">
         <path d="M10 4v11.5M5 11l5 5 5-5" />
       </svg>

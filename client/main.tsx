@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
-import type { MessageStatus } from "../shared/message.ts"
+import { announce } from "./announcer.ts"
 import { createApi } from "./api.ts"
 import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
@@ -59,7 +59,7 @@ const chat = new Chat({
   ended(message) {
     const code = transcriptCode.peek()
     const words = code === null || code === "lost" ? "" : code.spokenWords(message.segments)
-    spoken.value = spokenEnd(message.status, words)
+    announce(spoken, message.status, words)
     void chat.refreshSessions()
   },
   // Without locks (an old browser, plain HTTP) two pages may be at it.
@@ -70,12 +70,6 @@ const chat = new Chat({
   readHash: () => location.hash,
   writeHash: (hash) => history.pushState(null, "", hash),
 })
-
-function spokenEnd(status: MessageStatus, words: string): string {
-  if (status === "completed") return words
-  if (status === "waiting") return "The answer waits for you."
-  return status === "cancelled" ? "Stopped." : "The answer did not finish."
-}
 
 /** A browser that forbids storage gets a page that forgets. */
 function openShelf(): Shelf {

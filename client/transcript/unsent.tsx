@@ -3,6 +3,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
+import { focusAsked } from "../composer/composer.tsx"
 import type { Unsent } from "../outbox.ts"
 
 interface UserMessageProps {
@@ -33,15 +34,20 @@ interface UnsentProps {
 /** A message that the server does not have yet. */
 export function UnsentMessage({ entry, onRetry, onDiscard }: UnsentProps): VNode {
   const { id, content, error } = entry
+  /** The button will go, so the focus goes to the composer. */
+  const act = (call: (id: string) => void) => () => {
+    call(id)
+    focusAsked.value++
+  }
   return (
     <UserMessage id={id} status={error === null ? "sending" : "refused"} words={content}>
       {error !== null && (
         <p class="note fault" role="alert">
           {error}{" "}
-          <button type="button" onClick={() => onRetry(id)}>
+          <button type="button" onClick={act(onRetry)}>
             Retry
           </button>{" "}
-          <button type="button" onClick={() => onDiscard(id)}>
+          <button type="button" onClick={act(onDiscard)}>
             Discard
           </button>
         </p>

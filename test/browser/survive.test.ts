@@ -111,25 +111,48 @@ describe("the net", () => {
     },
   )
 
-  test("[SO13] written offline, the window closed, opened again: it arrives once", async () => {
+  test("[SO13] written offline, the window closed, another opened elsewhere: it arrives once", async () => {
     const context = await browser.newContext()
+    const net = await netOf(context)
     const { page } = await openIn(context, cuecard)
     await ask(page, "/say one")
     await settled(page)
-    await context.setOffline(true)
-    await page.evaluate(() => dispatchEvent(new Event("offline")))
+    await net.cut()
     await ask(page, "/say two")
     await page.waitForSelector("article[data-status=sending]")
+    await page.waitForTimeout(1_000)
     const at = `#/s/${sessionIn(page)}`
+    const beside = await open(browser, cuecard, { at })
+    await settled(beside.page)
+    expect(await beside.page.$$("article")).toHaveLength(2)
+    await page.close({ runBeforeUnload: false })
+    await net.mend()
+    const again = await openIn(context, cuecard)
+    await settled(beside.page, 2)
+    const said = await beside.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
+    expect(said).toEqual(["/say one", "/say two"])
+    expect(await again.page.evaluate(() => localStorage.length)).toBe(0)
+    faults = [...again.errors, ...beside.errors]
+    windows = [beside.page]
+    await again.page.goto(`${cuecard.url}/${at}`)
+    await again.page.waitForSelector("article")
+    windows.push(again.page)
+    await expectSame(2)
+  })
+
+  test("[SO13] first words that were written offline go out from the next window", async () => {
+    const context = await browser.newContext()
+    const { page } = await openIn(context, cuecard)
+    await context.setOffline(true)
+    await ask(page, "/say first words")
+    await page.waitForSelector("article[data-status=refused]")
     await page.close({ runBeforeUnload: false })
     await context.setOffline(false)
-    const again = await openIn(context, cuecard, at)
-    await settled(again.page, 2)
-    const said = await again.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
-    expect(said).toEqual(["/say one", "/say two"])
-    windows = [again.page]
-    faults = again.errors
-    await expectSame(2)
+    const again = await openIn(context, cuecard)
+    await settled(again.page)
+    expect(await again.page.$$("article")).toHaveLength(2)
+    expect(sessionIn(again.page)).not.toBe("")
+    await context.close()
   })
 })
 
@@ -148,6 +171,25 @@ describe("leave", () => {
     const badge = await first.textContent("[data-segment=tool] summary")
     expect(badge).toMatch(/Allowed\[OK\]|\[DENIED\]/)
     await expectSame(2)
+  })
+
+  test("[PG20] [PG28] on a phone all of a long argument is seen, and all of what is written", async () => {
+    const { page } = await open(browser, cuecard, { size: PHONE })
+    const long = "/etc/very/long/path/that/goes/on".repeat(4)
+    await ask(page, `/call probe_ask {"text":"${long}"}`)
+    await page.waitForSelector(".ask")
+    const box = page.locator(".data pre").first()
+    expect(await box.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
+    expect(await box.textContent()).toContain(long)
+    await page.screenshot({ path: "test/browser/out/phone-ask.png" })
+    await page.fill(FIELD, "one line that fits beside a single butt")
+    await page.press(FIELD, "Escape")
+    await page.waitForSelector("text=[INTERRUPTED]")
+    const hidden = () => page.locator(FIELD).evaluate((one) => one.scrollHeight - one.clientHeight)
+    expect(await hidden()).toBeLessThanOrEqual(1)
+    await page.setViewportSize({ width: 320, height: 700 })
+    expect(await hidden()).toBeLessThanOrEqual(1)
+    await page.context().close()
   })
 
   test("[PG20] by keyboard alone", async () => {

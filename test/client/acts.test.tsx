@@ -262,6 +262,17 @@ describe("words said differently", () => {
   })
 })
 
+describe("words that were not taken", () => {
+  test("[PG5] Retry and Discard go with their press, and the focus goes to the composer", () => {
+    const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
+    for (const name of ["Retry", "Discard"]) {
+      const before = focusAsked.value
+      button(root, name).click()
+      expect(focusAsked.value).toBe(before + 1)
+    }
+  })
+})
+
 describe("versions", () => {
   const second = { version: 2, versions: 3 }
 

@@ -1,0 +1,18 @@
+/**
+ * announcer.ts: what a screen reader is told when an answer ends or waits. Source: SPEC PG17.
+ */
+
+import type { Signal } from "@preact/signals"
+import type { MessageStatus } from "../shared/message.ts"
+
+/** Words that are the same as the last would change nothing on the page, and so be silent: a space tells them apart. */
+export function announce(spoken: Signal<string>, status: MessageStatus, words: string): void {
+  const next = spokenEnd(status, words)
+  spoken.value = next === spoken.peek() ? `${next}\u00a0` : next
+}
+
+function spokenEnd(status: MessageStatus, words: string): string {
+  if (status === "completed") return words
+  if (status === "waiting") return "The answer waits for you."
+  return status === "cancelled" ? "Stopped." : "The answer did not finish."
+}
