@@ -8,7 +8,7 @@
 import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/frame.ts"
 import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
-import { wrongEnding } from "./endings.ts"
+import { lateBy, wrongEnding } from "./endings.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
 import type { Stage } from "./stage.ts"
@@ -22,6 +22,8 @@ export interface Facts {
   /** Side effects that happened, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   readonly kills: number
+  /** When the server was ready again after each of them, in milliseconds since 1970. */
+  readonly readyAt: readonly number[]
   readonly hasSmallContext: boolean
 }
 
@@ -156,7 +158,7 @@ function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSes
 function checkEnds(
   { cancelAsked }: Stage,
   { all }: StoredSession,
-  { kills, hasSmallContext }: Facts,
+  { kills, readyAt, hasSmallContext }: Facts,
   report: Report,
 ): void {
   for (const message of all) {
@@ -167,6 +169,8 @@ function checkEnds(
     const isCancelAsked = cancelAsked.has(exchange_id)
     const wrong = wrongEnding(message, { question, kills, isCancelAsked, hasSmallContext })
     if (wrong !== null) report("ends_rightly", wrong)
+    const late = lateBy(message, readyAt)
+    if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clip(question, 60)}`)
   }
 }
 

@@ -6,8 +6,28 @@
  */
 
 import type { Message } from "../../shared/message.ts"
+import { TIME_SCALE } from "./stage.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clip } from "./violation.ts"
+
+/** A turn ends within 30 s of recovery (issue 3): so long in these runs, and some time for a busy machine. */
+export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
+
+/** Longest that a turn of a plan works when nothing is wrong, in milliseconds; the limit of a whole turn is 12,000. */
+export const WORK_MS = 3_000
+
+/**
+ * How much too late an answer ended, counted from its beginning or the last restart before its end; 0: in time.
+ * One that waited for somebody's leave has all the time that takes.
+ */
+export function lateBy({ timestamp, metrics, parts }: Message, readyAt: readonly number[]): number {
+  const isAsked = parts.some((part) => part.type === "tool_call" && part.call.approval !== null)
+  if (metrics === null || isAsked) return 0
+  const began = Date.parse(timestamp)
+  const end = began + metrics.ms
+  const from = Math.max(began, ...readyAt.filter((at) => at <= end))
+  return Math.max(0, end - from - RECOVERED_MS - WORK_MS)
+}
 
 /** What happened around an answer. */
 export interface Around {

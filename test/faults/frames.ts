@@ -1,7 +1,8 @@
 /**
  * frames.ts: finds the frames in the bytes of a WebSocket connection, by their headers alone (RFC 6455 §5.2).
  *
- * The bytes before the first frame are the HTTP upgrade; a connection that is not upgraded has no frames.
+ * The bytes before the first frame are the HTTP upgrade; what comes before it on a connection that served
+ * requests has no frames.
  */
 
 /** Tells how many bytes of the chunk belong to each data frame that ends in it. */
@@ -40,7 +41,13 @@ export function createFrameReader(): FrameReader {
   return {
     push(chunk) {
       const ends: number[] = []
-      if (!inHead && head !== UPGRADED) return ends
+      if (!inHead && head !== UPGRADED) {
+        // An answer to a request; a client may take the same connection for its upgrade.
+        if (Buffer.from(chunk.subarray(0, UPGRADED.length)).toString("latin1") !== UPGRADED) return ends
+        inHead = true
+        matched = 0
+        head = ""
+      }
       for (let at = 0; at < chunk.length; ) {
         const byte = chunk[at] ?? 0
         if (inHead) {

@@ -8,7 +8,7 @@ import type { WireMessage } from "../../shared/frame.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { checkSession } from "./checks.ts"
-import { wrongEnding } from "./endings.ts"
+import { lateBy, wrongEnding } from "./endings.ts"
 import { createFrameReader } from "./frames.ts"
 import { strangeStates } from "./prefixes.ts"
 import { startProxy } from "./proxy.ts"
@@ -55,10 +55,11 @@ test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames are counted in chunks o
   expect(ends).toEqual([1, 3, 4, 5].map(until))
 })
 
-test("[FS5] an answer to a request has no frames", () => {
+test("[FS5] an answer to a request has no frames, and an upgrade on its connection has", () => {
   const reader = createFrameReader()
   const answer = Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\n\r\n"), frameOf(TEXT, 3)])
   expect([...reader.push(answer), ...reader.push(frameOf(TEXT, 3))]).toEqual([])
+  expect(reader.push(Buffer.concat([HEAD, frameOf(TEXT, 3)]))).toEqual([HEAD.length + 5])
 })
 
 test("[FS5] a cut strikes right behind the frame it was meant for", async () => {
@@ -269,7 +270,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   const stored: StoredSession = {
     ...{ id: "s", epoch: "e", all, seqs: new Map(), withdrawn: new Map(), path: [], lastSeq: 1 },
   }
-  const facts = { effects: new Map(Object.entries(happened)), kills: 0, hasSmallContext: false }
+  const facts = { effects: new Map(Object.entries(happened)), kills: 0, readyAt: [], hasSmallContext: false }
   return checkSession(stage, stored, facts).map(({ rule }) => rule)
 }
 
@@ -299,4 +300,11 @@ test("[FS5] rows with a hole are a violation and no crash", () => {
   const [hole] = [] as Message["parts"]
   const parts = [hole as Message["parts"][number]]
   expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
+})
+
+test("[FS5] an end that comes too late after its beginning, or after the last restart, is found", () => {
+  const began = Date.parse(EMPTY.timestamp)
+  const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
+  expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])
+  expect([lateBy(ended(9_000), []) > 0, lateBy(ended(15_000), [began + 1_000]) > 0]).toEqual([true, true])
 })

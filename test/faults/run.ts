@@ -86,7 +86,12 @@ export async function runPlan(
     const stored = readSessions(server.persist, (error) => {
       violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
     })
-    const facts = { effects: upstream.effects, kills: server.kills(), hasSmallContext: plan.contextTokens !== null }
+    const facts = {
+      effects: upstream.effects,
+      kills: server.kills(),
+      readyAt: server.readyAt,
+      hasSmallContext: plan.contextTokens !== null,
+    }
     for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session), facts))
   } finally {
     await server.stop()

@@ -16,8 +16,8 @@ export interface TestServer {
   crash(): Promise<boolean>
   /** How often it was killed. */
   kills(): number
-  /** When it was last ready again, as `performance.now()`; 0: it was never killed. */
-  readyAt(): number
+  /** When it was ready again after each kill, in milliseconds since 1970. */
+  readonly readyAt: readonly number[]
   /** Takes an idle session out of memory. */
   evict(session: string): Promise<void>
   createSession(): Promise<string>
@@ -33,7 +33,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
   let cuecard = await startCuecard({ persist, vars })
   const port = Number(new URL(cuecard.url).port)
   let kills = 0
-  let readyAt = 0
+  const readyAt: number[] = []
   let crashing: Promise<void> | null = null
   let evicting: Promise<void> = Promise.resolve()
   const restart = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
     kills += 1
     await cuecard.kill()
     cuecard = await startAgain({ persist, port, vars })
-    readyAt = performance.now()
+    readyAt.push(Date.now())
   }
   return {
     persist,
@@ -50,7 +50,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
     port: () => port,
     token: () => cuecard.token,
     kills: () => kills,
-    readyAt: () => readyAt,
+    readyAt,
     async crash() {
       const isFirst = crashing === null
       crashing ??= restart().finally(() => {
