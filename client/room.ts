@@ -206,6 +206,8 @@ export class Room {
   }
 
   send(content: string): void {
+    // Whoever writes again can mean the answer to it.
+    this.#stoppedAt = Number.NEGATIVE_INFINITY
     this.sendAs(this.#deps.nextId(), content)
   }
 

@@ -69,6 +69,15 @@ describe("stopping", () => {
     expect(room.stop()).toBe(true)
   })
 
+  test("[PG18] after new words the next answer can be stopped at once", async () => {
+    const { room, server } = await opened([pageOf([user("q", "go"), running()])])
+    room.stop()
+    server.last().say(ops(11, 10, "a", end("cancelled")))
+    room.send("again")
+    server.last().say(messageFrame(12, 11, wireMessage("b", { exchange_id: "n1" })))
+    expect(room.stop()).toBe(true)
+  })
+
   test("[PG18] pressed between sending and the first word, it stops what begins then", async () => {
     const { room, server } = await opened()
     expect(room.stop()).toBe(false)
