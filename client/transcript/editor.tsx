@@ -60,6 +60,7 @@ export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
   return (
     <form
       class="editor"
+      onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault()
         save()
@@ -72,7 +73,6 @@ export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
         readOnly={isSaving}
         aria-label="Edit message"
         onInput={(event) => write(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
       />
       <p class="note">{isTooLong ? `A message may have ${MAX_MESSAGE_BYTES / 1024} KB at most.` : ""}</p>
       <button type="button" aria-disabled={isHeard} onClick={giveUp}>

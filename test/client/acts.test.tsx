@@ -219,11 +219,12 @@ describe("words said differently", () => {
 
   test("[PG22] until it is heard, a saved edit can be given up by Escape and by Cancel", async () => {
     for (const giveUp of ["Escape", "Cancel"]) {
-      const { root, field, type, wishes, commands } = await editing()
+      const { root, type, wishes, commands } = await editing()
       await type("new words")
       commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
       await soon()
-      if (giveUp === "Escape") press(field, "Escape")
+      // A mouse left the focus on Save.
+      if (giveUp === "Escape") press(button(root, "Saving…"), "Escape")
       else button(root, "Cancel").click()
       await soon()
       expect(wishes.giveUpEdit.mock.calls).toEqual([["q"]])
