@@ -31,7 +31,7 @@ const errorSchema = v.object({ code: v.string(), message: v.string() })
 export const approvalSchema = v.picklist(["asked", "allowed", "denied"])
 
 /** Size of a text, in lines and UTF-8 bytes. */
-const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
+export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
 const eventSchema = v.variant("type", [
   /** A model call begins: what follows stands in parts of its own. */

@@ -1,0 +1,244 @@
+/**
+ * assemble.ts: records of any producer become messages.
+ *
+ * records, in reading order → ASSEMBLE → events → intake (clean) → fold → messages
+ * Takes turn records, stream events and mixes of both. A record without `responseId` belongs to the answer that stands
+ * open in the turn of the last question. What comes for a message that is closed already is told apart, so that a
+ * transcript of any length needs the memory of one turn.
+ * Pure.
+ */
+
+import type { TurnEvent } from "./event.ts"
+import { createIntake } from "./intake.ts"
+import { MAX_ID_CHARS } from "./limits.ts"
+import { fold, isSettled, callsOf, type Message, openMessage } from "./message.ts"
+import type { StreamRecord } from "./record.ts"
+
+/** A message, whole; and where its file says that it stood, if it does. */
+export interface Assembled {
+  readonly kind: "message"
+  readonly message: Message
+  readonly pos: number | null
+  /** Undefined: the file does not say. */
+  readonly parent: number | null | undefined
+}
+
+/** Something that came for a message after it was closed. */
+export interface Late {
+  readonly kind: "late"
+  readonly id: string
+  readonly events: readonly TurnEvent[]
+}
+
+export interface Assembler {
+  /** What this record closes. */
+  take(record: StreamRecord): readonly (Assembled | Late)[]
+  /** The file is over. */
+  end(): readonly (Assembled | Late)[]
+}
+
+interface Open {
+  readonly id: string
+  readonly exchange: string
+  readonly timestamp: string
+  /** Events, and texts that count only if nothing streams. */
+  readonly events: (TurnEvent | { readonly type: "unstreamed"; readonly text: string })[]
+  step: number
+  isStreamed: boolean
+  /** Something of the part that is open has come. */
+  hasDelta: boolean
+  last: Extract<StreamRecord, { type: "assistant_message" }> | null
+  isCancelled: boolean
+}
+
+/**
+ * Shapes  records → messages, in the order in which they were closed; ids that are no ids of ours are made so.
+ * Cost    linear; the memory of one turn, and an id for each message that is closed.
+ * Source  SPEC RE3–RE6; seed 001 §6.
+ */
+export function createAssembler(): Assembler {
+  const open = new Map<string, Open>()
+  const closed = new Set<string>()
+  let exchange = ""
+  let count = 0
+  const freshId = (): string => `imported-${++count}`
+
+  const closeAll = (): Assembled[] => {
+    const done = [...open.values()].map(assemble)
+    for (const id of open.keys()) closed.add(id)
+    open.clear()
+    return done
+  }
+  const ask = (record: Extract<StreamRecord, { type: "user_message" | "agent_message" }>): Assembled[] => {
+    const done = closeAll()
+    const id = idOf(record.responseId ?? record.turnId) ?? freshId()
+    exchange = idOf(record.turnId) ?? id
+    closed.add(id)
+    const message = openMessage({
+      ...{ id, role: record.type === "user_message" ? "user" : "agent", exchange_id: exchange, status: "completed" },
+      ...{ words: record.text.toWellFormed(), timestamp: timeOf(record), version: record.version ?? 1 },
+      reply_to: record.type === "user_message" ? idOf(record.replyTo) : null,
+    })
+    return [...done, { kind: "message", message, pos: record.pos ?? null, parent: record.parent }]
+  }
+  const answerOf = (record: StreamRecord): Open => {
+    const id = idOf(record.responseId) ?? [...open.keys()].at(-1) ?? freshId()
+    const known = open.get(id)
+    if (known !== undefined) return known
+    const turn = idOf(record.turnId) ?? (exchange === "" ? id : exchange)
+    const made: Open = {
+      ...{ id, exchange: turn, timestamp: timeOf(record), events: [], step: 0 },
+      ...{ isStreamed: false, hasDelta: false, last: null, isCancelled: false },
+    }
+    open.set(id, made)
+    return made
+  }
+  return {
+    take(record) {
+      if (record.type === "user_message" || record.type === "agent_message") return ask(record)
+      if (record.type === "signature") return []
+      const id = idOf(record.responseId)
+      if (id !== null && closed.has(id)) {
+        const late: Open = { ...answerOf({ ...record, responseId: freshId() }), id }
+        open.delete(`imported-${count}`)
+        hear(late, record)
+        const events = late.events.filter((event) => event.type === "tool_result")
+        return events.length === 0 ? [] : [{ kind: "late", id, events }]
+      }
+      hear(answerOf(record), record)
+      return []
+    },
+    end: closeAll,
+  }
+}
+
+/** Takes one record into the answer that it belongs to. */
+function hear(
+  answer: Open,
+  record: Exclude<StreamRecord, { type: "user_message" | "agent_message" | "signature" }>,
+): void {
+  const say = (event: Open["events"][number]): void => void answer.events.push(event)
+  for (; answer.step < (record.step ?? 0); answer.step++) say({ type: "step_start" })
+  switch (record.type) {
+    case "text_delta":
+    case "thinking_delta":
+      answer.isStreamed ||= record.type === "text_delta"
+      answer.hasDelta = true
+      return say({ type: record.type, delta: record.delta })
+    case "thinking_start":
+      answer.hasDelta = false
+      return say({ type: "thinking_done" })
+    case "text_done":
+      if (!answer.hasDelta && record.text !== undefined) {
+        answer.isStreamed = true
+        say({ type: "text_delta", delta: record.text })
+      }
+      answer.hasDelta = false
+      // A part that was cut is left open: the end of its message cuts it.
+      return record.cut === true ? undefined : say({ type: "text_done" })
+    case "thinking_done": {
+      if (!answer.hasDelta && record.text !== undefined) say({ type: "thinking_delta", delta: record.text })
+      answer.hasDelta = false
+      return say({ type: "thinking_done", ...(record.ms === undefined ? {} : { ms: record.ms }) })
+    }
+    case "assistant_message":
+      answer.last = record
+      return say({ type: "unstreamed", text: record.text })
+    case "output_cancelled":
+      answer.isCancelled = true
+      return undefined
+    case "agent_callback":
+      if (record.callId === undefined) return undefined
+      return say(resultOf(callIdOf(record.callId), true, record.text, undefined, null))
+    case "tool_call":
+    case "tool_call_start":
+    case "tool_approval":
+    case "tool_output_delta":
+    case "tool_result":
+      answer.hasDelta = false
+      return hearCall(say, record)
+  }
+}
+
+type CallRecord = Extract<StreamRecord, { type: `tool_${string}` }>
+
+function hearCall(say: (event: TurnEvent) => void, record: CallRecord): void {
+  const call_id = callIdOf(record.callId)
+  switch (record.type) {
+    case "tool_call":
+      return say({ type: "tool_call", call_id, name: record.toolName, args: record.arguments })
+    case "tool_call_start": {
+      const { toolName, channel = "external", ordinal = null, ephemeral = false } = record
+      // Where a call is only told by its start; a second one of the same id changes nothing.
+      if (toolName !== undefined) say({ type: "tool_call", call_id, name: toolName, args: record.arguments ?? "{}" })
+      return say({ type: "tool_call_start", call_id, channel, ordinal, ephemeral })
+    }
+    case "tool_approval":
+      return say({ type: "tool_approval", call_id, approval: record.approval })
+    case "tool_output_delta":
+      return say({ type: "tool_output_delta", call_id, delta: record.delta.toWellFormed() })
+    case "tool_result": {
+      const { ok, result, error, card = null, outputSize } = record
+      const event = resultOf(call_id, ok, result, error, card)
+      return say(outputSize === undefined ? event : { ...event, output_size: outputSize })
+    }
+  }
+}
+
+function resultOf(
+  call_id: string,
+  ok: boolean,
+  result: unknown,
+  error: { readonly code: string; readonly message: string } | undefined,
+  card: string | null,
+): Extract<TurnEvent, { type: "tool_result" }> {
+  const status = ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
+  const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
+  return { type: "tool_result", call_id, status, result: text?.toWellFormed() ?? null, card, error: error ?? null }
+}
+
+/** The message that an answer's records come to. */
+function assemble(answer: Open): Assembled {
+  const { last, isStreamed, isCancelled } = answer
+  const { id, exchange: exchange_id, timestamp } = answer
+  const summary = last?.summary ?? null
+  const head = { id, role: "assistant", exchange_id, timestamp, version: last?.version ?? 1, summary } as const
+  const intake = createIntake()
+  let message: Message = openMessage({ ...head, reply_to: idOf(last?.replyTo) })
+  for (const event of answer.events) {
+    if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
+    const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
+    for (const clean of intake.take(raw)) message = fold(message, clean)
+  }
+  const { status, reason } = endOf(message, last, isCancelled)
+  for (const clean of intake.take({ type: "end", status, reason, metrics: last?.metrics ?? null }))
+    message = fold(message, clean)
+  return { kind: "message", message, pos: last?.pos ?? null, parent: last?.parent }
+}
+
+type Ended = "completed" | "cancelled" | "interrupted" | "failed"
+
+/** How it ended, where it is told; else from what is there: calls that never came back tell of an end from outside. */
+function endOf(message: Message, last: Open["last"], isCancelled: boolean): { status: Ended; reason: string | null } {
+  const status = last?.status
+  if (status === "running" || status === "waiting") return { status: "interrupted", reason: "process_restart" }
+  if (status !== undefined) return { status, reason: last?.reason ?? null }
+  if (isCancelled) return { status: "cancelled", reason: null }
+  const isWhole = callsOf(message).every((call) => isSettled(call.status))
+  return isWhole ? { status: "completed", reason: null } : { status: "interrupted", reason: null }
+}
+
+/** Ids of other producers may hold anything: what is no id of ours is kept as far as it can be one. */
+function idOf(text: string | undefined): string | null {
+  const id = (text ?? "").replace(/[^A-Za-z0-9_-]/g, "-").slice(0, MAX_ID_CHARS)
+  return id === "" ? null : id
+}
+
+function callIdOf(text: string): string {
+  return idOf(text) ?? "call"
+}
+
+function timeOf({ timestamp }: StreamRecord): string {
+  const time = Date.parse(timestamp ?? "")
+  return new Date(Number.isNaN(time) ? 0 : time).toISOString()
+}

@@ -1,0 +1,220 @@
+/**
+ * record.ts: the stream-event records of a transcript, one JSON object a line: what an export writes and an import reads.
+ *
+ * Message → RECORDS → JSONL → RECORDS → events → fold → Message
+ * The words are those of seed 001 §2, with `turnId` and `responseId` on all of them. A result holds data only; the tag
+ * that it cued has a field of its own (law 5).
+ * Pure.
+ */
+
+import * as v from "valibot"
+import { resultData } from "./cue.ts"
+import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
+import { type Fault, fail, type Result, succeed } from "./fault.ts"
+import { parseJson } from "./frame.ts"
+import { contentOf, isEnded, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
+
+/** What any record may carry; other producers leave most of it out. */
+const common = {
+  /** ISO 8601. */
+  timestamp: v.optional(v.string()),
+  sessionId: v.optional(v.string()),
+  /** The exchange: a question, and all answers to it. */
+  turnId: v.optional(v.string()),
+  /** The message that it is about. */
+  responseId: v.optional(v.string()),
+  /** Model call of the turn, from 1. */
+  step: v.optional(v.number()),
+}
+
+/** Where a message of ours stands: its position never changes, and versions stand under the same parent. */
+const place = {
+  pos: v.optional(v.number()),
+  parent: v.optional(v.nullable(v.number())),
+  version: v.optional(v.number()),
+}
+
+const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
+
+const recordSchema = v.variant("type", [
+  v.object({
+    ...{ type: v.literal("user_message"), ...common, ...place },
+    text: v.string(),
+    replyTo: v.optional(v.string()),
+  }),
+  /** How an answer stands. Its `text` counts only where nothing of it streamed. */
+  v.object({
+    ...{ type: v.literal("assistant_message"), ...common, ...place },
+    text: v.string(),
+    status: v.optional(statusSchema),
+    reason: v.optional(v.nullable(v.string())),
+    metrics: v.optional(v.nullable(metricsSchema)),
+    summary: v.optional(v.object({ text: v.string(), upto: v.number() })),
+    replyTo: v.optional(v.string()),
+  }),
+  v.object({ type: v.literal("text_delta"), ...common, delta: v.string() }),
+  /** The text is over. `cut`: its turn ended it from outside. */
+  v.object({
+    ...{ type: v.literal("text_done"), ...common },
+    text: v.optional(v.string()),
+    cut: v.optional(v.boolean()),
+  }),
+  v.object({ type: v.literal("thinking_start"), ...common }),
+  v.object({ type: v.literal("thinking_delta"), ...common, delta: v.string() }),
+  v.object({
+    ...{ type: v.literal("thinking_done"), ...common },
+    text: v.optional(v.string()),
+    ms: v.optional(v.number()),
+  }),
+  v.object({
+    ...{ type: v.literal("tool_call"), ...common },
+    ...{ callId: v.string(), toolName: v.string() },
+    arguments: v.optional(v.string(), "{}"),
+  }),
+  v.object({
+    ...{ type: v.literal("tool_call_start"), ...common },
+    ...{ callId: v.string(), toolName: v.optional(v.string()), arguments: v.optional(v.string()) },
+    channel: v.optional(channelSchema),
+    ordinal: v.optional(v.nullable(v.number())),
+    ephemeral: v.optional(v.boolean()),
+  }),
+  v.object({ type: v.literal("tool_approval"), ...common, callId: v.string(), approval: approvalSchema }),
+  v.object({ type: v.literal("tool_output_delta"), ...common, callId: v.string(), delta: v.string() }),
+  v.object({
+    ...{ type: v.literal("tool_result"), ...common },
+    ...{ callId: v.string(), toolName: v.optional(v.string()), ok: v.boolean() },
+    /** Data: text, or any JSON. */
+    result: v.optional(v.unknown()),
+    error: v.optional(v.object({ code: v.string(), message: v.string() })),
+    card: v.optional(v.nullable(v.string())),
+    outputSize: v.optional(sizeSchema),
+  }),
+  v.object({ type: v.literal("output_cancelled"), ...common }),
+  v.object({
+    ...{ type: v.literal("agent_message"), ...common, ...place },
+    text: v.string(),
+    from: v.optional(v.string()),
+    agentExchangeId: v.optional(v.string()),
+  }),
+  v.object({
+    ...{ type: v.literal("agent_callback"), ...common },
+    text: v.string(),
+    callId: v.optional(v.string()),
+    agentExchangeId: v.optional(v.string()),
+  }),
+  /** The last line of an export: where its active path ends, and who vouches for all before it. */
+  v.object({
+    ...{ type: v.literal("signature"), ...common },
+    tip: v.nullable(v.number()),
+    title: v.string(),
+    records: v.number(),
+    algorithm: v.literal("HMAC-SHA256"),
+    value: v.string(),
+  }),
+])
+
+export type StreamRecord = v.InferOutput<typeof recordSchema>
+export type RecordType = StreamRecord["type"]
+
+/**
+ * Reads one line of JSONL.
+ *
+ * Shapes  text → StreamRecord; fields that are not known are dropped.
+ * Errors  `body_malformed` where it is no JSON object, `field_invalid` with the field.
+ */
+export function parseRecord(line: string): Result<StreamRecord, Fault> {
+  const value = parseJson(line)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "body_malformed" })
+  const parsed = v.safeParse(recordSchema, value, { abortEarly: true })
+  if (parsed.success) return succeed(parsed.output)
+  return fail({ reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? "type" })
+}
+
+/** A message, and where it stands. */
+export interface PlacedMessage {
+  readonly pos: number
+  readonly parent: number | null
+  readonly message: Message
+}
+
+/**
+ * The records of one message, in the order in which an import reads them back to the same message.
+ *
+ * Cost    linear in the message.
+ * Source  SPEC RE1, RE2.
+ */
+export function recordsOf({ pos, parent, message }: PlacedMessage, sessionId: string): StreamRecord[] {
+  const { id, role, exchange_id, timestamp, version, reply_to } = message
+  const base = { timestamp, sessionId, turnId: exchange_id, responseId: id }
+  const where = { pos, parent, ...(version > 1 ? { version } : {}) }
+  const reply = reply_to === null ? {} : { replyTo: reply_to }
+  if (role !== "assistant") return [{ type: "user_message", ...base, ...where, text: message.words, ...reply }]
+  const { status, reason, metrics, summary } = message
+  const told = summary === null ? {} : { summary }
+  const shown = status === "queued" ? "running" : status
+  return [
+    ...message.parts.flatMap((part) => partRecords(part, { ...base, step: part.step })),
+    ...(status === "cancelled" ? [{ type: "output_cancelled" as const, ...base }] : []),
+    {
+      ...{ type: "assistant_message", ...base, ...where, text: contentOf(message), status: shown, reason, metrics },
+      ...{ ...told, ...reply },
+    },
+  ]
+}
+
+type Base = Pick<StreamRecord, "timestamp" | "sessionId" | "turnId" | "responseId" | "step">
+
+function partRecords(part: Part, base: Base): StreamRecord[] {
+  switch (part.type) {
+    case "thinking": {
+      const ms = part.ms === null ? {} : { ms: part.ms }
+      return [
+        { type: "thinking_start", ...base },
+        { type: "thinking_delta", ...base, delta: part.text },
+        ...(part.open ? [] : [{ type: "thinking_done" as const, ...base, text: part.text, ...ms }]),
+      ]
+    }
+    case "text": {
+      const cut = part.cut === true ? { cut: true } : {}
+      return [
+        { type: "text_delta", ...base, delta: part.text },
+        ...(part.open ? [] : [{ type: "text_done" as const, ...base, text: part.text, ...cut }]),
+      ]
+    }
+    case "tool_call":
+      return callRecords(part.call, base)
+  }
+}
+
+function callRecords(call: ToolCall, base: Base): StreamRecord[] {
+  const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval, output } = call
+  const records: StreamRecord[] = [{ type: "tool_call", ...base, callId, toolName, arguments: args }]
+  if (approval !== null) records.push({ type: "tool_approval", ...base, callId, approval: "asked" })
+  if (approval !== null && approval !== "asked") records.push({ type: "tool_approval", ...base, callId, approval })
+  if (channel !== null) {
+    const start = { callId, toolName, arguments: args, channel, ordinal, ...(ephemeral ? { ephemeral } : {}) }
+    records.push({ type: "tool_call_start", ...base, ...start })
+  }
+  if (output !== "") records.push({ type: "tool_output_delta", ...base, callId, delta: output })
+  if (isSettled(call.status)) records.push(resultRecord(call, base))
+  return records
+}
+
+function resultRecord(
+  { call_id: callId, name: toolName, status, result, error, card, outputSize }: ToolCall,
+  base: Base,
+) {
+  return {
+    ...{ type: "tool_result" as const, ...base, callId, toolName, ok: status === "ok" },
+    // The trailer stays home (law 5).
+    ...(result === null ? {} : { result: resultData({ name: toolName, result }) }),
+    ...(error === null ? {} : { error }),
+    ...(card === null ? {} : { card }),
+    ...(outputSize === null ? {} : { outputSize }),
+  } satisfies StreamRecord
+}
+
+/** Whether an answer can still change: an export of it tells how it stands now. */
+export function isOpen(message: Message): boolean {
+  return message.role === "assistant" && !isEnded(message.status)
+}
