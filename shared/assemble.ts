@@ -76,7 +76,7 @@ export function createAssembler(): Assembler {
     closed.add(id)
     const message = openMessage({
       ...{ id, role: record.type === "user_message" ? "user" : "agent", exchange_id: exchange, status: "completed" },
-      ...{ words: record.text.toWellFormed(), timestamp: timeOf(record), version: record.version ?? 1 },
+      ...{ words: record.text, timestamp: timeOf(record), version: record.version ?? 1 },
       reply_to: record.type === "user_message" ? idOf(record.replyTo) : null,
     })
     return [...done, { kind: "message", message, pos: record.pos ?? null, parent: record.parent }]
@@ -176,7 +176,7 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord): void {
     case "tool_approval":
       return say({ type: "tool_approval", call_id, approval: record.approval })
     case "tool_output_delta":
-      return say({ type: "tool_output_delta", call_id, delta: record.delta.toWellFormed() })
+      return say({ type: "tool_output_delta", call_id, delta: record.delta })
     case "tool_result": {
       const { ok, result, error, card = null, outputSize } = record
       const event = resultOf(call_id, ok, result, error, card)
@@ -194,7 +194,7 @@ function resultOf(
 ): Extract<TurnEvent, { type: "tool_result" }> {
   const status = ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
   const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
-  return { type: "tool_result", call_id, status, result: text?.toWellFormed() ?? null, card, error: error ?? null }
+  return { type: "tool_result", call_id, status, result: text, card, error: error ?? null }
 }
 
 /** The message that an answer's records come to. */

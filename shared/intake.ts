@@ -21,10 +21,16 @@ type Kind = "text" | "thinking"
 /**
  * Goes on where a stored message ends.
  *
- * Shapes  (kind of its open part or null, saved cleaner) → Intake.
+ * Shapes  (kind of its open part or null, saved cleaner, ids of its calls) → Intake.
  * Cost    one pass over the text.
  */
-export function createIntake(openKind: Kind | null = null, saved?: CleanState): Intake {
+export function createIntake(openKind: Kind | null = null, saved?: CleanState, calls: Iterable<string> = []): Intake {
+  const known = new Set(calls)
+  const isNew = (call_id: string): boolean => {
+    if (known.has(call_id)) return false
+    known.add(call_id)
+    return true
+  }
   let kind = openKind
   let cleaner: Cleaner = createCleaner(saved)
   const settle = (): TurnEvent[] => {
@@ -49,16 +55,20 @@ export function createIntake(openKind: Kind | null = null, saved?: CleanState): 
         case "step_start":
         case "text_done":
         case "thinking_done":
-        case "tool_call":
         case "end":
           return [...settle(), event]
+        case "tool_call":
+          // A second call of the same id changes nothing, so it must not end what is open either.
+          return isNew(event.call_id) ? [...settle(), event] : [event]
         case "summary":
           return [{ ...event, text: clean(event.text) }]
         case "tool_approval":
         case "tool_call_start":
         case "tool_output_delta":
-        case "tool_result":
           return [event]
+        case "tool_result":
+          // A result whose call never came is shown on its own, and ends the part that is open.
+          return isNew(event.call_id) ? [...settle(), event] : [event]
       }
     },
   }

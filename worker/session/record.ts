@@ -10,7 +10,15 @@ import type { CleanState } from "../../shared/clean.ts"
 import type { TurnEvent } from "../../shared/event.ts"
 import { type Op, parseJson } from "../../shared/frame.ts"
 import { createIntake, type Intake } from "../../shared/intake.ts"
-import { fold, isEnded, type Message, type MessageStatus, type Part, type ToolCall } from "../../shared/message.ts"
+import {
+  callsOf,
+  fold,
+  isEnded,
+  type Message,
+  type MessageStatus,
+  type Part,
+  type ToolCall,
+} from "../../shared/message.ts"
 import { createTranscriber, type Drift, opsBeside } from "../../shared/segment.ts"
 import { createLeafWriter } from "./leaves.ts"
 import type { StoredMessage } from "./rows.ts"
@@ -125,11 +133,12 @@ function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
   const last = message.parts.at(-1)
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake()
   const held = store.openLeaf(pos)?.held ?? null
+  const calls = callsOf(message).map((call) => call.call_id)
   try {
     // Our own row: `save` wrote it; but perhaps that of another version, whose state this one cannot read.
-    return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState))
+    return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
-    return createIntake(last.type)
+    return createIntake(last.type, undefined, calls)
   }
 }
 
