@@ -21,6 +21,7 @@ export interface Assembled {
   readonly pos: number | null
   /** Undefined: the file does not say. */
   readonly parent: number | null | undefined
+  readonly tip: number | null
 }
 
 /** Something that came for a message after it was closed. */
@@ -79,7 +80,7 @@ export function createAssembler(): Assembler {
       ...{ words: record.text, timestamp: timeOf(record), version: record.version ?? 1 },
       reply_to: record.type === "user_message" ? idOf(record.replyTo) : null,
     })
-    return [...done, { kind: "message", message, pos: record.pos ?? null, parent: record.parent }]
+    return [...done, { kind: "message", message, ...placeOf(record) }]
   }
   const answerOf = (record: StreamRecord): Open => {
     const id = idOf(record.responseId) ?? [...open.keys()].at(-1) ?? freshId()
@@ -213,7 +214,17 @@ function assemble(answer: Open): Assembled {
   const { status, reason } = endOf(message, last, isCancelled)
   for (const clean of intake.take({ type: "end", status, reason, metrics: last?.metrics ?? null }))
     message = fold(message, clean)
-  return { kind: "message", message, pos: last?.pos ?? null, parent: last?.parent }
+  return { kind: "message", message, ...placeOf(last ?? {}) }
+}
+
+interface Place {
+  readonly pos?: number | undefined
+  readonly parent?: number | null | undefined
+  readonly tip?: number | undefined
+}
+
+function placeOf({ pos, parent, tip }: Place): Omit<Assembled, "kind" | "message"> {
+  return { pos: pos ?? null, parent, tip: tip ?? null }
 }
 
 type Ended = "completed" | "cancelled" | "interrupted" | "failed"

@@ -32,6 +32,8 @@ const place = {
   pos: v.optional(v.number()),
   parent: v.optional(v.nullable(v.number())),
   version: v.optional(v.number()),
+  /** Where the path below it ended when another version took its place. */
+  tip: v.optional(v.number()),
 }
 
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
@@ -134,6 +136,7 @@ export function parseRecord(line: string): Result<StreamRecord, Fault> {
 export interface PlacedMessage {
   readonly pos: number
   readonly parent: number | null
+  readonly tip: number | null
   readonly message: Message
 }
 
@@ -143,10 +146,10 @@ export interface PlacedMessage {
  * Cost    linear in the message.
  * Source  SPEC RE1, RE2.
  */
-export function recordsOf({ pos, parent, message }: PlacedMessage, sessionId: string): StreamRecord[] {
+export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
   const { id, role, exchange_id, timestamp, version, reply_to } = message
   const base = { timestamp, sessionId, turnId: exchange_id, responseId: id }
-  const where = { pos, parent, ...(version > 1 ? { version } : {}) }
+  const where = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
   const reply = reply_to === null ? {} : { replyTo: reply_to }
   if (role !== "assistant") return [{ type: "user_message", ...base, ...where, text: message.words, ...reply }]
   const { status, reason, metrics, summary } = message

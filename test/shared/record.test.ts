@@ -47,10 +47,10 @@ describe("there and back", () => {
       message.parts.some((part) => part.type === "tool_call" && part.call.status === "waiting")
     )
       return
-    const records = recordsOf({ pos: 2, parent: 1, message }, "s1")
+    const records = recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1")
     const [back] = readBack(records)
     expect(back === undefined ? null : shown(back)).toBe(shown(message))
-    const again = back === undefined ? [] : recordsOf({ pos: 2, parent: 1, message: back }, "s1")
+    const again = back === undefined ? [] : recordsOf({ pos: 2, parent: 1, tip: null, message: back }, "s1")
     expect(JSON.stringify(again)).toBe(JSON.stringify(records))
   })
 })
@@ -133,11 +133,13 @@ describe("any stream", () => {
     hold(
       fc.property(fc.array(eventArb, { maxLength: 24 }), (events) => {
         const message = answerOf([...events, { ...END, status: "interrupted" }])
-        const records = recordsOf({ pos: 2, parent: 1, message }, "s1")
+        const records = recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1")
         const [back] = readBack(records)
         if (back === undefined) throw new Error("nothing came back")
         expect(shown(back)).toBe(shown(message))
-        expect(JSON.stringify(recordsOf({ pos: 2, parent: 1, message: back }, "s1"))).toBe(JSON.stringify(records))
+        expect(JSON.stringify(recordsOf({ pos: 2, parent: 1, tip: null, message: back }, "s1"))).toBe(
+          JSON.stringify(records),
+        )
       }),
     )
   })

@@ -43,6 +43,8 @@ const pageSchema = v.object({
   before: v.optional(v.pipe(decimal, v.minValue(1))),
 })
 
+const eventsSchema = v.object({ after: v.optional(decimal) })
+
 /** Another tenant's session has another name: it cannot be reached with this token. */
 function sessionOf(env: Env, claims: Claims, id: string) {
   return v.is(idSchema, id) ? env.SESSION.getByName(`${claims.tenant}:${id}`) : null
@@ -107,6 +109,23 @@ sessions.post("/:id/cancel", async (context) => {
   if (session === null) return answerFault({ reason: "session_unknown" })
   const cancelled = await session.cancel(claims, body.value.exchange_id ?? null)
   return cancelled.ok ? context.json({ ...cancelled.value, status: "cancelled" }) : answerFault(cancelled.fault)
+})
+
+sessions.get("/:id/events", async (context) => {
+  const query = v.safeParse(eventsSchema, context.req.query(), { abortEarly: true })
+  if (!query.success) {
+    return answerFault({ reason: "field_invalid", field: v.getDotPath(query.issues[0]) ?? "query" })
+  }
+  const claims = context.get("claims")
+  const id = context.req.param("id")
+  const session = sessionOf(context.env, claims, id)
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const exported = await session.export(claims, query.output.after ?? null)
+  if (!exported.ok) return answerFault(exported.fault)
+  return context.body(exported.value.lines, 200, {
+    "content-type": "application/jsonl; charset=utf-8",
+    "content-disposition": `attachment; filename="${id}.jsonl"`,
+  })
 })
 
 sessions.get("/:id/socket", async (context) => {

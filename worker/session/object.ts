@@ -12,10 +12,11 @@ import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
-import { type Claims, claimsFrom } from "../tenant/keys.ts"
+import { type Claims, claimsFrom, exportKey } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { timesFor } from "../times.ts"
+import { exportLines } from "./export.ts"
 import { changedSince, type PageQuery, pageJson } from "./history.ts"
 import { plantSockets } from "./plants.ts"
 import { type Revision, revise } from "./revise.ts"
@@ -78,6 +79,18 @@ export class Session extends DurableObject<Env> {
     if (exchange_id === null) return fail({ reason: "turn_ended" })
     const cancelled = sparing(room, () => this.#cancel(room, exchange_id))
     return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
+  }
+
+  /** The transcript as JSONL, from the beginning or after a position. */
+  async export(claims: Claims, after: number | null): Promise<Result<{ readonly lines: ReadableStream }>> {
+    const room = this.#roomOf(claims)
+    if (room === null) return fail({ reason: "session_unknown" })
+    const { id: sessionId, tenant } = room.session
+    const key = await exportKey(this.env.JWT_SECRET ?? "", tenant)
+    const title = room.store.session()?.title ?? ""
+    const { lines, done } = exportLines(room.store, { after, sessionId, title, key })
+    this.ctx.waitUntil(done)
+    return succeed({ lines })
   }
 
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */

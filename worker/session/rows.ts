@@ -41,6 +41,8 @@ export interface StoredMessage {
   readonly seq: number
   /** When a turn that runs or waits is over at the latest, in milliseconds since 1970. */
   readonly deadline: number | null
+  /** Where the path below it ended when another version took its place. */
+  readonly tip?: number | null
   readonly message: Message
 }
 
@@ -128,6 +130,7 @@ export function placeOf(row: Row): Omit<StoredMessage, "message"> {
     parent: numberOrNull(row["parent"]),
     seq: seqOf(row),
     deadline: numberOrNull(row["deadline"]),
+    tip: numberOrNull(row["tip"]),
   }
 }
 

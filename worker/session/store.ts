@@ -152,6 +152,12 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return row === null ? null : storedOf(row)
     },
 
+    /** The message that comes next by position, on whichever path; null after the last. */
+    after(pos: number): StoredMessage | null {
+      const row = first("SELECT * FROM transcript WHERE pos > ? ORDER BY pos LIMIT 1", pos)
+      return row === null ? null : storedOf(row)
+    },
+
     /** The message with this id, also one that waits in the queue or was taken back. */
     find(id: string): Found | null {
       const row = first("SELECT pos, seq, role FROM transcript WHERE id = ?", id)

@@ -84,6 +84,14 @@ export function issueToken({ tenant, user, expires, token, issued }: Claims, sec
     .sign(keyOf(secret))
 }
 
+/** The key with which a tenant's exports are vouched for; nobody can make one from a token. */
+export async function exportKey(secret: string, tenant: string): Promise<CryptoKey> {
+  const hmac = { name: "HMAC", hash: "SHA-256" }
+  const master = await crypto.subtle.importKey("raw", keyOf(secret), hmac, false, ["sign"])
+  const derived = await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard export ${tenant}`))
+  return await crypto.subtle.importKey("raw", derived, hmac, false, ["sign", "verify"])
+}
+
 /** The claims that the Worker verified and passed on with a request; null where there are none. */
 export function claimsFrom(request: Request): Claims | null {
   const parsed = v.safeParse(claimsSchema, parseJson(request.headers.get(CLAIMS_HEADER) ?? ""))

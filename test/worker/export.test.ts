@@ -1,0 +1,109 @@
+/** export.test.ts: a session as JSONL: whole, in part, sealed; and what it comes back to. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { createAssembler } from "../../shared/assemble.ts"
+import { canonicalJson } from "../../shared/frame.ts"
+import { parseRecord } from "../../shared/record.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import { createSeal } from "../../worker/session/seal.ts"
+import { exportKey } from "../../worker/tenant/keys.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
+import { call, freshSession, say, script } from "./follow.ts"
+
+async function linesOf(id: string, after: number | null = null): Promise<string[]> {
+  const exported = await sessionOf(id).export(CLAIMS, after)
+  if (!exported.ok) throw new Error(exported.fault.reason)
+  return (await new Response(exported.value.lines).text()).trimEnd().split("\n")
+}
+
+async function talk(id: string): Promise<void> {
+  const client = await connect(id)
+  client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })
+  const first = await client.untilEnd("q1")
+  client.say({
+    type: "send",
+    id: "q2",
+    content: script([say("Half "), call("probe_stream", { lines: 3 })], [say("done.")]),
+  })
+  await client.untilEnd("q2")
+  client.say({ type: "edit", id: "e1", message: "q2", content: "/say edited" })
+  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("completed")
+  expect(first.status).toBe("completed")
+}
+
+describe("an export", () => {
+  test("[RE3] tells every message, of all versions, with its turn and message on every record, and no trailer", async () => {
+    const id = await freshSession("exp")
+    await talk(id)
+    const lines = await linesOf(id)
+    const records = lines.map((line) => JSON.parse(line))
+    for (const record of records.slice(0, -1)) {
+      expect(record).toMatchObject({ timestamp: expect.any(String), sessionId: id, turnId: expect.any(String) })
+      expect(record.responseId).toEqual(expect.any(String))
+    }
+    expect(lines.join("\n")).not.toContain("MUST wrap")
+    expect(records.filter((record) => record.type === "tool_result").map((record) => record.card ?? null)).toEqual([
+      ...["weather_1", "weather_2"],
+      null,
+    ])
+    expect(records.filter((record) => record.type === "user_message").map((record) => record.text.slice(0, 8))).toEqual(
+      [...["What's t", "/script ", "/say edi"]],
+    )
+    expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
+  })
+
+  test("[RE3] read back it is what history shows", async () => {
+    const id = await freshSession("exp")
+    await talk(id)
+    const assembler = createAssembler()
+    const taken = (await linesOf(id)).flatMap((line) => {
+      const record = parseRecord(line)
+      return record.ok ? assembler.take(record.value) : []
+    })
+    const messages = [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
+    for (const shown of (await pageOf(id)).messages) {
+      const found = messages.find((message) => message.id === shown.id)
+      const { versions: _, version: __, ...rest } = shown
+      const { versions: ___, version: ____, ...back } = messageToWire(found ?? ({} as never))
+      expect(canonicalJson(back)).toBe(canonicalJson(rest))
+    }
+    expect(messages).toHaveLength(6)
+  })
+
+  test("[RE4] is sealed with the tenant's key, whatever session it is in; another tenant's key does not fit", async () => {
+    const id = await freshSession("exp")
+    await talk(id)
+    const records = (await linesOf(id)).map((line) => JSON.parse(line))
+    const { value, ...head } = records.pop()
+    const seal = createSeal()
+    for (const record of [...records, head]) seal.add({ ...record, sessionId: "elsewhere" })
+    const sealed = await seal.value(await exportKey(String(env.JWT_SECRET), CLAIMS.tenant))
+    expect(sealed).toBe(value)
+    const other = createSeal()
+    for (const record of [...records, head]) other.add(record)
+    expect(await other.value(await exportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
+  })
+
+  test("[RE5] goes on after a position, without a seal", async () => {
+    const id = await freshSession("exp")
+    await talk(id)
+    const whole = await linesOf(id)
+    const part = await linesOf(id, 2)
+    expect(part).toEqual(whole.slice(whole.length - 1 - part.length, -1))
+    expect(JSON.parse(part[0] ?? "")).toMatchObject({ type: "user_message", turnId: "q2" })
+  })
+
+  test("[RE5] over HTTP as JSONL; another user's session is not there", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token, "Mine")
+    const answer = await callRoute(`/v1/sessions/${id}/events`, { token })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("content-type")).toContain("application/jsonl")
+    expect(JSON.parse(answer.text)).toMatchObject({ type: "signature", title: "Mine", records: 0 })
+    expect(await callRoute(`/v1/sessions/${id}/events?after=x`, { token })).toEqual(refusal(400, "field_invalid"))
+    const eve = await tokenOf("acme", "eve")
+    expect(await callRoute(`/v1/sessions/${id}/events`, { token: eve })).toEqual(refusal(404, "session_unknown"))
+  })
+})

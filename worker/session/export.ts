@@ -1,0 +1,73 @@
+/**
+ * export.ts: a session's transcript as JSONL, streamed: every message by position, all versions, and a seal at the end.
+ *
+ * store → EXPORT → records → lines
+ */
+
+import { recordsOf, type StreamRecord } from "../../shared/record.ts"
+import { createSeal } from "./seal.ts"
+import type { Store } from "./store.ts"
+
+export interface ExportOptions {
+  /** Position after which to begin; null: the whole, with its seal. */
+  readonly after: number | null
+  readonly sessionId: string
+  readonly title: string
+  readonly key: CryptoKey
+}
+
+export interface Export {
+  readonly lines: ReadableStream<Uint8Array>
+  /** Resolves when all was taken, or the reader went away. */
+  readonly done: Promise<void>
+}
+
+/**
+ * Shapes  (Store, options) → bytes of JSONL. A part, begun `after` a position, has no seal.
+ * Cost    the rows of one message at a time, read as the reader takes them: the memory of one message.
+ * Source  SPEC RE1–RE3.
+ */
+export function exportLines(store: Store, options: ExportOptions): Export {
+  const { readable, writable } = new IdentityTransformStream()
+  const writer = writable.getWriter()
+  const encoder = new TextEncoder()
+  const write = async (): Promise<void> => {
+    for await (const text of linesOf(store, options)) await writer.write(encoder.encode(text))
+    await writer.close()
+  }
+  // A reader that goes away is no fault.
+  return { lines: readable, done: write().catch(() => {}) }
+}
+
+async function* linesOf(store: Store, { after, sessionId, title, key }: ExportOptions): AsyncGenerator<string> {
+  const seal = after === null ? createSeal() : null
+  let records = 0
+  for (let stored = store.after(after ?? 0); stored !== null; stored = store.after(stored.pos)) {
+    const { pos, parent, tip = null, message } = stored
+    const told = recordsOf({ pos, parent, tip, message }, sessionId)
+    for (const record of told) seal?.add(record)
+    records += told.length
+    yield told.map(lineOf).join("")
+  }
+  if (seal === null) return
+  const session = store.session()
+  const timestamp = new Date(session?.created ?? 0).toISOString()
+  const head = {
+    type: "signature",
+    timestamp,
+    sessionId,
+    tip: session?.tip ?? null,
+    title,
+    records,
+    algorithm: SEAL,
+  } as const
+  seal.add(head)
+  yield lineOf({ ...head, value: await seal.value(key) })
+}
+
+/** The only way in which exports are sealed. */
+const SEAL = "HMAC-SHA256"
+
+function lineOf(record: StreamRecord): string {
+  return `${JSON.stringify(record)}\n`
+}
