@@ -249,7 +249,7 @@ function callIdOf(text: string): string {
   return idOf(text) ?? "call"
 }
 
+/** Who reads the file has made it ISO 8601, as ours is. */
 function timeOf({ timestamp }: StreamRecord): string {
-  const time = Date.parse(timestamp ?? "")
-  return new Date(Number.isNaN(time) ? 0 : time).toISOString()
+  return timestamp ?? "1970-01-01T00:00:00.000Z"
 }
