@@ -32,8 +32,8 @@ export interface Late {
 }
 
 export interface Assembler {
-  /** What this record closes. */
-  take(record: StreamRecord): readonly (Assembled | Late)[]
+  /** What this record, the `n`-th of its file, closes. A message without an id is named by the record that opened it. */
+  take(record: StreamRecord, n: number): readonly (Assembled | Late)[]
   /** The file is over. */
   end(): readonly (Assembled | Late)[]
 }
@@ -61,8 +61,8 @@ export function createAssembler(): Assembler {
   const open = new Map<string, Open>()
   const closed = new Set<string>()
   let exchange = ""
-  let count = 0
-  const freshId = (): string => `imported-${++count}`
+  let at = 0
+  const freshId = (): string => `imported-${at}`
 
   const closeAll = (): Assembled[] => {
     const done = [...open.values()].map(assemble)
@@ -87,21 +87,18 @@ export function createAssembler(): Assembler {
     const known = open.get(id)
     if (known !== undefined) return known
     const turn = idOf(record.turnId) ?? (exchange === "" ? id : exchange)
-    const made: Open = {
-      ...{ id, exchange: turn, timestamp: timeOf(record), events: [], step: 0 },
-      ...{ isStreamed: false, hasDelta: false, last: null, isCancelled: false },
-    }
+    const made = openAnswer(id, turn, record)
     open.set(id, made)
     return made
   }
   return {
-    take(record) {
+    take(record, n) {
+      at = n
       if (record.type === "user_message" || record.type === "agent_message") return ask(record)
       if (record.type === "signature") return []
       const id = idOf(record.responseId)
       if (id !== null && closed.has(id)) {
-        const late: Open = { ...answerOf({ ...record, responseId: freshId() }), id }
-        open.delete(`imported-${count}`)
+        const late = openAnswer(id, exchange, record)
         hear(late, record)
         const events = late.events.filter((event) => event.type === "tool_result")
         return events.length === 0 ? [] : [{ kind: "late", id, events }]
@@ -110,6 +107,13 @@ export function createAssembler(): Assembler {
       return []
     },
     end: closeAll,
+  }
+}
+
+function openAnswer(id: string, exchange: string, record: StreamRecord): Open {
+  return {
+    ...{ id, exchange, timestamp: timeOf(record), events: [], step: 0 },
+    ...{ isStreamed: false, hasDelta: false, last: null, isCancelled: false },
   }
 }
 
@@ -203,7 +207,8 @@ function assemble(answer: Open): Assembled {
   const { last, isStreamed, isCancelled } = answer
   const { id, exchange: exchange_id, timestamp } = answer
   const summary = last?.summary ?? null
-  const head = { id, role: "assistant", exchange_id, timestamp, version: last?.version ?? 1, summary } as const
+  const origin = last?.origin ?? null
+  const head = { id, role: "assistant", exchange_id, timestamp, version: last?.version ?? 1, summary, origin } as const
   const intake = createIntake()
   let message: Message = openMessage({ ...head, reply_to: idOf(last?.replyTo) })
   for (const event of answer.events) {

@@ -50,6 +50,9 @@ export type Fault =
   | { readonly reason: "body_malformed" }
   | { readonly reason: "body_too_large"; readonly max: number }
   | { readonly reason: "field_invalid"; readonly field: string }
+  | { readonly reason: "import_too_large"; readonly max: number }
+  | { readonly reason: "import_empty" }
+  | { readonly reason: "session_begun" }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "internal" }
 
@@ -144,6 +147,12 @@ export function faultToWire(fault: Fault): WireFault {
       return say(413, `A body may have ${fault.max} bytes at most.`)
     case "field_invalid":
       return say(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+    case "import_too_large":
+      return say(413, `A file may have ${fault.max} bytes at most. Send it in numbered parts.`)
+    case "import_empty":
+      return say(422, "There is nothing in this file that can be used.")
+    case "session_begun":
+      return say(409, "This session has messages of its own. Import into a new one.")
     case "deployment_unsafe":
       return say(503, `This deployment refuses to serve: ${fault.because}.`)
     case "internal":

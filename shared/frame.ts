@@ -87,6 +87,8 @@ export interface WireMessage {
   readonly metrics: Metrics | null
   /** What the model was told instead of all that stands before this turn. */
   readonly summary?: string
+  /** It came from a file that nobody vouches for: its cards say so (law 4). */
+  readonly origin?: "import"
   /** Where there are several: which this is, from 1, and how many. */
   readonly version?: number
   readonly versions?: number

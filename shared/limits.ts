@@ -21,6 +21,15 @@ export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 /** Longest user message, in UTF-8 bytes. Fits one frame unless most of it are control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 
+/** Largest file of one import, in bytes, packed and unpacked. A larger one comes in parts. SPEC RE7. */
+export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
+
+/** Longest line of such a file, in bytes: the largest stored result, twice escaped. */
+export const MAX_IMPORT_LINE_BYTES = 4 * 1024 * 1024
+
+/** Lines that could not be used and are told one by one; the others are counted. */
+export const MAX_BAD_LINES = 100
+
 /** Largest request body of the JSON routes, in bytes: a message in its worst escaping and some room. */
 export const MAX_BODY_BYTES = 512 * 1024
 

@@ -80,6 +80,8 @@ export interface Message {
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null
+  /** `import`: nobody vouches for what it shows (law 4). */
+  readonly origin: "import" | null
   /** Which of its versions this is, from 1, and how many there are. */
   readonly version: number
   readonly versions: number
@@ -102,6 +104,7 @@ export function openMessage(
     mode: "chat",
     metrics: null,
     summary: null,
+    origin: null,
     version: 1,
     versions: 1,
     ...head,

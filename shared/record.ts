@@ -52,6 +52,8 @@ const recordSchema = v.variant("type", [
     reason: v.optional(v.nullable(v.string())),
     metrics: v.optional(v.nullable(metricsSchema)),
     summary: v.optional(v.object({ text: v.string(), upto: v.number() })),
+    /** Nobody vouched for it when it came here: a seal of ours does not change that. */
+    origin: v.optional(v.literal("import")),
     replyTo: v.optional(v.string()),
   }),
   v.object({ type: v.literal("text_delta"), ...common, delta: v.string() }),
@@ -153,7 +155,10 @@ export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionI
   const reply = reply_to === null ? {} : { replyTo: reply_to }
   if (role !== "assistant") return [{ type: "user_message", ...base, ...where, text: message.words, ...reply }]
   const { status, reason, metrics, summary } = message
-  const told = summary === null ? {} : { summary }
+  const told = {
+    ...(summary === null ? {} : { summary }),
+    ...(message.origin === null ? {} : { origin: message.origin }),
+  }
   const shown = status === "queued" ? "running" : status
   return [
     ...message.parts.flatMap((part) => partRecords(part, { ...base, step: part.step })),

@@ -86,10 +86,11 @@ export function messageToWire(message: Message): WireMessage {
 }
 
 /** What most messages have not. */
-function extrasOf({ reply_to, summary, version, versions }: Message): Partial<WireMessage> {
+function extrasOf({ reply_to, summary, origin, version, versions }: Message): Partial<WireMessage> {
   return {
     ...(reply_to === null ? {} : { reply_to }),
     ...(summary === null ? {} : { summary: summary.text }),
+    ...(origin === null ? {} : { origin }),
     ...(versions > 1 ? { version, versions } : {}),
   }
 }

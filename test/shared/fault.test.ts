@@ -39,6 +39,9 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   body_malformed: { reason: "body_malformed" },
   body_too_large: { reason: "body_too_large", max: 524288 },
   field_invalid: { reason: "field_invalid", field: "…" },
+  import_too_large: { reason: "import_too_large", max: 67108864 },
+  import_empty: { reason: "import_empty" },
+  session_begun: { reason: "session_begun" },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
   internal: { reason: "internal" },
 }

@@ -23,10 +23,10 @@ function answerOf(events: readonly TurnEvent[]): Message {
 function readBack(records: readonly object[]): Message[] {
   const assembler = createAssembler()
   const lines = records.map((record) => JSON.stringify(record))
-  const taken = lines.flatMap((line) => {
+  const taken = lines.flatMap((line, n) => {
     const record = parseRecord(line)
     if (!record.ok) throw new Error(`${line}: ${JSON.stringify(record.fault)}`)
-    return assembler.take(record.value)
+    return assembler.take(record.value, n)
   })
   return [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
 }

@@ -58,9 +58,9 @@ describe("an export", () => {
     const id = await freshSession("exp")
     await talk(id)
     const assembler = createAssembler()
-    const taken = (await linesOf(id)).flatMap((line) => {
+    const taken = (await linesOf(id)).flatMap((line, n) => {
       const record = parseRecord(line)
-      return record.ok ? assembler.take(record.value) : []
+      return record.ok ? assembler.take(record.value, n) : []
     })
     const messages = [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
     for (const shown of (await pageOf(id)).messages) {

@@ -128,6 +128,16 @@ sessions.get("/:id/events", async (context) => {
   })
 })
 
+sessions.post("/:id/import", async (context) => {
+  const claims = context.get("claims")
+  const session = sessionOf(context.env, claims, context.req.param("id"))
+  const { body } = context.req.raw
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  if (body === null) return answerFault({ reason: "import_empty" })
+  const imported = await session.import(claims, body)
+  return imported.ok ? context.json(imported.value, 200) : answerFault(imported.fault)
+})
+
 sessions.get("/:id/socket", async (context) => {
   if (!isUpgrade(context)) return answerFault({ reason: "upgrade_expected" })
   const spoken = spokenProtocols(context)

@@ -42,16 +42,17 @@ export function exportLines(store: Store, options: ExportOptions): Export {
 async function* linesOf(store: Store, { after, sessionId, title, key }: ExportOptions): AsyncGenerator<string> {
   const seal = after === null ? createSeal() : null
   let records = 0
+  let timestamp = new Date(0).toISOString()
   for (let stored = store.after(after ?? 0); stored !== null; stored = store.after(stored.pos)) {
     const { pos, parent, tip = null, message } = stored
     const told = recordsOf({ pos, parent, tip, message }, sessionId)
     for (const record of told) seal?.add(record)
     records += told.length
+    timestamp = message.timestamp
     yield told.map(lineOf).join("")
   }
   if (seal === null) return
   const session = store.session()
-  const timestamp = new Date(session?.created ?? 0).toISOString()
   const head = {
     type: "signature",
     timestamp,

@@ -17,6 +17,8 @@ import type { Revoked } from "../tenant/revocation.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { timesFor } from "../times.ts"
 import { exportLines } from "./export.ts"
+import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
+import { createStaging } from "./staging.ts"
 import { changedSince, type PageQuery, pageJson } from "./history.ts"
 import { plantSockets } from "./plants.ts"
 import { type Revision, revise } from "./revise.ts"
@@ -43,6 +45,7 @@ export class Session extends DurableObject<Env> {
       migrate(ctx.storage)
       this.#enter()
       this.#advance()
+      this.#resumeImport()
     }
   }
 
@@ -91,6 +94,17 @@ export class Session extends DurableObject<Env> {
     const { lines, done } = exportLines(room.store, { after, sessionId, title, key })
     this.ctx.waitUntil(done)
     return succeed({ lines })
+  }
+
+  /** Takes a file of records; what of it cannot be folded at once is folded later. */
+  async import(claims: Claims, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
+    const room = this.#roomOf(claims)
+    if (room === null) return fail({ reason: "session_unknown" })
+    if (room.turns.isActive()) return fail({ reason: "turn_running" })
+    const host = await this.#importHost(room)
+    const staged = await stageFile(host, body)
+    if (staged.ok && !staged.value.duplicate) await this.#fold(room, host)
+    return staged
   }
 
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
@@ -238,6 +252,30 @@ export class Session extends DurableObject<Env> {
       ...{ storage, env: this.env, sockets: this.#sockets, armAlarm: () => this.#armAlarm() },
       rename: (title) => this.#rename(title),
     })
+  }
+
+  async #importHost(room: Room): Promise<ImportHost> {
+    const { store, nextSeq } = room
+    const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
+    return { store, nextSeq, key, staging: createStaging(this.ctx.storage.sql) }
+  }
+
+  /** A file that was being folded when the last process ended. */
+  #resumeImport(): void {
+    const room = this.#room
+    if (room === null || createStaging(this.ctx.storage.sql).state()?.isDone !== false) return
+    this.ctx.waitUntil(this.#importHost(room).then((host) => this.#fold(room, host)))
+  }
+
+  /** Folds what is staged; every client then reads the history that there is now. */
+  async #fold(room: Room, host: ImportHost): Promise<void> {
+    this.#armAlarm()
+    const folded = await foldStaged(host)
+    if (folded === null) return
+    const epoch = nanoid()
+    room.store.setPath(epoch, folded.tip)
+    room.setEpoch(epoch)
+    if (folded.title !== "" && room.store.session()?.title === "") await this.#rename(folded.title)
   }
 
   async #rename(title: string): Promise<void> {

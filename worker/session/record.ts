@@ -142,9 +142,10 @@ function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
   }
 }
 
-type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, fresh: string) => void
+export type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, fresh: string) => void
 
-function createPartWriter(store: Store, pos: number, save: () => string): PartWriter {
+/** Writes parts of one message; `fresh` is what a text has gained. */
+export function createPartWriter(store: Store, pos: number, save: () => string): PartWriter {
   const writeLeaf = createLeafWriter(store, pos)
   return (seq, at, part, before, fresh) => {
     if (part.type !== "tool_call") {

@@ -26,6 +26,9 @@ export interface Room {
   readonly store: Store
   readonly turns: Turns
   readonly reviser: Reviser
+  /** Gives the next seq. */
+  readonly nextSeq: () => number
+  readonly setEpoch: (epoch: string) => void
   /** Changes whenever another version becomes active. */
   readonly epoch: () => string
   /** Tokens that a message may have. */
@@ -80,7 +83,19 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
     sockets.renew(epoch, seq)
   }
   const reviser: Reviser = { host, turns, maxTokens, setEpoch }
-  return { session, store, turns, reviser, maxTokens, resetSeq, epoch: () => epoch, lastSeq: () => seq }
+  const { nextSeq } = host
+  return {
+    session,
+    store,
+    turns,
+    reviser,
+    maxTokens,
+    resetSeq,
+    nextSeq,
+    setEpoch,
+    epoch: () => epoch,
+    lastSeq: () => seq,
+  }
 }
 
 /** Whether these claims are those of the session's owner (law 12). */

@@ -150,6 +150,7 @@ export function headOf(row: Row, versions = 1): Message {
     words: text(row["words"]),
     timestamp: new Date(Number(row["created"])).toISOString(),
     summary: fromJson<Summary>(row["summary"]),
+    origin: row["origin"] === "import" ? "import" : null,
     ...{ version: numberOrNull(row["version"]) ?? 1, versions },
     ...fromJson<Meta>(row["meta"]),
   })

@@ -59,6 +59,11 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (parent, n)) WITHOUT ROWID;
    CREATE TABLE withdrawn (seq INTEGER PRIMARY KEY, id TEXT NOT NULL);
    CREATE UNIQUE INDEX withdrawn_id ON withdrawn (id)`,
+  // Imports.
+  `ALTER TABLE session ADD COLUMN import TEXT;        -- JSON: how an import stands (staging.ts)
+   ALTER TABLE transcript ADD COLUMN origin TEXT;
+   CREATE TABLE staged (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, line TEXT NOT NULL);
+   CREATE INDEX staged_at ON staged (at, n)`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

@@ -175,11 +175,11 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       all(
         `INSERT INTO transcript
          (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary,
-          depth, jump)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          depth, jump, origin)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, message.id, message.role, message.exchange_id, parent, message.version, message.status],
         ...[message.reason, seq, message.words, metaOf(message), Date.parse(message.timestamp), deadline],
-        ...[toJson(message.summary), depth, jump],
+        ...[toJson(message.summary), depth, jump, message.origin],
       )
       all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
     },
@@ -200,6 +200,12 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       if (n === 2) all("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, first)
       all("INSERT INTO version (parent, n, pos) VALUES (?, ?, ?)", parent ?? 0, n, pos)
       all("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", first, pos)
+    },
+
+    /** Where first versions stand, by parent and role. Reads every message once: for imports. */
+    firstVersions(): (readonly [place: string, pos: number])[] {
+      const heads = all("SELECT pos, parent, role FROM transcript WHERE version = 1 ORDER BY pos DESC")
+      return heads.map((row) => [`${row["parent"] ?? 0} ${row["role"]}`, Number(row["pos"])] as const)
     },
 
     /** The message that is the newest version under a parent; null where there is only one. */

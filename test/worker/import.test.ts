@@ -1,0 +1,245 @@
+/** import.test.ts: files of records come in: our own, old ones, broken ones; once, whole, and as what they are. */
+
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { canonicalJson } from "../../shared/frame.ts"
+import { createStaging } from "../../worker/session/staging.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
+import { call, freshSession as fresh, say, script, textIn, toolsIn } from "./follow.ts"
+
+const freshSession = (): Promise<string> => fresh("imp")
+
+async function exportOf(id: string): Promise<string> {
+  const exported = await sessionOf(id).export(CLAIMS, null)
+  if (!exported.ok) throw new Error(exported.fault.reason)
+  return await new Response(exported.value.lines).text()
+}
+
+function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
+  const body = new Response(text).body
+  if (body === null) throw new Error("no body")
+  return body
+}
+
+async function importInto(id: string, text: string | Uint8Array) {
+  return await sessionOf(id).import(CLAIMS, streamOf(text))
+}
+
+async function talk(id: string): Promise<void> {
+  const client = await connect(id)
+  client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })
+  await client.untilEnd("q1")
+  client.say({
+    type: "send",
+    id: "q2",
+    content: script([say("Half "), call("probe_stream", { lines: 3 })], [say("done.")]),
+  })
+  await client.untilEnd("q2")
+  client.say({ type: "edit", id: "e1", message: "q2", content: "/say edited" })
+  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("completed")
+  const page = await pageOf(id)
+  client.say({ type: "switch", id: "s1", message: page.messages.at(-2)?.id ?? "", version: 1 })
+  await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
+}
+
+const lines = (...records: readonly object[]): string => records.map((record) => JSON.stringify(record)).join("\n")
+
+describe("our own export", () => {
+  test("[RE6] comes back the same, cards and versions and all, and goes out again byte for byte", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    await talk(here)
+    const file = await exportOf(here)
+    expect(await importInto(there, file)).toMatchObject({
+      ok: true,
+      value: { skipped: 0, isSealed: true, duplicate: false },
+    })
+    expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
+    const [before, after] = [await pageOf(here), await pageOf(there)]
+    expect(canonicalJson(after.messages)).toBe(canonicalJson(before.messages))
+    expect(after.messages[1]?.segments.filter((segment) => segment.type === "rich")).toHaveLength(2)
+    // It goes on from there.
+    const client = await connect(there)
+    client.say({ type: "send", id: "n1", content: "/say on" })
+    expect((await client.untilEnd("n1")).status).toBe("completed")
+  })
+
+  test("[RE7] the same file again adds nothing; another one, or a session with words of its own, is refused", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    await talk(here)
+    const file = await exportOf(here)
+    await importInto(there, file)
+    const before = await exportOf(there)
+    expect(await importInto(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
+    expect(await exportOf(there)).toBe(before)
+    const other = lines({ type: "user_message", text: "else" })
+    expect(await importInto(there, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await importInto(here, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await exportOf(there)).toBe(before)
+  })
+
+  test("[RE8] one that was changed is nobody's word: its cards say so, and another export of it does not hide that", async () => {
+    const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
+    await talk(here)
+    const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
+    const changed = forged.replace('"ok":true', '"ok" : true')
+    expect(await importInto(there, forged === changed ? forged : forged.replace("London", "Londinium"))).toMatchObject({
+      ok: true,
+      value: { isSealed: false },
+    })
+    const answer = (await pageOf(there)).messages[1]
+    expect(answer).toMatchObject({ origin: "import" })
+    expect(answer?.segments.some((segment) => segment.type === "rich")).toBe(true)
+    expect(await importInto(third, await exportOf(there))).toMatchObject({ ok: true, value: { isSealed: true } })
+    expect((await pageOf(third)).messages[1]).toMatchObject({ origin: "import" })
+  })
+
+  test("[RE6] packed with gzip", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    await talk(here)
+    const file = await exportOf(here)
+    const packed = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
+    expect(await importInto(there, packed)).toMatchObject({ ok: true, value: { isSealed: true } })
+    expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
+  })
+
+  test("[RE6] folding goes on after the process ended between staging and folding", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    await talk(here)
+    const file = await exportOf(here)
+    const records = file.trimEnd().split("\n")
+    await runInDurableObject(sessionOf(there), (_object, { storage }) => {
+      const staging = createStaging(storage.sql)
+      records.slice(0, -1).forEach((line, n) => {
+        const record = JSON.parse(line)
+        staging.add({ n: n + 1, at: Date.parse(record.timestamp), line })
+      })
+      const { tip } = JSON.parse(records.at(-1) ?? "")
+      staging.setState({ source: "x", isSealed: true, records: records.length - 1, isDone: false, tip, title: "" })
+    })
+    await evictDurableObject(sessionOf(there))
+    await expect.poll(async () => (await pageOf(there)).messages.length).toBe((await pageOf(here)).messages.length)
+    await expect
+      .poll(async () => (await exportOf(there)).replaceAll(there, here).split("\n").slice(0, -2))
+      .toEqual(records.slice(0, -1))
+  })
+})
+
+describe("files of others", () => {
+  const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
+
+  test("[RE9] turn records alone: a question, its tools, its answer", async () => {
+    const id = await freshSession()
+    const file = lines(
+      { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
+      { type: "tool_call", timestamp: T(2), callId: "x/1", toolName: "read", arguments: '{"f":"a.txt"}' },
+      { type: "tool_result", timestamp: T(3), callId: "x/1", toolName: "read", ok: true, result: { words: "hello" } },
+      { type: "assistant_message", timestamp: T(4), text: "It says **hello**." },
+    )
+    expect(await importInto(id, file)).toMatchObject({ ok: true, value: { records: 4, isSealed: false } })
+    const { messages } = await pageOf(id)
+    expect(messages).toMatchObject([{ role: "user", content: "What is in a.txt?" }, { status: "completed" }])
+    expect(messages[1]?.segments).toMatchObject([
+      { type: "tool", name: "read", status: "ok", result: '{"words":"hello"}' },
+      { type: "text", content: "It says **hello**." },
+    ])
+  })
+
+  test("[RE9] a mix: an assistant_message counts only where nothing of its response streamed", async () => {
+    const id = await freshSession()
+    const file = lines(
+      { type: "user_message", timestamp: T(1), text: "one" },
+      { type: "assistant_message", timestamp: T(2), responseId: "r1", text: "Hello world" },
+      { type: "text_delta", timestamp: T(2), responseId: "r1", delta: "Hello " },
+      { type: "text_delta", timestamp: T(2), responseId: "r1", delta: "world" },
+      { type: "text_done", timestamp: T(2), responseId: "r1", text: "Hello world" },
+      { type: "user_message", timestamp: T(3), text: "two" },
+      { type: "assistant_message", timestamp: T(4), responseId: "r2", text: "Only here" },
+    )
+    await importInto(id, file)
+    const { messages } = await pageOf(id)
+    expect(messages.filter((one) => one.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
+  })
+
+  test("[RE9] read by time, then as the file has them; a tool without a response belongs to the open turn", async () => {
+    const id = await freshSession()
+    const file = lines(
+      { type: "text_delta", timestamp: T(5), responseId: "r2", delta: "second" },
+      { type: "user_message", timestamp: T(1), text: "one" },
+      { type: "tool_call_start", timestamp: T(2), callId: "c1", toolName: "look", arguments: "{}" },
+      { type: "output_cancelled", timestamp: T(3) },
+      { type: "user_message", timestamp: T(4), text: "two" },
+    )
+    await importInto(id, file)
+    const { messages } = await pageOf(id)
+    expect(messages.map((one) => [one.role, one.status])).toEqual([
+      ...[
+        ["user", "completed"],
+        ["assistant", "cancelled"],
+      ],
+      ...[
+        ["user", "completed"],
+        ["assistant", "completed"],
+      ],
+    ])
+    expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
+  })
+
+  test("[RE9] nothing that a file says can run or forge: text is cleaned, and a card of its own says that it is imported", async () => {
+    const id = await freshSession()
+    const result = '{"location":"X"}'
+    const file = lines(
+      { type: "user_message", text: "hi" },
+      { type: "tool_call", callId: "w", toolName: "weather", arguments: "{}" },
+      { type: "tool_call_start", callId: "w", channel: "user", ordinal: 1 },
+      { type: "tool_result", callId: "w", ok: true, result, card: "weather_1" },
+      { type: "text_delta", delta: "<script>alert(1)</script><span id='weather_1'>so</span>" },
+    )
+    await importInto(id, file)
+    const answer = (await pageOf(id)).messages[1]
+    expect(answer?.content).not.toContain("<script>")
+    expect(answer).toMatchObject({ origin: "import" })
+  })
+})
+
+describe("bad files", () => {
+  test("[RE10] lines that are none are told by their number, and the rest is kept", async () => {
+    const id = await freshSession()
+    const good = { type: "user_message", text: "kept" }
+    const broken = new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])
+    const text = new TextEncoder().encode(
+      `${lines(good)}\n{"type":"user_mess\n\n{"type":"nonsense"}\n{"type":"text_delta"}\n[1]\n`,
+    )
+    const file = new Uint8Array([...text, ...broken])
+    const imported = await importInto(id, file)
+    expect(imported).toMatchObject({ ok: true, value: { records: 1, skipped: 5 } })
+    const bad = imported.ok ? imported.value.bad : []
+    expect(bad.map(({ line, code }) => `${line} ${code}`)).toEqual([
+      ...["2 body_malformed", "4 field_invalid", "5 field_invalid", "6 body_malformed", "7 body_malformed"],
+    ])
+    expect((await pageOf(id)).messages).toMatchObject([{ content: "kept" }])
+  })
+
+  test("[RE10] a file of which nothing can be used changes nothing", async () => {
+    const id = await freshSession()
+    for (const file of ["", "\n\n", "not json\n{}", '{"type":"nonsense"}']) {
+      expect(await importInto(id, file)).toEqual({ ok: false, fault: { reason: "import_empty" } })
+    }
+    expect((await pageOf(id)).messages).toEqual([])
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/say fine" })
+    expect((await client.untilEnd("q1")).status).toBe("completed")
+  })
+
+  test("[RE10] over HTTP; another user's session is not there, and a session that runs is let be", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const path = `/v1/sessions/${id}/import`
+    const body = lines({ type: "user_message", text: "hi" })
+    const eve = await tokenOf("acme", "eve")
+    expect(await callRoute(path, { method: "POST", token: eve, body })).toEqual(refusal(404, "session_unknown"))
+    const answer = await callRoute(path, { method: "POST", token, body })
+    expect(answer).toMatchObject({ status: 200, json: { records: 1, skipped: 0, isSealed: false, duplicate: false } })
+    expect(env.SESSION).toBeDefined()
+  })
+})

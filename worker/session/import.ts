@@ -1,0 +1,222 @@
+/**
+ * import.ts: a file of records becomes the transcript of a session that has none, or that was begun from the same file.
+ *
+ * bytes → lines → staged rows → (time, then file order) → ASSEMBLE → one transaction a turn → store
+ * The file is staged whole before any of it is folded, so what cannot be used changes nothing. Folding goes on from the
+ * staged rows after any restart: a turn, and the rows that it came from, change in one write.
+ */
+
+import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
+import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { parseJson } from "../../shared/frame.ts"
+import { MAX_BAD_LINES, MAX_IMPORT_BYTES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { parseRecord, type StreamRecord } from "../../shared/record.ts"
+import { type Line, linesIn, TooLarge } from "./lines.ts"
+import { createPartWriter, createRecorder } from "./record.ts"
+import { createSeal } from "./seal.ts"
+import type { ImportState, StagedLine, Staging } from "./staging.ts"
+import type { Store } from "./store.ts"
+
+export interface BadLine {
+  readonly line: number
+  readonly code: string
+  readonly text: string
+}
+
+export interface Imported {
+  readonly records: number
+  /** The first of the lines that could not be used; `skipped` counts them all. */
+  readonly bad: readonly BadLine[]
+  readonly skipped: number
+  readonly isSealed: boolean
+  /** It was here before: nothing was added. */
+  readonly duplicate: boolean
+}
+
+export interface ImportHost {
+  readonly store: Store
+  readonly staging: Staging
+  readonly nextSeq: () => number
+  /** The tenant's key, with which our own exports are sealed. */
+  readonly key: CryptoKey
+}
+
+/** Records that are written in one go while staging, and read in one go while folding. */
+const BATCH = 500
+
+/**
+ * Stages a file.
+ *
+ * Shapes  byte stream → Imported.
+ * Errors  `import_too_large`, `import_empty` (no line of it can be used), `session_begun`; nothing is changed then.
+ * Cost    linear; the memory of BATCH lines.
+ * Source  SPEC RE6–RE9.
+ */
+export async function stageFile(host: ImportHost, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
+  const { store, staging, key } = host
+  const bad: BadLine[] = []
+  const seal = createSeal()
+  let [records, skipped, clock] = [0, 0, 0]
+  let source: string | null = null
+  let vouched: string | null = null
+  let tip: number | null = null
+  let title = ""
+  let batch: StagedLine[] = []
+  const known = staging.state()
+  const refuse = (fault: Fault): Result<Imported> => {
+    staging.clear()
+    return fail(fault)
+  }
+  if (known === null && store.newestPos() > 0) return fail({ reason: "session_begun" })
+  const flush = (): void => {
+    store.atomically(() => batch.forEach(staging.add))
+    batch = []
+  }
+  try {
+    for await (const line of linesIn(body)) {
+      const read = readLine(line)
+      if (!read.ok) {
+        skipped += 1
+        if (bad.length < MAX_BAD_LINES) bad.push(badLine(line.n, read.fault))
+        continue
+      }
+      const { record, json } = read.value
+      source ??= sourceOf(json)
+      // Another file than the one that is here, or that one again: either way there is nothing to stage.
+      if (known !== null) break
+      if (record.type === "signature") {
+        const { value, ...head } = json as { value?: unknown }
+        seal.add(head)
+        vouched = typeof value === "string" ? value : null
+        tip = record.tip
+        title = record.title.slice(0, MAX_TITLE_CHARS).toWellFormed()
+        continue
+      }
+      seal.add(json)
+      // What follows a seal is not vouched for.
+      vouched = null
+      clock = timeOf(record) ?? clock
+      batch.push({ n: line.n, at: clock, line: JSON.stringify({ ...json, timestamp: new Date(clock).toISOString() }) })
+      records += 1
+      if (batch.length >= BATCH) flush()
+    }
+  } catch (error) {
+    if (error instanceof TooLarge) return refuse({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
+    throw error
+  }
+  if (source === null) return refuse({ reason: "import_empty" })
+  if (known !== null) {
+    if (known.source !== source) return fail({ reason: "session_begun" })
+    return succeed({ records: known.records, bad, skipped, isSealed: known.isSealed, duplicate: true })
+  }
+  flush()
+  const isSealed = skipped === 0 && vouched !== null && (await seal.value(key)) === vouched
+  staging.setState({ source, isSealed, records, isDone: false, tip, title })
+  return succeed({ records, bad, skipped, isSealed, duplicate: false })
+}
+
+function badLine(line: number, fault: Fault): BadLine {
+  const { code, text } = faultToWire(fault)
+  return { line, code, text }
+}
+
+interface Read {
+  readonly record: StreamRecord
+  readonly json: object
+}
+
+function readLine({ text }: Line): Result<Read> {
+  if (!text.ok) return text
+  const record = parseRecord(text.value)
+  if (!record.ok) return record
+  return succeed({ record: record.value, json: parseJson(text.value) as object })
+}
+
+/** What a file is known by: its first record, whichever session it came from. */
+function sourceOf(json: object): string {
+  const { sessionId: _, ...first } = json as { sessionId?: unknown }
+  return JSON.stringify(first).slice(0, 2_000)
+}
+
+function timeOf({ timestamp }: StreamRecord): number | null {
+  const time = Date.parse(timestamp ?? "")
+  return Number.isNaN(time) ? null : time
+}
+
+/**
+ * Folds what is staged, a turn at a time; between two of them others have their turn on this thread.
+ *
+ * Cost    linear; the memory of one turn and BATCH lines, and a few bytes for each message.
+ * Source  SPEC RE6.
+ */
+export async function foldStaged(host: ImportHost): Promise<ImportState | null> {
+  const { store, staging } = host
+  const state = staging.state()
+  if (state === null || state.isDone) return null
+  const assembler = createAssembler()
+  const writer = createTranscriptWriter(host, state.isSealed)
+  let used: StagedLine[] = []
+  let last: Pick<StagedLine, "at" | "n"> = { at: -1, n: -1 }
+  const write = (done: readonly (Assembled | Late)[], spent: readonly StagedLine[]): void => {
+    store.atomically(() => {
+      for (const one of done) writer.take(one)
+      staging.drop(spent)
+    })
+  }
+  for (;;) {
+    const lines = staging.next(last, BATCH)
+    if (lines.length === 0) break
+    for (const line of lines) {
+      last = line
+      const record = parseRecord(line.line)
+      const done = record.ok ? assembler.take(record.value, line.n) : []
+      // The record that closes a turn belongs to the next one: its row stays until that is closed too.
+      if (done.some((one) => one.kind === "message")) {
+        write(done, used)
+        used = []
+      } else if (done.length > 0) write(done, [])
+      used.push(line)
+    }
+    await new Promise((resolve) => setTimeout(resolve))
+  }
+  write(assembler.end(), used)
+  const done = { ...state, isDone: true }
+  staging.setState(done)
+  return done
+}
+
+/** Writes assembled messages under the parents and positions that their file names, or one after the other. */
+function createTranscriptWriter({ store, nextSeq }: ImportHost, isSealed: boolean) {
+  /** Where the first version stands, by its parent and role. */
+  const firsts = new Map<string, number>(store.firstVersions())
+  const take = (one: Assembled | Late): void => {
+    const known = store.find(one.kind === "late" ? one.id : one.message.id)
+    if (one.kind === "message") return known === null ? insert(one) : undefined
+    const stored = known?.pos === null || known === null ? null : store.at(known.pos)
+    if (stored === null) return
+    const recorder = createRecorder(store, stored, nextSeq)
+    for (const event of one.events) recorder.feed(event)
+    recorder.flush()
+  }
+  const insert = ({ message, pos: told, parent: under, tip }: Assembled): void => {
+    const { pos, parent } = placeFor(store, told, under)
+    const seq = nextSeq()
+    const origin = message.role === "user" ? null : isSealed ? message.origin : "import"
+    store.insertMessage({ pos, parent, seq, deadline: null, message: { ...message, origin } })
+    const write = createPartWriter(store, pos, () => "")
+    message.parts.forEach((part, at) => write(seq, at, part, undefined, part.type === "tool_call" ? "" : part.text))
+    const place = `${parent ?? 0} ${message.role}`
+    const first = firsts.get(place)
+    if (first === undefined) firsts.set(place, pos)
+    else if (message.version > 1) store.addVersion(parent, first, message.version, pos)
+    if (tip !== null) store.leaveVersion(pos, tip)
+  }
+  return { take }
+}
+
+/** Where a message goes: as its file says, if that fits behind what is here; else after the newest of the path. */
+function placeFor(store: Store, told: number | null, under: number | null | undefined) {
+  const newest = store.newestPos()
+  if (told === null || told <= newest || under === undefined) return { pos: newest + 1, parent: store.tip() }
+  return { pos: told, parent: under !== null && under < told ? under : null }
+}
