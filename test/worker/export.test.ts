@@ -59,7 +59,7 @@ describe("an export", () => {
     await talk(id)
     const assembler = createAssembler()
     const taken = (await linesOf(id)).flatMap((line, n) => {
-      const record = parseRecord(line)
+      const record = parseRecord(JSON.parse(line))
       return record.ok ? assembler.take(record.value, n) : []
     })
     const messages = [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))

@@ -202,6 +202,64 @@ describe("files of others", () => {
   })
 })
 
+describe("message-shaped history", () => {
+  const blocks = [
+    { type: "thinking", thinking: "Let me look." },
+    { type: "text", text: "I read it." },
+    { type: "toolCall", id: "t1", name: "file_read", arguments: { path: "a.ts" } },
+    { type: "toolCall", id: "t2", name: "grep", arguments: { q: "x" } },
+    { type: "thinking", thinking: "Now I know." },
+    { type: "text", text: "Done." },
+  ]
+  const toolResults = { t1: { content: "const a = 1" }, t2: { content: "no match", isError: true } }
+
+  test("[RE11] ordered blocks with their results keep their order, as a list or as lines", async () => {
+    const history = [
+      { role: "system", content: "be nice" },
+      { role: "user", content: "Read a.ts" },
+      { role: "assistant", content: "I read it.Done.", contentBlocks: blocks, toolResults },
+    ]
+    const shown: string[] = []
+    for (const file of [JSON.stringify(history), JSON.stringify(history, null, 2), lines(...history)]) {
+      const id = await freshSession()
+      expect(await importInto(id, file)).toMatchObject({ ok: true, value: { skipped: 0 } })
+      const { messages } = await pageOf(id)
+      expect(messages[0]).toMatchObject({ role: "user", content: "Read a.ts" })
+      expect(messages[1]?.segments).toMatchObject([
+        { type: "thinking", content: "Let me look." },
+        { type: "text", content: "I read it." },
+        { type: "tool", name: "file_read", status: "ok", result: "const a = 1" },
+        { type: "tool", name: "grep", status: "failed" },
+        { type: "thinking", content: "Now I know." },
+        { type: "text", content: "Done." },
+      ])
+      shown.push(canonicalJson(messages.map(({ segments }) => segments)))
+    }
+    expect(new Set(shown).size).toBe(1)
+  })
+
+  test("[RE11] plain content alone has the old look: thinking on top, one text", async () => {
+    const id = await freshSession()
+    const file = JSON.stringify([
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "API types.Let me read", thinking: "all of it" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "seen" },
+    ])
+    await importInto(id, file)
+    const { messages } = await pageOf(id)
+    expect(messages[1]?.segments).toEqual([
+      { type: "thinking", content: "all of it" },
+      { type: "text", content: "API types.Let me read" },
+    ])
+    expect(toolsIn(messages[2])).toMatchObject([{ name: "look", status: "ok", result: "seen" }])
+  })
+})
+
 describe("bad files", () => {
   test("[RE10] lines that are none are told by their number, and the rest is kept", async () => {
     const id = await freshSession()

@@ -10,6 +10,7 @@ import { type Assembled, createAssembler, type Late } from "../../shared/assembl
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/frame.ts"
 import { MAX_BAD_LINES, MAX_IMPORT_BYTES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/history.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
 import { type Line, linesIn, TooLarge } from "./lines.ts"
 import { createPartWriter, createRecorder } from "./record.ts"
@@ -56,7 +57,7 @@ export async function stageFile(host: ImportHost, body: ReadableStream<Uint8Arra
   const { store, staging, key } = host
   const bad: BadLine[] = []
   const seal = createSeal()
-  let [records, skipped, clock] = [0, 0, 0]
+  let [records, skipped, clock, count] = [0, 0, 0, 0]
   let source: string | null = null
   let vouched: string | null = null
   let tip: number | null = null
@@ -73,11 +74,10 @@ export async function stageFile(host: ImportHost, body: ReadableStream<Uint8Arra
     batch = []
   }
   try {
-    for await (const line of linesIn(body)) {
-      const read = readLine(line)
+    for await (const { n, read } of recordsIn(linesIn(body))) {
       if (!read.ok) {
         skipped += 1
-        if (bad.length < MAX_BAD_LINES) bad.push(badLine(line.n, read.fault))
+        if (bad.length < MAX_BAD_LINES) bad.push(badLine(n, read.fault))
         continue
       }
       const { record, json } = read.value
@@ -96,7 +96,8 @@ export async function stageFile(host: ImportHost, body: ReadableStream<Uint8Arra
       // What follows a seal is not vouched for.
       vouched = null
       clock = timeOf(record) ?? clock
-      batch.push({ n: line.n, at: clock, line: JSON.stringify({ ...json, timestamp: new Date(clock).toISOString() }) })
+      count += 1
+      batch.push({ n: count, at: clock, line: JSON.stringify({ ...json, timestamp: new Date(clock).toISOString() }) })
       records += 1
       if (batch.length >= BATCH) flush()
     }
@@ -125,11 +126,54 @@ interface Read {
   readonly json: object
 }
 
-function readLine({ text }: Line): Result<Read> {
-  if (!text.ok) return text
-  const record = parseRecord(text.value)
-  if (!record.ok) return record
-  return succeed({ record: record.value, json: parseJson(text.value) as object })
+interface Numbered {
+  /** The line, or the message of a list, that it came from. */
+  readonly n: number
+  readonly read: Result<Read>
+}
+
+/** Most of a file that is one JSON list, in UTF-16 code units: it has to be read whole. */
+const MAX_LIST_CHARS = 16 * 1024 * 1024
+
+/** The records of a file of lines, or of one JSON list of messages over many lines. */
+async function* recordsIn(lines: AsyncIterable<Line>): AsyncGenerator<Numbered> {
+  let list: string[] | null = null
+  let chars = 0
+  let isFirst = true
+  for await (const line of lines) {
+    if (
+      isFirst &&
+      line.text.ok &&
+      line.text.value.trimStart().startsWith("[") &&
+      parseJson(line.text.value) === undefined
+    )
+      list = []
+    isFirst = false
+    if (list === null) yield* readLine(line)
+    else if (line.text.ok) {
+      chars += line.text.value.length
+      if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
+    }
+  }
+  if (list === null) return
+  if (chars > MAX_LIST_CHARS) yield { n: 1, read: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
+  else yield* readValue(1, parseJson(list.join("\n")))
+}
+
+function* readLine({ n, text }: Line): Generator<Numbered> {
+  if (text.ok) yield* readValue(n, parseJson(text.value))
+  else yield { n, read: text }
+}
+
+function* readValue(n: number, value: unknown): Generator<Numbered> {
+  if (Array.isArray(value) && value.some(isHistoryMessage)) {
+    for (const [at, message] of value.entries()) yield* readValue(at + 1, message)
+  } else if (isHistoryMessage(value)) {
+    for (const record of recordsOfHistory(value, n)) yield { n, read: succeed({ record, json: record }) }
+  } else {
+    const record = parseRecord(value)
+    yield { n, read: record.ok ? succeed({ record: record.value, json: value as object }) : record }
+  }
 }
 
 /** What a file is known by: its first record, whichever session it came from. */
@@ -168,7 +212,7 @@ export async function foldStaged(host: ImportHost): Promise<ImportState | null> 
     if (lines.length === 0) break
     for (const line of lines) {
       last = line
-      const record = parseRecord(line.line)
+      const record = parseRecord(parseJson(line.line))
       const done = record.ok ? assembler.take(record.value, line.n) : []
       // The record that closes a turn belongs to the next one: its row stays until that is closed too.
       if (done.some((one) => one.kind === "message")) {
@@ -204,7 +248,9 @@ function createTranscriptWriter({ store, nextSeq }: ImportHost, isSealed: boolea
     const origin = message.role === "user" ? null : isSealed ? message.origin : "import"
     store.insertMessage({ pos, parent, seq, deadline: null, message: { ...message, origin } })
     const write = createPartWriter(store, pos, () => "")
-    message.parts.forEach((part, at) => write(seq, at, part, undefined, part.type === "tool_call" ? "" : part.text))
+    for (const [at, part] of message.parts.entries()) {
+      write(seq, at, part, undefined, part.type === "tool_call" ? "" : part.text)
+    }
     const place = `${parent ?? 0} ${message.role}`
     const first = firsts.get(place)
     if (first === undefined) firsts.set(place, pos)

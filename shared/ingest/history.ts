@@ -1,0 +1,181 @@
+/**
+ * ingest/history.ts: message-shaped history, as most chat systems keep it, becomes records.
+ *
+ * {role, content, parts?} → RECORDS
+ * Ordered blocks (`parts`, `contentBlocks`, or `content` as a list) keep their order, with each result after its call
+ * (seed 003). Where there is only `content`, the turn looks as it used to: thinking on top, one text below.
+ * Pure.
+ */
+
+import type { StreamRecord } from "../record.ts"
+
+type Fields = Record<string, unknown>
+
+/** Whether a value is a message of such a history. */
+export function isHistoryMessage(value: unknown): value is Fields {
+  return isFields(value) && typeof value["role"] === "string" && value["type"] === undefined
+}
+
+/**
+ * The records of one message.
+ *
+ * Shapes  ({role, content, …}, its number in the file) → StreamRecord[]; none for roles that nobody sees (system).
+ * Errors  none: a block that is not known is passed over.
+ * Source  SPEC RE11.
+ */
+export function recordsOfHistory(message: Fields, n: number): StreamRecord[] {
+  const responseId = textOf(message["id"]) ?? `imported-${n}`
+  const timestamp = textOf(message["timestamp"]) ?? textOf(message["created_at"]) ?? textOf(message["createdAt"])
+  const base = { responseId, ...(timestamp === null ? {} : { timestamp }) }
+  switch (message["role"]) {
+    case "user":
+    case "human":
+      return [{ type: "user_message", ...base, text: plainOf(message) }]
+    case "assistant":
+    case "model":
+      return [...answerRecords(message, base), { type: "assistant_message", ...base, text: "" }]
+    case "tool":
+      return toolMessage(message)
+    default:
+      return []
+  }
+}
+
+type Base = Pick<StreamRecord, "timestamp" | "responseId">
+
+function answerRecords(message: Fields, base: Base): StreamRecord[] {
+  const blocks = blocksOf(message)
+  if (blocks === null) return plainRecords(message, base)
+  const results = resultsOf(message)
+  return blocks.flatMap((block) => blockRecords(block, base, results))
+}
+
+/** The old look: what was thought, then what was said. */
+function plainRecords(message: Fields, base: Base): StreamRecord[] {
+  const thinking = textOf(message["thinking"]) ?? textOf(message["reasoning"])
+  const text = plainOf(message)
+  return [
+    ...(thinking === null ? [] : thoughtRecords(thinking, base)),
+    ...(text === "" ? [] : saidRecords(text, base)),
+    ...listOf(message["tool_calls"]).flatMap((call) => blockRecords({ ...call, type: "tool_call" }, base, new Map())),
+  ]
+}
+
+function blockRecords(block: Fields, base: Base, results: ReadonlyMap<string, Fields>): StreamRecord[] {
+  switch (block["type"]) {
+    case "text":
+    case "output_text":
+      return saidRecords(textOf(block["text"]) ?? "", base)
+    case "thinking":
+    case "reasoning":
+      return thoughtRecords(textOf(block["thinking"]) ?? textOf(block["text"]) ?? "", base)
+    case "tool_call":
+    case "toolCall":
+    case "tool_use": {
+      const call = callOf(block)
+      const result = results.get(call.callId)
+      return [
+        { type: "tool_call", ...base, ...call },
+        { type: "tool_call_start", ...base, ...call },
+        ...(result === undefined ? [] : [resultRecord(call.callId, result, base)]),
+      ]
+    }
+    case "tool_result":
+    case "toolResult":
+      return [resultRecord(idIn(block), block, base)]
+    default:
+      return []
+  }
+}
+
+function saidRecords(text: string, base: Base): StreamRecord[] {
+  return text === ""
+    ? []
+    : [
+        { type: "text_delta", ...base, delta: text },
+        { type: "text_done", ...base },
+      ]
+}
+
+function thoughtRecords(text: string, base: Base): StreamRecord[] {
+  if (text === "") return []
+  return [
+    { type: "thinking_start", ...base },
+    { type: "thinking_delta", ...base, delta: text },
+    { type: "thinking_done", ...base },
+  ]
+}
+
+/** A message of its own for a result: it belongs to the answer that is open. */
+function toolMessage(message: Fields): StreamRecord[] {
+  return [resultRecord(idIn(message), message, {})]
+}
+
+function callOf(block: Fields): { callId: string; toolName: string; arguments: string } {
+  const named = isFields(block["function"]) ? block["function"] : block
+  const args = named["arguments"] ?? named["input"] ?? named["args"] ?? {}
+  return {
+    callId: idIn(block),
+    toolName: textOf(named["name"]) ?? textOf(named["toolName"]) ?? "tool",
+    arguments: typeof args === "string" ? args : JSON.stringify(args),
+  }
+}
+
+function resultRecord(callId: string, result: Fields, base: Base): StreamRecord {
+  const isError = result["is_error"] === true || result["isError"] === true
+  const content = result["content"] ?? result["result"] ?? result["output"] ?? ""
+  const text = listOf(content).length > 0 ? plainOf({ content }) : content
+  const error = isError
+    ? { error: { code: "tool_failed", message: typeof text === "string" ? text : "The tool failed." } }
+    : {}
+  return { type: "tool_result", ...base, callId, ok: !isError, result: text, ...error }
+}
+
+function idIn(block: Fields): string {
+  for (const name of ["tool_call_id", "toolCallId", "tool_use_id", "callId", "id"]) {
+    const id = textOf(block[name])
+    if (id !== null) return id
+  }
+  return "call"
+}
+
+/** Ordered blocks, wherever this system keeps them; null where there are none. */
+function blocksOf(message: Fields): readonly Fields[] | null {
+  const metadata = isFields(message["metadata"]) ? message["metadata"] : {}
+  for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
+    if (Array.isArray(blocks) && blocks.some(isFields)) return listOf(blocks)
+  }
+  return null
+}
+
+/** Results by the id of their call. */
+function resultsOf(message: Fields): Map<string, Fields> {
+  const metadata = isFields(message["metadata"]) ? message["metadata"] : {}
+  const results = message["toolResults"] ?? metadata["toolResults"]
+  if (Array.isArray(results)) return new Map(listOf(results).map((result) => [idIn(result), result]))
+  if (!isFields(results)) return new Map()
+  return new Map(
+    Object.entries(results).map(([id, result]) => [id, isFields(result) ? result : { content: result }] as const),
+  )
+}
+
+/** The words of a message, also where they are a list of blocks. */
+function plainOf(message: Fields): string {
+  const { content } = message
+  if (typeof content === "string") return content
+  return listOf(content)
+    .flatMap((block) => textOf(block["text"]) ?? [])
+    .join("\n\n")
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : []
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
