@@ -16,7 +16,8 @@ export interface Api {
   token(): Promise<Token>
   forgetToken(): void
   sessions(): Promise<readonly SessionSummary[]>
-  createSession(title: string): Promise<string>
+  /** The same id again makes no second session. */
+  createSession(title: string, id: string): Promise<string>
   page(session: string, limit: number, before?: string): Promise<HistoryPage>
 }
 
@@ -75,8 +76,8 @@ export function createApi({ fetch, now }: ApiDeps): Api {
     async sessions() {
       return ((await request("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
     },
-    async createSession(title) {
-      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ title }) }
+    async createSession(title, id) {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id, title }) }
       return ((await request("/v1/sessions", init)) as { id: string }).id
     },
     async page(session, limit, before) {

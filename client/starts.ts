@@ -96,7 +96,7 @@ export class Starts {
     const isWanted = (): boolean => this.#outbox.entries.peek().some(({ id }) => id === entry.id)
     for (let tries = 1; isWanted(); tries++) {
       try {
-        const session = await this.#deps.api.createSession(titleOf(entry.content))
+        const session = await this.#deps.api.createSession(titleOf(entry.content), entry.id)
         if (isWanted()) this.#handlers.made(entry, session)
         return this.#outbox.remove(entry.id)
       } catch (error) {

@@ -92,7 +92,7 @@ describe("requests", () => {
     })
     await api.page("a_b", 24)
     await api.page("a_b", 24, "9 0")
-    expect(await api.createSession("Title")).toBe("s1")
+    expect(await api.createSession("Title", "s1")).toBe("s1")
     expect(asked.slice(1)).toEqual([
       "/v1/sessions/a_b/conversation/recent?limit=24",
       "/v1/sessions/a_b/conversation/recent?limit=24&before=9%200",

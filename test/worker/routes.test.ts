@@ -27,6 +27,20 @@ describe("sessions and messages", () => {
     expect(await messagesOf(id, token)).toHaveLength(2)
   })
 
+  test("[RT1] a session that is asked for twice by one id is made once, and is its owner's alone", async () => {
+    const [ada, eve] = [await tokenOf("acme", "ada"), await tokenOf("acme", "eve")]
+    const body = JSON.stringify({ id: "mine-1", title: "Mine" })
+    for (let i = 0; i < 2; i++) {
+      const made = await call("/v1/sessions", { method: "POST", token: ada, body })
+      expect(made).toMatchObject({ status: 201, json: { id: "mine-1" } })
+    }
+    const listed = await call("/v1/sessions", { token: ada })
+    expect(listed.json.sessions.filter((one: { id: string }) => one.id === "mine-1")).toHaveLength(1)
+    expect(await call("/v1/sessions", { method: "POST", token: eve, body })).toEqual(refusal(404, "session_unknown"))
+    const odd = JSON.stringify({ id: "no id" })
+    expect(await call("/v1/sessions", { method: "POST", token: ada, body: odd })).toEqual(refusal(400, "field_invalid"))
+  })
+
   test("[RT1] a session is given an id and a time, with or without a title", async () => {
     const token = await tokenOf("acme", "ada")
     const made = await call("/v1/sessions", { method: "POST", token, body: '{"title":"Trip \\ud800"}' })

@@ -25,7 +25,8 @@ const titleSchema = v.pipe(
   v.transform((title) => title.toWellFormed()),
 )
 
-const createSchema = v.object({ title: v.optional(titleSchema, "") })
+/** With an id of the client's own, a session that is asked for twice is made once. */
+const createSchema = v.object({ id: v.optional(idSchema), title: v.optional(titleSchema, "") })
 
 const sendSchema = v.object({
   id: v.optional(idSchema),
@@ -58,8 +59,7 @@ sessions.post("/", async (context) => {
   const body = await readBody(context, createSchema)
   if (!body.ok) return answerFault(body.fault)
   const claims = context.get("claims")
-  const { title } = body.value
-  const id = nanoid()
+  const { title, id = nanoid() } = body.value
   const made = await context.env.SESSION.getByName(`${claims.tenant}:${id}`).create(claims, id, title)
   if (!made.ok) return answerFault(made.fault)
   const created = Date.now()
