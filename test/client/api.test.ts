@@ -98,6 +98,6 @@ describe("requests", () => {
       "/v1/sessions/a_b/conversation/recent?limit=24&before=9%200",
       "/v1/sessions",
     ])
-    expect(bodies.at(-1)).toBe('{"title":"Title"}')
+    expect(bodies.at(-1)).toBe('{"id":"s1","title":"Title"}')
   })
 })
