@@ -77,7 +77,11 @@ export function createApi({ fetch, now }: ApiDeps): Api {
       return ((await request("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
     },
     async createSession(title, id) {
-      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id, title }) }
+      const init = {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ id, title }),
+      }
       return ((await request("/v1/sessions", init)) as { id: string }).id
     },
     async page(session, limit, before) {

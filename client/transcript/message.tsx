@@ -39,10 +39,11 @@ interface AnswerProps {
 }
 
 function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
-  const { id, role, status, segments, summary } = message
+  const { id, role, status, segments, summary, origin } = message
   const isRunning = status === "running"
   return (
-    <article data-id={id} data-role={role} data-status={status} aria-label="Cuecard">
+    <article data-id={id} data-role={role} data-status={status} data-origin={origin} aria-label="Cuecard">
+      {origin === "import" && <p class="note">Imported from a file: nobody vouches for what it shows.</p>}
       {summary !== undefined && (
         <details class="summary">
           <summary>Earlier messages, in short</summary>

@@ -321,6 +321,14 @@ describe("versions", () => {
   })
 })
 
+test("[PG30] an answer that nobody vouches for says so, above all that it shows", () => {
+  const { root } = transcript([user("q", "go"), answer("a", { origin: "import" }), user("p", "on"), answer("b")])
+  const [imported, own] = [...root.querySelectorAll<HTMLElement>("article[data-role=assistant]")]
+  expect(imported?.dataset["origin"]).toBe("import")
+  expect(imported?.firstElementChild?.textContent).toContain("nobody vouches")
+  expect(own?.textContent).not.toContain("vouches")
+})
+
 describe("what a reader may unfold", () => {
   test("[PG24] a summary stands above the answer it was made for, folded, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
