@@ -37,7 +37,7 @@ function memoryCache(): WeatherCache & { readonly kept: Map<string, KeptWeather>
 
 let runs = 0
 
-function upstreamTool(scenario: string, timeoutMs = 400) {
+function upstreamTool(scenario: string, timeoutMs = 1_500) {
   runs += 1
   const run = `w${runs}`
   const url = `${upstreamUrl(env)}/weather/${scenario}/${run}`
