@@ -202,6 +202,51 @@ describe("files of others", () => {
   })
 })
 
+describe("while it comes in", () => {
+  const line = (text: string): Uint8Array =>
+    new TextEncoder().encode(`${JSON.stringify({ type: "user_message", text })}\n`)
+
+  test("[RE6] what a broken upload left behind is no part of the next one", async () => {
+    const id = await freshSession()
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      // As a process leaves it that ended while a longer file was staged.
+      const staging = createStaging(storage.sql)
+      for (let n = 1; n <= 9; n++)
+        staging.add({ n, at: n, line: JSON.stringify({ type: "user_message", text: `old ${n}` }) })
+    })
+    expect(await importInto(id, lines({ type: "user_message", text: "new" }))).toMatchObject({
+      ok: true,
+      value: { records: 1 },
+    })
+    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["new"])
+  })
+
+  test("[RE6] words that are sent meanwhile wait for it, and a second import is refused", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const { readable, writable } = new IdentityTransformStream()
+    const writer = writable.getWriter()
+    const importing = sessionOf(id).import(CLAIMS, readable)
+    await writer.write(line("first"))
+    await expect
+      .poll(async () => await importInto(id, lines({ type: "user_message", text: "other" })))
+      .toEqual({ ok: false, fault: { reason: "turn_running" } })
+    client.say({ type: "send", id: "q1", content: "/say later" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
+    await writer.write(line("second"))
+    await writer.close()
+    expect(await importing).toMatchObject({ ok: true, value: { records: 2 } })
+    await expect
+      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .toEqual(["first", "second", "/say later", "later"])
+  })
+
+  test("[RE10] a seal without records is nothing that can be used", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    expect(await importInto(there, await exportOf(here))).toEqual({ ok: false, fault: { reason: "import_empty" } })
+  })
+})
+
 describe("message-shaped history", () => {
   const blocks = [
     { type: "thinking", thinking: "Let me look." },

@@ -51,74 +51,89 @@ const BATCH = 500
  * Shapes  byte stream → Imported.
  * Errors  `import_too_large`, `import_empty` (no line of it can be used), `session_begun`; nothing is changed then.
  * Cost    linear; the memory of BATCH lines.
- * Source  SPEC RE6–RE9.
+ * Source  SPEC RE6–RE10.
  */
 export async function stageFile(host: ImportHost, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
-  const { store, staging, key } = host
-  const bad: BadLine[] = []
-  const seal = createSeal()
-  let [records, skipped, clock, count] = [0, 0, 0, 0]
-  let source: string | null = null
-  let vouched: string | null = null
-  let tip: number | null = null
-  let title = ""
-  let batch: StagedLine[] = []
+  const { store, staging } = host
   const known = staging.state()
-  const refuse = (fault: Fault): Result<Imported> => {
-    staging.clear()
-    return fail(fault)
-  }
   if (known === null && store.newestPos() > 0) return fail({ reason: "session_begun" })
+  try {
+    return known === null ? await stage(host, body) : await recognise(known, body)
+  } catch (error) {
+    if (known === null) staging.clear()
+    if (error instanceof TooLarge) return fail({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
+    throw error
+  }
+}
+
+/** What could not be used so far. */
+interface Tally {
+  readonly bad: BadLine[]
+  skipped: number
+}
+
+function count(tally: Tally, line: number, fault: Fault): void {
+  tally.skipped += 1
+  if (tally.bad.length >= MAX_BAD_LINES) return
+  const { code, text } = faultToWire(fault)
+  tally.bad.push({ line, code, text })
+}
+
+/** A file for a session that was begun from one: the same again adds nothing, so its first record is enough. */
+async function recognise(known: ImportState, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
+  const tally: Tally = { bad: [], skipped: 0 }
+  for await (const { n, read } of recordsIn(linesIn(body))) {
+    if (!read.ok) {
+      count(tally, n, read.fault)
+      continue
+    }
+    if (sourceOf(read.value.json) !== known.source) return fail({ reason: "session_begun" })
+    return succeed({ ...tally, records: known.records, isSealed: known.isSealed, duplicate: true })
+  }
+  return fail({ reason: "import_empty" })
+}
+
+async function stage(host: ImportHost, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
+  const { store, staging, key } = host
+  const tally: Tally = { bad: [], skipped: 0 }
+  const seal = createSeal()
+  let [records, clock] = [0, 0]
+  let source = ""
+  let signature: Extract<StreamRecord, { type: "signature" }> | null = null
+  let batch: StagedLine[] = []
   const flush = (): void => {
     store.atomically(() => batch.forEach(staging.add))
     batch = []
   }
-  try {
-    for await (const { n, read } of recordsIn(linesIn(body))) {
-      if (!read.ok) {
-        skipped += 1
-        if (bad.length < MAX_BAD_LINES) bad.push(badLine(n, read.fault))
-        continue
-      }
-      const { record, json } = read.value
-      source ??= sourceOf(json)
-      // Another file than the one that is here, or that one again: either way there is nothing to stage.
-      if (known !== null) break
-      if (record.type === "signature") {
-        const { value, ...head } = json as { value?: unknown }
-        seal.add(head)
-        vouched = typeof value === "string" ? value : null
-        tip = record.tip
-        title = record.title.slice(0, MAX_TITLE_CHARS).toWellFormed()
-        continue
-      }
-      seal.add(json)
-      // What follows a seal is not vouched for.
-      vouched = null
-      clock = timeOf(record) ?? clock
-      count += 1
-      batch.push({ n: count, at: clock, line: JSON.stringify({ ...json, timestamp: new Date(clock).toISOString() }) })
-      records += 1
-      if (batch.length >= BATCH) flush()
+  // An upload that broke off may have left rows behind.
+  staging.clear()
+  for await (const { n, read } of recordsIn(linesIn(body))) {
+    if (!read.ok) {
+      count(tally, n, read.fault)
+      continue
     }
-  } catch (error) {
-    if (error instanceof TooLarge) return refuse({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
-    throw error
+    const { record, json } = read.value
+    if (record.type === "signature") {
+      const { value: _, ...head } = json as { value?: unknown }
+      seal.add(head)
+      signature = record
+      continue
+    }
+    seal.add(json)
+    // What follows a seal is not vouched for.
+    signature = null
+    if (records === 0) source = sourceOf(json)
+    records += 1
+    clock = timeOf(record) ?? clock
+    batch.push({ n: records, at: clock, line: JSON.stringify({ ...json, timestamp: new Date(clock).toISOString() }) })
+    if (batch.length >= BATCH) flush()
   }
-  if (source === null) return refuse({ reason: "import_empty" })
-  if (known !== null) {
-    if (known.source !== source) return fail({ reason: "session_begun" })
-    return succeed({ records: known.records, bad, skipped, isSealed: known.isSealed, duplicate: true })
-  }
+  if (records === 0) return fail({ reason: "import_empty" })
   flush()
-  const isSealed = skipped === 0 && vouched !== null && (await seal.value(key)) === vouched
-  staging.setState({ source, isSealed, records, isDone: false, tip, title })
-  return succeed({ records, bad, skipped, isSealed, duplicate: false })
-}
-
-function badLine(line: number, fault: Fault): BadLine {
-  const { code, text } = faultToWire(fault)
-  return { line, code, text }
+  const isSealed = tally.skipped === 0 && signature !== null && (await seal.value(key)) === signature.value
+  const title = (signature?.title ?? "").slice(0, MAX_TITLE_CHARS).toWellFormed()
+  staging.setState({ source, isSealed, records, isDone: false, tip: signature?.tip ?? null, title })
+  return succeed({ ...tally, records, isSealed, duplicate: false })
 }
 
 interface Read {

@@ -44,8 +44,8 @@ export class Session extends DurableObject<Env> {
     if (isCreated(ctx.storage.sql)) {
       migrate(ctx.storage)
       this.#enter()
-      this.#advance()
       this.#resumeImport()
+      this.#advance()
     }
   }
 
@@ -101,10 +101,11 @@ export class Session extends DurableObject<Env> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
     if (room.turns.isActive()) return fail({ reason: "turn_running" })
-    const host = await this.#importHost(room)
-    const staged = await stageFile(host, body)
-    if (staged.ok && !staged.value.duplicate) await this.#fold(room, host)
-    return staged
+    return await this.#holding(room, async (host) => {
+      const staged = await stageFile(host, body)
+      if (staged.ok && !staged.value.duplicate) await this.#fold(room, host)
+      return staged
+    })
   }
 
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
@@ -254,17 +255,24 @@ export class Session extends DurableObject<Env> {
     })
   }
 
-  async #importHost(room: Room): Promise<ImportHost> {
+  /** Imports while no turn may begin; those that were asked for meanwhile begin after it. */
+  async #holding<T>(room: Room, work: (host: ImportHost) => Promise<T>): Promise<T> {
     const { store, nextSeq } = room
-    const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
-    return { store, nextSeq, key, staging: createStaging(this.ctx.storage.sql) }
+    try {
+      return await room.turns.hold(async () => {
+        const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
+        return await work({ store, nextSeq, key, staging: createStaging(this.ctx.storage.sql) })
+      })
+    } finally {
+      this.#advance()
+    }
   }
 
   /** A file that was being folded when the last process ended. */
   #resumeImport(): void {
     const room = this.#room
     if (room === null || createStaging(this.ctx.storage.sql).state()?.isDone !== false) return
-    this.ctx.waitUntil(this.#importHost(room).then((host) => this.#fold(room, host)))
+    this.ctx.waitUntil(this.#holding(room, (host) => this.#fold(room, host)))
   }
 
   /** Folds what is staged; every client then reads the history that there is now. */

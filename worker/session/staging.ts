@@ -36,7 +36,6 @@ export function createStaging(sql: SqlStorage) {
     clear(): void {
       sql.exec("DELETE FROM staged")
     },
-    count: (): number => Number(sql.exec("SELECT count(*) AS n FROM staged").one()["n"]),
     /** In reading order: by time, then as the file has them. */
     next: (after: Pick<StagedLine, "at" | "n">, limit: number): StagedLine[] =>
       linesOf("SELECT n, at, line FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n, limit),

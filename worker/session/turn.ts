@@ -37,8 +37,10 @@ export interface Turns {
   approve(call_id: string, decision: "allow" | "deny"): Result<number>
   /** Takes a message back that waits in the queue; the seq with which that was written. The same again has no effect. */
   withdraw(id: string): Result<number>
-  /** An answer is running, or waits for a person. */
+  /** An answer is running, or waits for a person; or none may begin (`hold`). */
   isActive(): boolean
+  /** Does something during which no turn may begin: what is sent meanwhile waits in the queue. `advance` goes on after it. */
+  hold<T>(work: () => Promise<T>): Promise<T>
   /** Exchange whose answer runs or waits; null where none does. */
   exchange(): string | null
   /** When the object has to be woken, in milliseconds since 1970; null: nothing is under way. */
@@ -51,9 +53,11 @@ export function createTurns(host: TurnHost): Turns {
   const { store } = host
   let run: Run | null = null
   let advancing: Promise<void> | null = null
+  let isHeld = false
   const running = (): Run | null => (run === null || isOver(run) ? null : run)
 
   const moveAll = async (): Promise<void> => {
+    if (isHeld) return
     run = running() ?? recoverSafely(host)
     for (;;) {
       const rows = store.rows()
@@ -103,11 +107,19 @@ export function createTurns(host: TurnHost): Turns {
       waiting.map((call) => call.call_id),
     )
   }
-  const isActive = (): boolean => running() !== null || advancing !== null || isUnderWay(host)
+  const isActive = (): boolean => isHeld || running() !== null || advancing !== null || isUnderWay(host)
 
   return {
     advance,
     isActive,
+    async hold(work) {
+      isHeld = true
+      try {
+        return await work()
+      } finally {
+        isHeld = false
+      }
+    },
     accept(user) {
       // Also while a turn is being put away, and never past those who wait.
       if (isActive() || store.countQueued() > 0) {
