@@ -11,7 +11,7 @@ import * as v from "valibot"
 import { resultData } from "./cue.ts"
 import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { contentOf, isEnded, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
+import { contentOf, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
 const common = {
@@ -117,7 +117,6 @@ const recordSchema = v.variant("type", [
 ])
 
 export type StreamRecord = v.InferOutput<typeof recordSchema>
-export type RecordType = StreamRecord["type"]
 
 /**
  * Reads one record from unknown data.
@@ -218,9 +217,4 @@ function resultRecord(
     ...(card === null ? {} : { card }),
     ...(outputSize === null ? {} : { outputSize }),
   } satisfies StreamRecord
-}
-
-/** Whether an answer can still change: an export of it tells how it stands now. */
-export function isOpen(message: Message): boolean {
-  return message.role === "assistant" && !isEnded(message.status)
 }

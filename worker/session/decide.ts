@@ -102,6 +102,11 @@ export function finishedSteps({ parts }: Message): number {
   return isFinished ? last : last - 1
 }
 
+/** Ids of the calls about which a person is asked. */
+export function askedIn(message: Message): string[] {
+  return callsOf(message).flatMap((call) => (call.approval === "asked" ? [call.call_id] : []))
+}
+
 /** Ordinals of the next calls, by tool name: one more than were dispatched for the reader in this turn. Seed 000 §5.7. */
 export function ordinalsFor(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()

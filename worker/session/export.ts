@@ -8,14 +8,6 @@ import { recordsOf, type StreamRecord } from "../../shared/record.ts"
 import { createSeal } from "./seal.ts"
 import type { Store } from "./store.ts"
 
-export interface ExportOptions {
-  /** Position after which to begin; null: the whole, with its seal. */
-  readonly after: number | null
-  readonly sessionId: string
-  readonly title: string
-  readonly key: CryptoKey
-}
-
 export interface Export {
   readonly lines: ReadableStream<Uint8Array>
   /** Resolves when all was taken, or the reader went away. */
@@ -23,23 +15,24 @@ export interface Export {
 }
 
 /**
- * Shapes  (Store, options) → bytes of JSONL. A part, begun `after` a position, has no seal.
+ * Shapes  (Store, session's id, tenant's key, position or null) → bytes of JSONL. A part, begun `after` a position, has
+ *         no seal.
  * Cost    the rows of one message at a time, read as the reader takes them: the memory of one message.
  * Source  SPEC RE1–RE3.
  */
-export function exportLines(store: Store, options: ExportOptions): Export {
+export function exportLines(store: Store, sessionId: string, key: CryptoKey, after: number | null): Export {
   const { readable, writable } = new IdentityTransformStream()
   const writer = writable.getWriter()
   const encoder = new TextEncoder()
   const write = async (): Promise<void> => {
-    for await (const text of linesOf(store, options)) await writer.write(encoder.encode(text))
+    for await (const text of linesOf(store, sessionId, key, after)) await writer.write(encoder.encode(text))
     await writer.close()
   }
   // A reader that goes away is no fault.
   return { lines: readable, done: write().catch(() => {}) }
 }
 
-async function* linesOf(store: Store, { after, sessionId, title, key }: ExportOptions): AsyncGenerator<string> {
+async function* linesOf(store: Store, sessionId: string, key: CryptoKey, after: number | null): AsyncGenerator<string> {
   const seal = after === null ? createSeal() : null
   let records = 0
   let timestamp = new Date(0).toISOString()
@@ -58,7 +51,7 @@ async function* linesOf(store: Store, { after, sessionId, title, key }: ExportOp
     timestamp,
     sessionId,
     tip: session?.tip ?? null,
-    title,
+    title: session?.title ?? "",
     records,
     algorithm: SEAL,
   } as const

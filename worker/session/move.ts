@@ -4,11 +4,11 @@
  * decide → MOVE: step, dispatch → run
  */
 
-import { callsOf, type ToolCall } from "../../shared/message.ts"
-import { argsOf, type Tool } from "../tool/tool.ts"
-import { nextAct, ordinalsFor } from "./decide.ts"
+import type { ToolCall } from "../../shared/message.ts"
+import { argsOf } from "../tool/tool.ts"
+import { askedIn, nextAct, ordinalsFor } from "./decide.ts"
 import { dispatchCall } from "./dispatch.ts"
-import { failLater, finish, publish, type Run, say, type TurnHost } from "./run.ts"
+import { decideCalls, failLater, finish, publish, type Run, say, toolNamed, type TurnHost } from "./run.ts"
 import { step } from "./step.ts"
 
 /** Does what is next until the turn is over or waits for a person. */
@@ -36,27 +36,16 @@ export async function move(host: TurnHost, run: Run): Promise<void> {
         // Only a person can go on with it: the turn waits in its rows, and this process may sleep.
         else if (host.store.countQueued() === 0) return
         // Whoever went on talking has answered what was asked.
-        else denyAsked(host, run)
+        else decideCalls(host, run, "denied", askedIn(run.recorder.message()))
         break
     }
   }
 }
 
-function denyAsked(host: TurnHost, run: Run): void {
-  for (const { call_id, approval } of callsOf(run.recorder.message())) {
-    if (approval === "asked") run.recorder.feed({ type: "tool_approval", call_id, approval: "denied" })
-  }
-  publish(host, run)
-}
-
-function toolOf(host: TurnHost, { name }: ToolCall): Tool | undefined {
-  return host.tools.find((tool) => tool.name === name)
-}
-
 /** A call whose arguments are none fails by itself: nobody has to be asked. */
 function needsApproval(host: TurnHost, call: ToolCall): boolean {
   const args = argsOf(call.args)
-  return args !== null && (toolOf(host, call)?.needsApproval?.(args) ?? false)
+  return args !== null && (toolNamed(host, call.name)?.needsApproval?.(args) ?? false)
 }
 
 /** Starts the pending tools of a step, side by side, and asks about those that need leave. */
@@ -65,7 +54,7 @@ function dispatch(host: TurnHost, run: Run, calls: readonly ToolCall[], ask: rea
   const ordinals = ordinalsFor(recorder.message(), calls)
   for (const { call_id } of ask) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
   calls.forEach((call, i) => {
-    const ephemeral = toolOf(host, call)?.ephemeral ?? false
+    const ephemeral = toolNamed(host, call.name)?.ephemeral ?? false
     const { call_id } = call
     recorder.feed({ type: "tool_call_start", call_id, channel: "user", ordinal: ordinals[i] ?? null, ephemeral })
   })
@@ -80,7 +69,7 @@ function dispatch(host: TurnHost, run: Run, calls: readonly ToolCall[], ask: rea
 async function runCall(host: TurnHost, run: Run, call: ToolCall, ordinal: number | null): Promise<void> {
   const { call_id } = call
   const result = await dispatchCall({
-    ...{ call, tool: toolOf(host, call), ordinal, channel: "user", signal: run.abort.signal, now: host.now },
+    ...{ call, tool: toolNamed(host, call.name), ordinal, channel: "user", signal: run.abort.signal, now: host.now },
     ...{ toolMs: host.times.toolMs, log: host.log },
     onOutput: (delta) => say(host, run, { type: "tool_output_delta", call_id, delta }),
   })

@@ -7,15 +7,16 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
-import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { answerFault } from "../routes/answer.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { type Claims, claimsFrom, exportKey } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
-import { timesFor } from "../times.ts"
+import { type Times, timesFor } from "../times.ts"
 import { exportLines } from "./export.ts"
 import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
 import { createStaging } from "./staging.ts"
@@ -34,11 +35,13 @@ export interface PageText {
 
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets
+  readonly #times: Times
   #room: Room | null = null
   #alarmMs = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.#times = timesFor(env)
     this.#sockets = plantSockets(env.PLANT, createSockets(ctx, Date.now))
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
     if (isCreated(ctx.storage.sql)) {
@@ -88,10 +91,8 @@ export class Session extends DurableObject<Env> {
   async export(claims: Claims, after: number | null): Promise<Result<{ readonly lines: ReadableStream }>> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
-    const { id: sessionId, tenant } = room.session
-    const key = await exportKey(this.env.JWT_SECRET ?? "", tenant)
-    const title = room.store.session()?.title ?? ""
-    const { lines, done } = exportLines(room.store, { after, sessionId, title, key })
+    const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
+    const { lines, done } = exportLines(room.store, room.session.id, key, after)
     this.ctx.waitUntil(done)
     return succeed({ lines })
   }
@@ -112,10 +113,10 @@ export class Session extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const claims = claimsFrom(request)
     const room = claims === null ? null : this.#roomOf(claims)
-    if (claims === null || room === null) return refuse({ reason: "session_unknown" })
+    if (claims === null || room === null) return answerFault({ reason: "session_unknown" })
     // First of all the directory: from here on it tells this object of revocations, so that none slips through.
     const admitted = await directoryOf(this.env, claims).admit(claims, room.session.id)
-    return admitted.ok ? this.#sockets.accept(claims) : refuse(admitted.fault)
+    return admitted.ok ? this.#sockets.accept(claims) : answerFault(admitted.fault)
   }
 
   /** The owner's directory says which of their tokens are revoked: their sockets are closed. */
@@ -153,7 +154,7 @@ export class Session extends DurableObject<Env> {
     if (room === null) return
     // First of all: whatever goes wrong below is tried again.
     const next = room.turns.nextAlarm()
-    if (next !== null) this.#setAlarm(Math.max(next, Date.now() + timesFor(this.env).alarmMs))
+    if (next !== null) this.#setAlarm(Math.max(next, Date.now() + this.#times.alarmMs))
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
   }
 
@@ -196,7 +197,7 @@ export class Session extends DurableObject<Env> {
   }
 
   #revise(room: Room, socket: WebSocket, frame: Revision): void {
-    const revised = revise(room.reviser, frame)
+    const revised = revise(room, frame)
     this.#answer(socket, frame.id, revised.ok ? succeed(revised.value.seq) : revised)
     if (revised.ok && !revised.value.duplicate && frame.type === "edit") this.#touch(room, frame.content, Date.now())
     this.#advance()
@@ -257,11 +258,11 @@ export class Session extends DurableObject<Env> {
 
   /** Imports while no turn may begin; those that were asked for meanwhile begin after it. */
   async #holding<T>(room: Room, work: (host: ImportHost) => Promise<T>): Promise<T> {
-    const { store, nextSeq } = room
+    const { store, host } = room
     try {
       return await room.turns.hold(async () => {
         const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
-        return await work({ store, nextSeq, key, staging: createStaging(this.ctx.storage.sql) })
+        return await work({ store, nextSeq: host.nextSeq, key, staging: createStaging(this.ctx.storage.sql) })
       })
     } finally {
       this.#advance()
@@ -300,7 +301,7 @@ export class Session extends DurableObject<Env> {
   /** One alarm while turns run: it wakes a process that took over from a killed one. */
   #armAlarm(): void {
     const now = Date.now()
-    const next = now + timesFor(this.env).alarmMs
+    const next = now + this.#times.alarmMs
     // Also where one is set for the end of a long wait, which is over now.
     if (this.#alarmMs <= now || this.#alarmMs > next) this.#setAlarm(next)
   }
@@ -311,18 +312,12 @@ export class Session extends DurableObject<Env> {
   }
 }
 
-/** An upgrade that is refused, with the reason as a route would give it. */
-function refuse(fault: Fault): Response {
-  const { code, text, status } = faultToWire(fault)
-  return Response.json({ code, text }, { status })
-}
-
 /** Does something that may give seqs; after a write that failed they are given again. */
 function sparing<T>(room: Room, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    room.resetSeq()
+    room.host.resetSeq()
     throw error
   }
 }

@@ -19,22 +19,14 @@ import type { SessionRow } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
 import type { Sockets } from "./sockets.ts"
 import { createStore, type Store } from "./store.ts"
-import { createTurns, type Turns } from "./turn.ts"
+import { createTurns } from "./turn.ts"
 
-export interface Room {
+/** It is also what a revision needs: the host of its turns, and how another version becomes active. */
+export interface Room extends Reviser {
   readonly session: SessionRow
   readonly store: Store
-  readonly turns: Turns
-  readonly reviser: Reviser
-  /** Gives the next seq. */
-  readonly nextSeq: () => number
-  readonly setEpoch: (epoch: string) => void
   /** Changes whenever another version becomes active. */
   readonly epoch: () => string
-  /** Tokens that a message may have. */
-  readonly maxTokens: number
-  /** After an error that was thrown: the next seq goes on from what is stored. */
-  readonly resetSeq: () => void
   /** The newest seq that was given. */
   readonly lastSeq: () => number
 }
@@ -61,20 +53,20 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
   if (session === null) return null
   let seq = store.lastSeq()
   let { epoch } = session
-  const resetSeq = (): void => {
-    seq = store.lastSeq()
-  }
   const tools = toolsFor(env, { rename })
   const system = systemPrompt()
   const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
   const maxTokens = Math.floor((contextTokens - tokensOfFrame(system, tools)) * MESSAGE_SHARE)
   const host: TurnHost = {
-    ...{ store, sockets, tools, system, contextTokens, log, armAlarm, resetSeq },
+    ...{ store, sockets, tools, system, contextTokens, log, armAlarm },
     past: createPast(store.at, contextTokens),
     ...{ model: modelFor(env, log), times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {
       seq += 1
       return seq
+    },
+    resetSeq: () => {
+      seq = store.lastSeq()
     },
   }
   const turns = createTurns(host)
@@ -82,20 +74,7 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
     epoch = next
     sockets.renew(epoch, seq)
   }
-  const reviser: Reviser = { host, turns, maxTokens, setEpoch }
-  const { nextSeq } = host
-  return {
-    session,
-    store,
-    turns,
-    reviser,
-    maxTokens,
-    resetSeq,
-    nextSeq,
-    setEpoch,
-    epoch: () => epoch,
-    lastSeq: () => seq,
-  }
+  return { session, store, host, turns, maxTokens, setEpoch, epoch: () => epoch, lastSeq: () => seq }
 }
 
 /** Whether these claims are those of the session's owner (law 12). */

@@ -124,6 +124,22 @@ function publishLater(host: TurnHost, run: Run): void {
   }
 }
 
+/** The tool that a call asks for; undefined where this turn has none of that name. */
+export function toolNamed(host: TurnHost, name: string): Tool | undefined {
+  return host.tools.find((tool) => tool.name === name)
+}
+
+/** Feeds what a person decided of some calls, and shows it. */
+export function decideCalls(
+  host: TurnHost,
+  run: Run,
+  approval: "allowed" | "denied",
+  call_ids: readonly string[],
+): void {
+  for (const call_id of call_ids) run.recorder.feed({ type: "tool_approval", call_id, approval })
+  publish(host, run)
+}
+
 /** Its duration belongs to the thought, however it ends. */
 export function endThinking(host: TurnHost, run: Run): void {
   if (run.thinkingSince === null) return

@@ -120,10 +120,11 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return Number(first("SELECT pos FROM transcript ORDER BY pos DESC LIMIT 1")?.["pos"] ?? 0)
     },
 
-    /** Status of the newest message if it is an answer, without its parts: only that one can be under way. */
-    newestStatus(): MessageStatus | null {
-      const row = first("SELECT role, status FROM transcript ORDER BY pos DESC LIMIT 1")
-      return row?.["role"] === "assistant" ? (String(row["status"]) as MessageStatus) : null
+    /** How the newest message stands if it is an answer, without its parts: only that one can be under way. */
+    newestAnswer(): { readonly status: MessageStatus; readonly deadline: number | null } | null {
+      const row = first("SELECT role, status, deadline FROM transcript ORDER BY pos DESC LIMIT 1")
+      if (row?.["role"] !== "assistant") return null
+      return { status: String(row["status"]) as MessageStatus, deadline: numberOrNull(row["deadline"]) }
     },
 
     /** Newest message of the active path; null in an empty session. */

@@ -8,11 +8,12 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { callsOf, isEnded, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
-import { isBlank, recoveryOf } from "./decide.ts"
+import { askedIn, isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
 import {
   cancelRun,
   createBell,
+  decideCalls,
   finish,
   isOver,
   letGo,
@@ -20,6 +21,7 @@ import {
   publish,
   recorderFor,
   type Run,
+  toolNamed,
   type TurnHost,
 } from "./run.ts"
 import { isQuiet, type StoredMessage } from "./rows.ts"
@@ -88,9 +90,8 @@ export function createTurns(host: TurnHost): Turns {
   const settle = (decision: "allowed" | "denied", call_ids: readonly string[]): void => {
     const held = current()
     if (held === null) return
-    for (const call_id of call_ids) held.recorder.feed({ type: "tool_approval", call_id, approval: decision })
     try {
-      publish(host, held)
+      decideCalls(host, held, decision, call_ids)
     } catch (error) {
       // Its recorder is spent: whoever moves the turn ends it, and with nobody there it is taken up anew from its rows.
       failLater(held, error)
@@ -100,12 +101,9 @@ export function createTurns(host: TurnHost): Turns {
     held.bell.ring()
     host.armAlarm()
   }
-  const denyAll = (message: Message): void => {
-    const waiting = callsOf(message).filter((call) => call.approval === "asked")
-    settle(
-      "denied",
-      waiting.map((call) => call.call_id),
-    )
+  const denyAll = (): void => {
+    const newest = newestOf(host)
+    if (newest !== null) settle("denied", askedIn(newest.message))
   }
   const isActive = (): boolean => isHeld || running() !== null || advancing !== null || isUnderWay(host)
 
@@ -125,8 +123,7 @@ export function createTurns(host: TurnHost): Turns {
       if (isActive() || store.countQueued() > 0) {
         const seq = enqueue(host, user)
         // Whoever goes on talking has answered what was asked.
-        const waiting = store.newestStatus() === "waiting" ? newestOf(host) : null
-        if (waiting !== null) denyAll(waiting.message)
+        if (store.newestAnswer()?.status === "waiting") denyAll()
         return seq
       }
       const rows = store.rows()
@@ -162,13 +159,13 @@ export function createTurns(host: TurnHost): Turns {
     exchange: () => (isUnderWay(host) ? (newestOf(host)?.message.exchange_id ?? null) : null),
     nextAlarm() {
       // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
-      if (store.newestStatus() === "waiting") return newestOf(host)?.deadline ?? null
+      const newest = store.newestAnswer()
+      if (newest?.status === "waiting") return newest.deadline
       return isUnderWay(host) || store.countQueued() > 0 ? host.now() + host.times.alarmMs : null
     },
     wake() {
-      const newest = newestOf(host)
-      const isLate = newest?.message.status === "waiting" && (newest.deadline ?? 0) <= host.now()
-      if (newest !== null && isLate) denyAll(newest.message)
+      const newest = store.newestAnswer()
+      if (newest?.status === "waiting" && (newest.deadline ?? 0) <= host.now()) denyAll()
       return advance()
     },
   }
@@ -191,8 +188,8 @@ function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | nu
 }
 
 function isUnderWay({ store }: TurnHost): boolean {
-  const status = store.newestStatus()
-  return status !== null && !isEnded(status)
+  const newest = store.newestAnswer()
+  return newest !== null && !isEnded(newest.status)
 }
 
 /** A cancel of an answer that is not under way: said again it is the same, else it says clearly why not. */
@@ -301,7 +298,7 @@ function finishLate(host: TurnHost, run: Run): void {
 function recover(host: TurnHost): Run | null {
   const run = takeUp(host)
   if (run === null) return null
-  const isRepeatable = (name: string): boolean => host.tools.find((tool) => tool.name === name)?.repeatable ?? false
+  const isRepeatable = (name: string): boolean => toolNamed(host, name)?.repeatable ?? false
   for (const event of recoveryOf(run.recorder.message(), isRepeatable)) run.recorder.feed(event)
   try {
     publish(host, run)
