@@ -5,23 +5,9 @@ import { focusAsked } from "../../client/composer/composer.tsx"
 import { copiedWords } from "../../client/transcript/acts.tsx"
 import type { Segment, WireMessage } from "../../shared/frame.ts"
 import { soon } from "./dom.ts"
+import { answer, call, text, user } from "./said.ts"
 import { transcript } from "./window.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
-
-const text = (content: string): Segment => ({ type: "text", content })
-const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
-  wireMessage(id, { role: "user", status: "completed", segments: [text(words)], content: words, ...more })
-const answer = (id: string, more: Partial<WireMessage> = {}) =>
-  wireMessage(id, { status: "completed", exchange_id: "q", segments: [text("yes")], ...more })
-const call = (more: Partial<Extract<Segment, { type: "tool" }>> = {}): Segment => ({
-  type: "tool",
-  call_id: "c1",
-  name: "probe_ask",
-  args: '{"text":"now"}',
-  status: "waiting",
-  approval: "asked",
-  ...more,
-})
 
 const buttonsIn = (root: ParentNode) =>
   [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label") ?? one.textContent)
@@ -318,90 +304,5 @@ describe("versions", () => {
     expect(store.message("first")?.value.segments[1]).toBe(shown?.[1])
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")
     expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")
-  })
-})
-
-test("[PG30] an answer that nobody vouches for says so, above all that it shows", () => {
-  const { root } = transcript([user("q", "go"), answer("a", { origin: "import" }), user("p", "on"), answer("b")])
-  const [imported, own] = [...root.querySelectorAll<HTMLElement>("article[data-role=assistant]")]
-  expect(imported?.dataset["origin"]).toBe("import")
-  expect(imported?.firstElementChild?.textContent).toContain("nobody vouches")
-  expect(own?.textContent).not.toContain("vouches")
-})
-
-describe("what a reader may unfold", () => {
-  test("[PG24] a summary stands above the answer it was made for, folded, and replaces nothing", async () => {
-    const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
-    store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
-    await soon()
-    const fold = root.querySelector("article[data-id=a]")?.firstElementChild as HTMLDetailsElement
-    expect(fold.querySelector("summary")?.textContent).toBe("Earlier messages, in short")
-    expect(fold.open).toBe(false)
-    expect(fold.querySelector("strong")?.textContent).toBe("weather")
-    expect(root.querySelectorAll("article")).toHaveLength(2)
-  })
-
-  test("[PG25] the output of a running tool grows in an open fold, as it is, and says what is left out", async () => {
-    const running = call({ status: "running", output: '{"a":1}' })
-    const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
-    const fold = root.querySelector("details") as HTMLDetailsElement
-    fold.open = true
-    const code = () => root.querySelectorAll(".data code")[1] as HTMLElement
-    const element = code()
-    expect(code().textContent).toBe('{"a":1}')
-    store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 7, text: "\nmore" }]))
-    store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { truncated: { lines: 2500, bytes: 60_000 } } }]))
-    await soon()
-    expect(code()).toBe(element)
-    expect(code().textContent).toBe('{"a":1}\nmore')
-    expect(fold.open).toBe(true)
-    expect(root.textContent).toContain("Shown in part: 2,500 lines, 60,000 bytes so far.")
-    store.applyFrame(ops(4, 3, "a", [{ op: "set", at: 0, fields: { status: "ok", result: "done" } }]))
-    await soon()
-    expect(root.textContent).toContain("60,000 bytes in all.")
-  })
-
-  test("[PG25] its window stays where the reader reads, and goes along at its end", async () => {
-    const { root, store } = transcript([
-      answer("a", { status: "running", segments: [call({ status: "running", output: "x" })] }),
-    ])
-    const box = root.querySelectorAll("pre")[1] as HTMLElement
-    const size = { scrollHeight: 500, clientHeight: 100 }
-    for (const name of ["scrollHeight", "clientHeight"] as const) {
-      Object.defineProperty(box, name, { get: () => size[name] })
-    }
-    const grow = async (offset: number) => {
-      store.applyFrame(ops(offset + 1, offset, "a", [{ op: "text", at: 0, offset, text: "y" }]))
-      size.scrollHeight += 100
-      await soon()
-    }
-    const scrollTo = (top: number) => {
-      box.scrollTop = top
-      box.dispatchEvent(new Event("scroll"))
-    }
-    scrollTo(200)
-    await grow(1)
-    expect(box.scrollTop).toBe(200)
-    scrollTo(500)
-    await grow(2)
-    expect(box.scrollTop).toBe(700)
-  })
-
-  test("[PG9] two steps of thinking with tools between keep their places and their durations", async () => {
-    const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
-    const done = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
-    store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))
-    store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { ms: 1200 } }]))
-    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 1, segment: done(1) }]))
-    store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
-    await soon()
-    const folds = () =>
-      [...root.querySelectorAll("article > [data-segment]")].map((one) => one.querySelector("summary"))
-    expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknow[OK]", "Thinking…"])
-    store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
-    store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: done(2) }]))
-    await soon()
-    expect(folds()[2]?.textContent).toBe("Thought for 14 s")
-    expect(root.querySelectorAll("details[open]")).toHaveLength(0)
   })
 })

@@ -8,29 +8,13 @@ import { parseRecord } from "../../shared/record.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { createSeal } from "../../worker/session/seal.ts"
 import { exportKey } from "../../worker/tenant/keys.ts"
-import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { CLAIMS, pageOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
-import { call, freshSession, say, script } from "./follow.ts"
+import { exportOf, talk } from "./exported.ts"
+import { freshSession } from "./follow.ts"
 
 async function linesOf(id: string, after: number | null = null): Promise<string[]> {
-  const exported = await sessionOf(id).export(CLAIMS, after)
-  if (!exported.ok) throw new Error(exported.fault.reason)
-  return (await new Response(exported.value.lines).text()).trimEnd().split("\n")
-}
-
-async function talk(id: string): Promise<void> {
-  const client = await connect(id)
-  client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })
-  const first = await client.untilEnd("q1")
-  client.say({
-    type: "send",
-    id: "q2",
-    content: script([say("Half "), call("probe_stream", { lines: 3 })], [say("done.")]),
-  })
-  await client.untilEnd("q2")
-  client.say({ type: "edit", id: "e1", message: "q2", content: "/say edited" })
-  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("completed")
-  expect(first.status).toBe("completed")
+  return (await exportOf(id, after)).trimEnd().split("\n")
 }
 
 describe("an export", () => {

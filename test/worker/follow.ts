@@ -1,8 +1,9 @@
 /** follow.ts: short words for tests that follow a session: scripts, the answer to a question, live against stored. */
 
+import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
 import { canonicalJson, type Segment, type WireMessage } from "../../shared/frame.ts"
-import { createSession, pageOf, type TestClient } from "../support/socket.ts"
+import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
 let count = 0
 /** A session of its own for each test of a file. */
@@ -11,6 +12,18 @@ export async function freshSession(prefix: string): Promise<string> {
   const id = `${prefix}${count}`
   await createSession(id)
   return id
+}
+
+/** How many rows each table of a session holds. */
+export function rowsIn(id: string): Promise<Record<string, number>> {
+  return runInDurableObject(sessionOf(id), (_object, state) => {
+    const tables = state.storage.sql.exec<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
+    )
+    const count = (name: string): number =>
+      Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
+    return Object.fromEntries(tables.toArray().map(({ name }) => [name, count(name)]))
+  })
 }
 
 /** A message without what ops do not move. */

@@ -6,15 +6,10 @@ import { canonicalJson } from "../../shared/frame.ts"
 import { createStaging } from "../../worker/session/staging.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
-import { call, freshSession as fresh, say, script, textIn, toolsIn } from "./follow.ts"
+import { exportOf, talk } from "./exported.ts"
+import { freshSession as fresh, textIn, toolsIn } from "./follow.ts"
 
 const freshSession = (): Promise<string> => fresh("imp")
-
-async function exportOf(id: string): Promise<string> {
-  const exported = await sessionOf(id).export(CLAIMS, null)
-  if (!exported.ok) throw new Error(exported.fault.reason)
-  return await new Response(exported.value.lines).text()
-}
 
 function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
   const body = new Response(text).body
@@ -26,18 +21,9 @@ async function importInto(id: string, text: string | Uint8Array) {
   return await sessionOf(id).import(CLAIMS, streamOf(text))
 }
 
-async function talk(id: string): Promise<void> {
-  const client = await connect(id)
-  client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })
-  await client.untilEnd("q1")
-  client.say({
-    type: "send",
-    id: "q2",
-    content: script([say("Half "), call("probe_stream", { lines: 3 })], [say("done.")]),
-  })
-  await client.untilEnd("q2")
-  client.say({ type: "edit", id: "e1", message: "q2", content: "/say edited" })
-  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("completed")
+/** A session whose active version is not its newest. */
+async function talkAndSwitch(id: string): Promise<void> {
+  const client = await talk(id)
   const page = await pageOf(id)
   client.say({ type: "switch", id: "s1", message: page.messages.at(-2)?.id ?? "", version: 1 })
   await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
@@ -48,7 +34,7 @@ const lines = (...records: readonly object[]): string => records.map((record) =>
 describe("our own export", () => {
   test("[RE6] comes back the same, cards and versions and all, and goes out again byte for byte", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talk(here)
+    await talkAndSwitch(here)
     const file = await exportOf(here)
     expect(await importInto(there, file)).toMatchObject({
       ok: true,
@@ -66,7 +52,7 @@ describe("our own export", () => {
 
   test("[RE7] the same file again adds nothing; another one, or a session with words of its own, is refused", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talk(here)
+    await talkAndSwitch(here)
     const file = await exportOf(here)
     await importInto(there, file)
     const before = await exportOf(there)
@@ -80,7 +66,7 @@ describe("our own export", () => {
 
   test("[RE8] one that was changed is nobody's word: its cards say so, and another export of it does not hide that", async () => {
     const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
-    await talk(here)
+    await talkAndSwitch(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
     const changed = forged.replace('"ok":true', '"ok" : true')
     expect(await importInto(there, forged === changed ? forged : forged.replace("London", "Londinium"))).toMatchObject({
@@ -96,7 +82,7 @@ describe("our own export", () => {
 
   test("[RE6] packed with gzip", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talk(here)
+    await talkAndSwitch(here)
     const file = await exportOf(here)
     const packed = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
     expect(await importInto(there, packed)).toMatchObject({ ok: true, value: { isSealed: true } })
@@ -105,7 +91,7 @@ describe("our own export", () => {
 
   test("[RE6] folding goes on after the process ended between staging and folding", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talk(here)
+    await talkAndSwitch(here)
     const file = await exportOf(here)
     const records = file.trimEnd().split("\n")
     await runInDurableObject(sessionOf(there), (_object, { storage }) => {

@@ -1,41 +1,19 @@
-/** session.test.ts: the session object on the wire: turns, resume, queue, bad input; real workerd, real SQLite. */
+/** session.test.ts: the session object on the wire: turns, recovery, history, the store; real workerd, real SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
-import { canonicalJson, type WireMessage } from "../../shared/frame.ts"
-import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
+import type { WireMessage } from "../../shared/frame.ts"
 import { openMessage } from "../../shared/message.ts"
 import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"
-import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
+import { freshSession as fresh, rowsIn, shownOf } from "./follow.ts"
 
-let count = 0
-async function freshSession(): Promise<string> {
-  count += 1
-  const id = `s${count}`
-  await createSession(id)
-  return id
-}
+const freshSession = (): Promise<string> => fresh("s")
 
 const WEATHER = "What's the weather in London and in Tokyo?"
-
-function rowsIn(id: string): Promise<Record<string, number>> {
-  return runInDurableObject(sessionOf(id), (_object, state) => {
-    const tables = state.storage.sql.exec<{ name: string }>(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
-    )
-    const count = (name: string): number =>
-      Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
-    return Object.fromEntries(tables.toArray().map(({ name }) => [name, count(name)]))
-  })
-}
-
-/** A message without what ops do not move. */
-function shownOf({ content: _, ...message }: WireMessage): string {
-  return canonicalJson(message)
-}
 
 describe("a turn", () => {
   test("[TU1] the weather in two cities: thinking, prose, two calls, a card for each, and history says the same", async () => {
@@ -164,216 +142,6 @@ describe("crash and recovery", () => {
     const client = await connect(id, CLAIMS, { after: 0, epoch: (await pageOf(id)).epoch })
     const answer = await client.untilEnd("q1")
     expect(answer.segments[0]).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
-  })
-})
-
-describe("the wire", () => {
-  test("[WS1] nothing before hello", async () => {
-    const client = await connect(await freshSession(), CLAIMS, null)
-    client.say({ type: "send", id: "q1", content: "hi" })
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "hello_first" })
-    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
-    await client.untilTrue((frame) => frame.type === "hello")
-  })
-
-  test("[WS1] another protocol is told to reload and closed with 4406", async () => {
-    const client = await connect(await freshSession(), CLAIMS, null)
-    client.say({ type: "hello", protocol: 99, live: true })
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "protocol_unsupported" })
-    expect(await client.untilClosed()).toMatchObject({ code: 4406 })
-  })
-
-  test("[WS2] two tabs get the same seq, without gaps; each its own prev", async () => {
-    const id = await freshSession()
-    const [one, two] = [await connect(id), await connect(id)]
-    one.say({ type: "send", id: "q1", content: WEATHER })
-    await Promise.all([one.untilEnd("q1"), two.untilEnd("q1")])
-    expect(two.last).toBe(one.last)
-    expect([...two.messages.values()].map(shownOf)).toEqual([...one.messages.values()].map(shownOf))
-    const seqs = one.frames.flatMap((frame) => (frame.type === "message" || frame.type === "ops" ? [frame.seq] : []))
-    expect(seqs).toEqual(seqs.map((_, i) => (seqs[0] ?? 0) + i))
-  })
-
-  test.each([
-    ["not JSON", "{", "frame_malformed"],
-    ["not an object", "[1]", "frame_malformed"],
-    ["an unknown type", '{"type":"segments","segments":[]}', "frame_unknown"],
-    ["a field of the wrong kind", '{"type":"send","id":"a","content":7}', "frame_invalid"],
-    ["an id that is none", '{"type":"send","id":"a b","content":"x"}', "frame_invalid"],
-    ["an answer to nothing", '{"type":"send","id":"a","content":"x","reply_to":"ghost"}', "frame_invalid"],
-    [
-      "a cursor from the future",
-      `{"type":"hello","protocol":1,"live":true,"epoch":"EPOCH","after":999}`,
-      "frame_invalid",
-    ],
-    ["an empty message", '{"type":"send","id":"a","content":" \\n "}', "message_empty"],
-    [
-      "a long message",
-      JSON.stringify({ type: "send", id: "a", content: "é".repeat(MAX_MESSAGE_BYTES / 2 + 1) }),
-      "message_too_large",
-    ],
-    ["a long frame", `{"type":"send","id":"a","content":"${"x".repeat(MAX_CLIENT_FRAME_BYTES)}"}`, "frame_too_large"],
-  ])("[WS3] [WS4] %s: told, kept open, nothing stored", async (_what, text, code) => {
-    const id = await freshSession()
-    const client = await connect(id)
-    const before = await rowsIn(id)
-    const { epoch } = await pageOf(id)
-    client.say(text.replace("EPOCH", epoch))
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
-    expect(await rowsIn(id)).toEqual(before)
-    client.say({ type: "send", id: "still", content: "/say here" })
-    expect((await client.untilEnd("still")).status).toBe("completed")
-  })
-
-  test("[WS3] a binary frame is told, and the socket stays open", async () => {
-    const client = await connect(await freshSession())
-    client.socket.send(new Uint8Array([1, 2, 3]))
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "frame_malformed" })
-    client.say({ type: "send", id: "q1", content: "/say hi" })
-    await client.untilEnd("q1")
-  })
-
-  test("[WS7] a client that comes back gets the missed frames from memory", async () => {
-    const id = await freshSession()
-    const first = await connect(id)
-    first.say({ type: "send", id: "q1", content: WEATHER })
-    await first.untilEnd("q1")
-    const { epoch } = await pageOf(id)
-    for (const after of [0, 1, 3, first.last - 1, first.last]) {
-      const again = await connect(id, CLAIMS, null)
-      again.last = after
-      again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after })
-      if (after < first.last)
-        await again.untilTrue((frame) => "seq" in frame && frame.seq === first.last && frame.type !== "hello")
-      await again.untilTrue((frame) => frame.type === "hello")
-      expect(again.last).toBe(first.last)
-      expect(again.frames.length - 1).toBe(first.last - after)
-    }
-  })
-
-  test("[WS7] after an eviction it gets whole messages, each once", async () => {
-    const id = await freshSession()
-    const first = await connect(id)
-    for (const exchange of ["q1", "q2"]) {
-      first.say({ type: "send", id: exchange, content: `/say ${exchange}` })
-      await first.untilEnd(exchange)
-    }
-    const page = await pageOf(id)
-    await evictDurableObject(sessionOf(id))
-    const again = await connect(id, CLAIMS, null)
-    again.last = 1
-    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: 1 })
-    await again.untilTrue((frame) => frame.type === "message" && frame.seq === page.seq)
-    expect([...again.messages.values()].map((message) => canonicalJson(message))).toEqual(
-      page.messages.slice(1).map((message) => canonicalJson(message)),
-    )
-    expect((await pageOf(id)).seq).toBe(page.seq)
-  })
-
-  test("[WS7] a client of another epoch is told the epoch and nothing else", async () => {
-    const id = await freshSession()
-    const client = await connect(id)
-    client.say({ type: "send", id: "q1", content: "/say hi" })
-    await client.untilEnd("q1")
-    const stranger = await connect(id, CLAIMS, null)
-    stranger.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: "old", after: 1 })
-    const hello = await stranger.untilTrue((frame) => frame.type === "hello")
-    expect(hello).toMatchObject({ epoch: (await pageOf(id)).epoch, seq: client.last })
-    expect(stranger.frames).toHaveLength(1)
-  })
-
-  test("[WS8] the same id again has no second effect and is acknowledged again, also after an eviction and from the Worker", async () => {
-    const id = await freshSession()
-    const client = await connect(id)
-    client.say({ type: "send", id: "q1", content: "/say once" })
-    client.say({ type: "send", id: "q1", content: "/say once" })
-    await client.untilEnd("q1")
-    await evictDurableObject(sessionOf(id))
-    const again = await connect(id)
-    again.say({ type: "send", id: "q1", content: "/say twice" })
-    await again.untilTrue((frame) => frame.type === "ack")
-    expect(await sessionOf(id).send(CLAIMS, { id: "q1", content: "x" })).toMatchObject({ value: { duplicate: true } })
-    expect(client.frames.filter((frame) => frame.type === "ack")).toEqual([
-      { type: "ack", id: "q1", seq: 1 },
-      { type: "ack", id: "q1", seq: 1 },
-    ])
-    expect((await pageOf(id)).messages).toHaveLength(2)
-  })
-
-  test("[WS9] with live: false a client gets whole messages only", async () => {
-    const id = await freshSession()
-    const client = await connect(id, CLAIMS, { live: false })
-    client.say({ type: "send", id: "q1", content: WEATHER })
-    const answer = await client.untilEnd("q1")
-    expect(client.frames.some((frame) => frame.type === "ops")).toBe(false)
-    expect(canonicalJson(answer)).toBe(canonicalJson((await pageOf(id)).messages[1]))
-  })
-
-  test("[WS10] a token that runs out closes its socket at the next frame", async () => {
-    const id = await freshSession()
-    const client = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
-    client.say({ type: "send", id: "q1", content: "hi" })
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "token_expired" })
-    expect(await client.untilClosed()).toMatchObject({ code: 4401 })
-    expect((await pageOf(id)).messages).toHaveLength(0)
-  })
-
-  test("[WS10] and nothing is sent on it any more", async () => {
-    const id = await freshSession()
-    const short = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
-    const long = await connect(id)
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
-    long.say({ type: "send", id: "q1", content: "/say secret" })
-    await long.untilEnd("q1")
-    expect(await short.untilClosed()).toMatchObject({ code: 4401 })
-    expect(short.texts.join()).not.toContain("secret")
-  })
-
-  test("[WS12] a socket that leaves a ring of frames unseen is closed with 4408; one that says `seen` is not", async () => {
-    const id = await freshSession()
-    const silent = await connect(id)
-    const reader = await connect(id)
-    for (let i = 0; silent.closed === null && i < 400; i++) {
-      reader.say({ type: "send", id: `q${i}`, content: "/say x" })
-      await reader.untilEnd(`q${i}`)
-      reader.say({ type: "seen", seq: reader.last })
-    }
-    expect(await silent.untilClosed()).toMatchObject({ code: 4408 })
-    expect(silent.last).toBeLessThanOrEqual(RING_FRAMES)
-    expect(reader.closed).toBeNull()
-    const { epoch } = await pageOf(id)
-    const again = await connect(id, CLAIMS, null)
-    again.last = silent.last
-    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: silent.last })
-    await again.untilTrue((frame) => "seq" in frame && frame.type !== "hello" && frame.seq === reader.last)
-  })
-
-  test("[WS5] a message over the frame limit goes in pieces that come to the same", async () => {
-    const id = await freshSession()
-    const client = await connect(id)
-    const long = `${"wörter und 😀 ".repeat(20_000)}end`
-    await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
-      const timestamp = new Date().toISOString()
-      const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
-      store.insertMessage(placed(answer))
-      const recorder = createRecorder(store, store.at(1) ?? placed(answer), () => 2)
-      recorder.feed({ type: "text_delta", delta: long })
-      recorder.feed({ type: "end", status: "completed", reason: null, metrics: null })
-      recorder.flush()
-    })
-    client.socket.close()
-    await evictDurableObject(sessionOf(id))
-    const page = await pageOf(id)
-    const again = await connect(id, CLAIMS, null)
-    again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: 0 })
-    await again.untilTrue(
-      (frame) => frame.type === "ops" && frame.piece !== undefined && JSON.stringify(frame).includes("end"),
-    )
-    expect(again.texts.every((text) => new TextEncoder().encode(text).length <= 256 * 1024)).toBe(true)
-    const joined = again.messages.get("a1")
-    expect(joined && shownOf(joined)).toBe(page.messages[0] && shownOf(page.messages[0]))
   })
 })
 

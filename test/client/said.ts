@@ -1,0 +1,19 @@
+/** said.ts: messages and calls for tests of the transcript. */
+
+import type { Segment, WireMessage } from "../../shared/frame.ts"
+import { wireMessage } from "./wire.ts"
+
+export const text = (content: string): Segment => ({ type: "text", content })
+export const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, { role: "user", status: "completed", segments: [text(words)], content: words, ...more })
+export const answer = (id: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, { status: "completed", exchange_id: "q", segments: [text("yes")], ...more })
+export const call = (more: Partial<Extract<Segment, { type: "tool" }>> = {}): Segment => ({
+  type: "tool",
+  call_id: "c1",
+  name: "probe_ask",
+  args: '{"text":"now"}',
+  status: "waiting",
+  approval: "asked",
+  ...more,
+})
