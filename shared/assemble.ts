@@ -8,10 +8,12 @@
  * Pure.
  */
 
-import type { TurnEvent } from "./event.ts"
+import * as v from "valibot"
+import type { AgentTag, TurnEvent } from "./event.ts"
+import { parseJson } from "./frame.ts"
 import { createIntake } from "./intake.ts"
 import { MAX_ID_CHARS } from "./limits.ts"
-import { fold, isSettled, callsOf, type Message, openMessage } from "./message.ts"
+import { callsOf, fold, isDeferred, isSettled, type Message, openMessage } from "./message.ts"
 import type { StreamRecord } from "./record.ts"
 
 /** A message, whole; and where its file says that it stood, if it does. */
@@ -40,6 +42,8 @@ export interface Assembler {
 
 interface Open {
   readonly id: string
+  /** A record told its id; until then what comes with an id goes on with it. */
+  readonly isNamed: boolean
   readonly exchange: string
   readonly timestamp: string
   /** Events, and texts that count only if nothing streams. */
@@ -60,41 +64,60 @@ interface Open {
 export function createAssembler(): Assembler {
   const open = new Map<string, Open>()
   const closed = new Set<string>()
+  /** Calls of closed answers whose true result is still to come. */
+  const awaited: Awaited[] = []
   let exchange = ""
   let at = 0
   const freshId = (): string => `imported-${at}`
 
   const closeAll = (): Assembled[] => {
     const done = [...open.values()].map(assemble)
+    for (const { message } of done) awaited.push(...awaitedIn(message))
     for (const id of open.keys()) closed.add(id)
     open.clear()
     return done
   }
-  const ask = (record: Extract<StreamRecord, { type: "user_message" | "agent_message" }>): Assembled[] => {
-    const done = closeAll()
+  /** The call that a callback answers is filled in where it stands. */
+  const answered = (record: Asking): Late[] => {
+    const at = record.type === "agent_callback" ? awaited.findIndex((one) => isAnsweredBy(one, record)) : -1
+    return awaited.splice(at, at < 0 ? 0 : 1).map(({ id, call_id }) => {
+      return { kind: "late", id, events: [resultOf(call_id, true, record.text, undefined, null)] }
+    })
+  }
+  const ask = (record: Asking): (Assembled | Late)[] => {
+    const done = [...closeAll(), ...answered(record)]
     const id = idOf(record.responseId ?? record.turnId) ?? freshId()
     exchange = idOf(record.turnId) ?? id
     closed.add(id)
     const message = openMessage({
       ...{ id, role: record.type === "user_message" ? "user" : "agent", exchange_id: exchange, status: "completed" },
       ...{ words: record.text, timestamp: timeOf(record), version: record.version ?? 1 },
-      reply_to: record.type === "user_message" ? idOf(record.replyTo) : null,
+      ...(record.type === "user_message" ? { reply_to: idOf(record.replyTo) } : receivedFrom(record, id)),
     })
     return [...done, { kind: "message", message, ...placeOf(record) }]
   }
   const answerOf = (record: StreamRecord): Open => {
-    const id = idOf(record.responseId) ?? [...open.keys()].at(-1) ?? freshId()
+    const named = idOf(record.responseId)
+    const id = named ?? [...open.keys()].at(-1) ?? freshId()
     const known = open.get(id)
     if (known !== undefined) return known
+    // What came before without a name is the beginning of the first answer that has one.
+    const [unnamed] = [...open.values()].filter((one) => !one.isNamed)
+    if (unnamed !== undefined) {
+      open.delete(unnamed.id)
+      const renamed = { ...unnamed, id, isNamed: true }
+      open.set(id, renamed)
+      return renamed
+    }
     const turn = idOf(record.turnId) ?? (exchange === "" ? id : exchange)
-    const made = openAnswer(id, turn, record)
+    const made = { ...openAnswer(id, turn, record), isNamed: named !== null }
     open.set(id, made)
     return made
   }
   return {
     take(record, n) {
       at = n
-      if (record.type === "user_message" || record.type === "agent_message") return ask(record)
+      if (isAsking(record)) return ask(record)
       if (record.type === "signature") return []
       const id = idOf(record.responseId)
       if (id !== null && closed.has(id)) {
@@ -110,18 +133,68 @@ export function createAssembler(): Assembler {
   }
 }
 
+/** Records that begin a turn. */
+type Asking = Extract<StreamRecord, { type: "user_message" | "agent_message" | "agent_callback" }>
+
+function isAsking(record: StreamRecord): record is Asking {
+  return record.type === "user_message" || record.type === "agent_message" || record.type === "agent_callback"
+}
+
+function receivedFrom(record: Exclude<Asking, { type: "user_message" }>, id: string): Partial<Message> {
+  const { from = "agent", agentExchangeId, origin = null } = record
+  const tag = tagOf("received", from, agentExchangeId, id)
+  if (record.type === "agent_message") return { agent: tag, origin }
+  return { agent: { ...tag, call_id: callIdOf(record.callId ?? id) }, origin }
+}
+
+function tagOf(direction: AgentTag["direction"], name: string, exchange: string | undefined, id: string): AgentTag {
+  return { direction, name: idOf(name) ?? "agent", exchange: idOf(exchange) ?? id }
+}
+
+/** A call whose true result is still to come: where it stands, and what a callback may know it by. */
+interface Awaited {
+  readonly id: string
+  readonly call_id: string
+  readonly response: string | null
+}
+
+function awaitedIn(message: Message): Awaited[] {
+  return callsOf(message)
+    .filter(isDeferred)
+    .map(({ call_id, result }) => ({ id: message.id, call_id, response: responseIn(result) }))
+}
+
+function isAnsweredBy({ call_id, response }: Awaited, record: Extract<Asking, { type: "agent_callback" }>): boolean {
+  const { callId, responseId, agentExchangeId } = record
+  if (callId !== undefined) return callIdOf(callId) === call_id
+  return response !== null && (response === responseId || response === agentExchangeId)
+}
+
+/** `{mode: "async", status: "queued", responseId}`: what a call is told for now. Source: seed 001 §7. */
+function isQueued(result: unknown): boolean {
+  return v.is(queuedSchema, result)
+}
+
+const queuedSchema = v.object({
+  mode: v.literal("async"),
+  status: v.picklist(["queued", "async"]),
+  responseId: v.string(),
+})
+
+function responseIn(result: string | null): string | null {
+  const parsed = v.safeParse(queuedSchema, parseJson(result ?? ""))
+  return parsed.success ? parsed.output.responseId : null
+}
+
 function openAnswer(id: string, exchange: string, record: StreamRecord): Open {
   return {
-    ...{ id, exchange, timestamp: timeOf(record), events: [], step: 0 },
+    ...{ id, exchange, timestamp: timeOf(record), events: [], step: 0, isNamed: true },
     ...{ isStreamed: false, hasDelta: false, last: null, isCancelled: false },
   }
 }
 
 /** Takes one record into the answer that it belongs to. */
-function hear(
-  answer: Open,
-  record: Exclude<StreamRecord, { type: "user_message" | "agent_message" | "signature" }>,
-): void {
+function hear(answer: Open, record: Exclude<StreamRecord, Asking | { type: "signature" }>): void {
   const say = (event: Open["events"][number]): void => void answer.events.push(event)
   for (; answer.step < (record.step ?? 0); answer.step++) say({ type: "step_start" })
   switch (record.type) {
@@ -152,9 +225,6 @@ function hear(
     case "output_cancelled":
       answer.isCancelled = true
       return undefined
-    case "agent_callback":
-      if (record.callId === undefined) return undefined
-      return say(resultOf(callIdOf(record.callId), true, record.text, undefined, null))
     case "tool_call":
     case "tool_call_start":
     case "tool_approval":
@@ -184,7 +254,8 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord): void {
       return say({ type: "tool_output_delta", call_id, delta: record.delta })
     case "tool_result": {
       const { ok, result, error, card = null, outputSize } = record
-      const event = resultOf(call_id, ok, result, error, card)
+      const isWaiting = record.waiting === true || isQueued(result)
+      const event = resultOf(call_id, isWaiting ? "waiting" : ok, result, error, card)
       return say(outputSize === undefined ? event : { ...event, output_size: outputSize })
     }
   }
@@ -192,12 +263,12 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord): void {
 
 function resultOf(
   call_id: string,
-  ok: boolean,
+  ok: boolean | "waiting",
   result: unknown,
   error: { readonly code: string; readonly message: string } | undefined,
   card: string | null,
 ): Extract<TurnEvent, { type: "tool_result" }> {
-  const status = ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
+  const status = ok === "waiting" ? ok : ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
   const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
   return { type: "tool_result", call_id, status, result: text, card, error: error ?? null }
 }
@@ -210,7 +281,8 @@ function assemble(answer: Open): Assembled {
   const origin = last?.origin ?? null
   const head = { id, role: "assistant", exchange_id, timestamp, version: last?.version ?? 1, summary, origin } as const
   const intake = createIntake()
-  let message: Message = openMessage({ ...head, reply_to: idOf(last?.replyTo) })
+  const agent = last?.to === undefined ? null : tagOf("sent", last.to, last.agentExchangeId, id)
+  let message: Message = openMessage({ ...head, agent, reply_to: idOf(last?.replyTo) })
   for (const event of answer.events) {
     if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
     const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
@@ -240,7 +312,7 @@ function endOf(message: Message, last: Open["last"], isCancelled: boolean): { st
   if (status === "running" || status === "waiting") return { status: "interrupted", reason: "process_restart" }
   if (status !== undefined) return { status, reason: last?.reason ?? null }
   if (isCancelled) return { status: "cancelled", reason: null }
-  const isWhole = callsOf(message).every((call) => isSettled(call.status))
+  const isWhole = callsOf(message).every((call) => isSettled(call.status) || isDeferred(call))
   return isWhole ? { status: "completed", reason: null } : { status: "interrupted", reason: null }
 }
 

@@ -30,6 +30,15 @@ const errorSchema = v.object({ code: v.string(), message: v.string() })
 /** Where a call stands that has to be allowed by a person: nobody answered yet, or what they said. */
 export const approvalSchema = v.picklist(["asked", "allowed", "denied"])
 
+/** What an agent asked of this one, or answered it: the other's name, and the id that both sides know the exchange by. */
+export const agentTagSchema = v.object({
+  direction: v.picklist(["received", "sent"]),
+  name: v.string(),
+  exchange: idSchema,
+  /** The call of this session that it answers, where it comes back late. */
+  call_id: v.optional(idSchema),
+})
+
 /** Size of a text, in lines and UTF-8 bytes. */
 export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
@@ -58,7 +67,8 @@ const eventSchema = v.variant("type", [
   v.object({
     type: v.literal("tool_result"),
     call_id: idSchema,
-    status: v.picklist(["ok", "failed", "interrupted"]),
+    /** `waiting`: what is there so far; the true result comes later, from elsewhere, perhaps after the turn's end. */
+    status: v.picklist(["ok", "failed", "interrupted", "waiting"]),
     result: v.nullable(v.string()),
     card: v.nullable(v.string()),
     error: v.nullable(errorSchema),
@@ -80,6 +90,7 @@ export type Channel = v.InferOutput<typeof channelSchema>
 export type Metrics = v.InferOutput<typeof metricsSchema>
 export type CallError = v.InferOutput<typeof errorSchema>
 export type Approval = v.InferOutput<typeof approvalSchema>
+export type AgentTag = v.InferOutput<typeof agentTagSchema>
 export type TextSize = v.InferOutput<typeof sizeSchema>
 
 /**

@@ -8,7 +8,7 @@
  */
 
 import * as v from "valibot"
-import { type Approval, type CallError, idSchema, type Metrics, type TextSize } from "./event.ts"
+import { type AgentTag, type Approval, type CallError, idSchema, type Metrics, type TextSize } from "./event.ts"
 import { type Fault, type FaultReason, fail, type Result, succeed } from "./fault.ts"
 import type { CallStatus, MessageStatus, Role } from "./message.ts"
 
@@ -42,6 +42,8 @@ export type Segment =
       readonly approval?: Approval
       readonly truncated?: Truncated
     }
+  /** What another agent said to this one. */
+  | ({ readonly type: "agent"; readonly content: string } & AgentTag)
 
 export type SegmentType = Segment["type"]
 
@@ -87,6 +89,8 @@ export interface WireMessage {
   readonly metrics: Metrics | null
   /** What the model was told instead of all that stands before this turn. */
   readonly summary?: string
+  /** It was received from another agent; or (`sent`) it answers one, and goes back to it. */
+  readonly agent?: AgentTag
   /** It came from a file that nobody vouches for: its cards say so (law 4). */
   readonly origin?: "import"
   /** Where there are several: which this is, from 1, and how many. */
@@ -291,6 +295,7 @@ export function textOf(segment: Segment): string {
   switch (segment.type) {
     case "text":
     case "thinking":
+    case "agent":
       return segment.content
     case "rich":
       return segment.synthesis
@@ -306,6 +311,7 @@ function appendText(segment: Segment | undefined, offset: number, text: string):
   switch (segment.type) {
     case "text":
     case "thinking":
+    case "agent":
       return { ...segment, content: now + text }
     case "rich":
       return { ...segment, synthesis: now + text }

@@ -10,7 +10,7 @@
 export const MAX_HELD = 4096
 
 /** Version of the wire. The server also speaks the one before it (SPEC WS1). Change it with any change of shared/frame.ts. */
-export const PROTOCOL_VERSION = 2
+export const PROTOCOL_VERSION = 3
 
 /** Largest frame a client may send, in UTF-8 bytes: four full messages, far under the platform's 32 MiB. SPEC WS4. */
 export const MAX_CLIENT_FRAME_BYTES = 256 * 1024

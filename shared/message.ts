@@ -7,7 +7,7 @@
  * Pure. `fold` gives a new message; parts that did not change keep their identity.
  */
 
-import type { Approval, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
+import type { AgentTag, Approval, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
 import { turnFaultText } from "./fault.ts"
 
 export type Role = "user" | "assistant" | "agent"
@@ -80,6 +80,8 @@ export interface Message {
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null
+  /** Set on what another agent said here, and on the answer that goes back to it. */
+  readonly agent: AgentTag | null
   /** `import`: nobody vouches for what it shows (law 4). */
   readonly origin: "import" | null
   /** Which of its versions this is, from 1, and how many there are. */
@@ -104,6 +106,7 @@ export function openMessage(
     mode: "chat",
     metrics: null,
     summary: null,
+    agent: null,
     origin: null,
     version: 1,
     versions: 1,
@@ -131,6 +134,11 @@ export function isEnded(status: MessageStatus): boolean {
 
 export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
+}
+
+/** It has its answer for now, and the true one comes later, from elsewhere: its turn need not wait for it. */
+export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
+  return status === "waiting" && result !== null
 }
 
 /**
@@ -283,7 +291,7 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
   const calls = callsOf(message)
-  const isHeld = calls.some((call) => call.status === "waiting")
+  const isHeld = calls.some((call) => call.status === "waiting" && !isDeferred(call))
   const isMoving = calls.some((call) => call.status === "running" || call.status === "queued")
   const status = isHeld && !isMoving ? "waiting" : "running"
   return message.status === status ? message : { ...message, status }

@@ -11,7 +11,7 @@ import * as v from "valibot"
 import { resultData } from "./cue.ts"
 import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { contentOf, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
+import { contentOf, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
 const common = {
@@ -35,6 +35,15 @@ const place = {
   tip: v.optional(v.number()),
 }
 
+/** The other agent, and the exchange with it. */
+const agent = {
+  /** Nobody vouched for it when it came here: a seal of ours does not change that. */
+  origin: v.optional(v.literal("import")),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+  agentExchangeId: v.optional(v.string()),
+}
+
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
 
 const recordSchema = v.variant("type", [
@@ -51,9 +60,8 @@ const recordSchema = v.variant("type", [
     reason: v.optional(v.nullable(v.string())),
     metrics: v.optional(v.nullable(metricsSchema)),
     summary: v.optional(v.object({ text: v.string(), upto: v.number() })),
-    /** Nobody vouched for it when it came here: a seal of ours does not change that. */
-    origin: v.optional(v.literal("import")),
     replyTo: v.optional(v.string()),
+    ...agent,
   }),
   v.object({ type: v.literal("text_delta"), ...common, delta: v.string() }),
   /** The text is over. `cut`: its turn ended it from outside. */
@@ -91,19 +99,17 @@ const recordSchema = v.variant("type", [
     error: v.optional(v.object({ code: v.string(), message: v.string() })),
     card: v.optional(v.nullable(v.string())),
     outputSize: v.optional(sizeSchema),
+    /** This is what is said for now; the true one was still to come. */
+    waiting: v.optional(v.boolean()),
   }),
   v.object({ type: v.literal("output_cancelled"), ...common }),
+  /** What another agent asked of this one. */
+  v.object({ type: v.literal("agent_message"), ...common, ...place, text: v.string(), ...agent }),
+  /** What an agent that was asked asynchronously answered. */
   v.object({
-    ...{ type: v.literal("agent_message"), ...common, ...place },
-    text: v.string(),
-    from: v.optional(v.string()),
-    agentExchangeId: v.optional(v.string()),
-  }),
-  v.object({
-    ...{ type: v.literal("agent_callback"), ...common },
-    text: v.string(),
-    callId: v.optional(v.string()),
-    agentExchangeId: v.optional(v.string()),
+    ...{ type: v.literal("agent_callback"), ...common, ...place },
+    ...{ text: v.string(), callId: v.optional(v.string()) },
+    ...agent,
   }),
   /** The last line of an export: where its active path ends, and who vouches for all before it. */
   v.object({
@@ -150,11 +156,13 @@ export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionI
   const base = { timestamp, sessionId, turnId: exchange_id, responseId: id }
   const where = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
   const reply = reply_to === null ? {} : { replyTo: reply_to }
+  if (role === "agent") return [agentRecord(message, { ...base, ...where })]
   if (role !== "assistant") return [{ type: "user_message", ...base, ...where, text: message.words, ...reply }]
   const { status, reason, metrics, summary } = message
   const told = {
     ...(summary === null ? {} : { summary }),
     ...(message.origin === null ? {} : { origin: message.origin }),
+    ...(message.agent === null ? {} : { to: message.agent.name, agentExchangeId: message.agent.exchange }),
   }
   const shown = status === "queued" ? "running" : status
   return [
@@ -165,6 +173,15 @@ export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionI
       ...{ ...told, ...reply },
     },
   ]
+}
+
+function agentRecord({ words: text, agent, origin }: Message, base: Omit<Base, "step">): StreamRecord {
+  const told = { ...(origin === null ? {} : { origin }) }
+  if (agent === null) return { type: "agent_message", ...base, text, ...told }
+  const { name: from, exchange: agentExchangeId, call_id: callId } = agent
+  return callId === undefined
+    ? { type: "agent_message", ...base, text, from, agentExchangeId, ...told }
+    : { type: "agent_callback", ...base, text, callId, from, agentExchangeId, ...told }
 }
 
 type Base = Pick<StreamRecord, "timestamp" | "sessionId" | "turnId" | "responseId" | "step">
@@ -201,7 +218,7 @@ function callRecords(call: ToolCall, base: Base): StreamRecord[] {
     records.push({ type: "tool_call_start", ...base, ...start })
   }
   if (output !== "") records.push({ type: "tool_output_delta", ...base, callId, delta: output })
-  if (isSettled(call.status)) records.push(resultRecord(call, base))
+  if (isSettled(call.status) || isDeferred(call)) records.push(resultRecord(call, base))
   return records
 }
 
@@ -210,11 +227,12 @@ function resultRecord(
   base: Base,
 ) {
   return {
-    ...{ type: "tool_result" as const, ...base, callId, toolName, ok: status === "ok" },
+    ...{ type: "tool_result" as const, ...base, callId, toolName, ok: status === "ok" || status === "waiting" },
     // The trailer stays home (law 5).
     ...(result === null ? {} : { result: resultData({ name: toolName, result }) }),
     ...(error === null ? {} : { error }),
     ...(card === null ? {} : { card }),
     ...(outputSize === null ? {} : { outputSize }),
+    ...(status === "waiting" ? { waiting: true } : {}),
   } satisfies StreamRecord
 }

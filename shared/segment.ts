@@ -59,8 +59,10 @@ export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] 
  * Source  SPEC SG1; law 1.
  */
 export function segmentsOf(message: Message): Segment[] {
+  const { role, words, agent } = message
+  if (role === "agent" && agent !== null) return [{ type: "agent", content: words, ...agent }]
   // A person's words are theirs: shown as they are, never parsed.
-  if (message.role !== "assistant") return message.words === "" ? [] : [{ type: "text", content: message.words }]
+  if (role !== "assistant") return words === "" ? [] : [{ type: "text", content: words }]
   return apply([], createTranscriber().advance(message))
 }
 
@@ -86,10 +88,11 @@ export function messageToWire(message: Message): WireMessage {
 }
 
 /** What most messages have not. */
-function extrasOf({ reply_to, summary, origin, version, versions }: Message): Partial<WireMessage> {
+function extrasOf({ reply_to, summary, agent, origin, version, versions }: Message): Partial<WireMessage> {
   return {
     ...(reply_to === null ? {} : { reply_to }),
     ...(summary === null ? {} : { summary: summary.text }),
+    ...(agent === null ? {} : { agent }),
     ...(origin === null ? {} : { origin }),
     ...(versions > 1 ? { version, versions } : {}),
   }

@@ -4,7 +4,7 @@
  * Above `---` what a producer says, one raw event a line; below it the segments that a reader sees, and the drift.
  *   think "…" · thought 1200 · text "…" · step · call weather_1 {args} [channel] · result weather_1 {json} ·
  *   want pay_1 {args} (asked for, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
- *   plain weather_1 "verbatim result" · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
+ *   plain weather_1 "verbatim result" · defer ask_1 {json} (an answer for now; the true one comes later) · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
  * `result` gives the tool's own string: its JSON and the trailer that cues its card. A message that did not just run
  * or end well is told by a last line, `is <status> [reason]`.
  */
@@ -89,6 +89,8 @@ function callEvents(word: string, rest: string, where: string): TurnEvent[] {
       return [resultEvent(call_id, tool, ordinal, `${more}\n\n${cardTrailer(call_id)}`)]
     case "plain":
       return [resultEvent(call_id, tool, ordinal, JSON.parse(more))]
+    case "defer":
+      return [{ ...resultEvent(call_id, tool, ordinal, more), status: "waiting", card: null }]
     case "output":
       return [{ type: "tool_output_delta", call_id, delta: JSON.parse(more) }]
     case "fail": {
@@ -101,7 +103,12 @@ function callEvents(word: string, rest: string, where: string): TurnEvent[] {
   }
 }
 
-function resultEvent(call_id: string, tool: string, ordinal: number, result: string): TurnEvent {
+function resultEvent(
+  call_id: string,
+  tool: string,
+  ordinal: number,
+  result: string,
+): Extract<TurnEvent, { type: "tool_result" }> {
   return { type: "tool_result", call_id, status: "ok", result, card: cardOf(tool, ordinal, result), error: null }
 }
 
@@ -120,6 +127,8 @@ function printSegment(segment: Segment): string {
   switch (segment.type) {
     case "text":
       return `text ${quoted(segment.content)}`
+    case "agent":
+      return `agent ${segment.direction} ${segment.name} ${quoted(segment.content)}`
     case "thinking":
       return `think ${quoted(segment.content)}${segment.ms === undefined ? "" : ` ${segment.ms}`}`
     case "rich":

@@ -1,0 +1,130 @@
+/** agent-records.test.ts: what agents say to each other, as segments and as records. */
+
+import { describe, expect, test } from "vitest"
+import { createAssembler } from "../../shared/assemble.ts"
+import { callsOf, type Message, openMessage } from "../../shared/message.ts"
+import { parseRecord, recordsOf } from "../../shared/record.ts"
+import { messageToWire, segmentsOf } from "../../shared/segment.ts"
+import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
+
+/** Messages as they are after the file was read, late results taken in. */
+function readBack(records: readonly object[]): { messages: Message[]; late: string[] } {
+  const assembler = createAssembler()
+  const taken = records.flatMap((json, n) => {
+    const record = parseRecord(json)
+    if (!record.ok) throw new Error(JSON.stringify([json, record.fault]))
+    return assembler.take(record.value, n)
+  })
+  const all = [...taken, ...assembler.end()]
+  return {
+    messages: all.flatMap((one) => (one.kind === "message" ? [one.message] : [])),
+    late: all.flatMap((one) => (one.kind === "late" ? [`${one.id} ${JSON.stringify(one.events)}`] : [])),
+  }
+}
+
+const agent = { direction: "received", name: "researcher", exchange: "x1" } as const
+const heard = openMessage({
+  ...{ id: "x1", role: "agent", exchange_id: "x1", status: "completed", timestamp: TIME, agent },
+  words: "Look at <b>Oslo</b>.",
+})
+const told: Message = {
+  ...heard,
+  id: "x2",
+  exchange_id: "x2",
+  agent: { ...agent, exchange: "x2", call_id: "call_2_1" },
+}
+const answer: Message = {
+  ...answerOf(
+    { type: "text_delta", delta: "Done." },
+    { type: "end", status: "completed", reason: null, metrics: null },
+  ),
+  agent: { direction: "sent", name: "general", exchange: "x1" },
+}
+
+test("[SG14] what another agent said is one segment, with its words as they are", () => {
+  expect(segmentsOf(heard)).toEqual([{ type: "agent", content: "Look at <b>Oslo</b>.", ...agent }])
+  expect(messageToWire(heard).agent).toEqual(agent)
+})
+
+describe("there and back", () => {
+  test.each([
+    ["a request", heard, "agent_message"],
+    ["a callback", told, "agent_callback"],
+    ["an answer that goes back", answer, "assistant_message"],
+  ])("[RE12] %s", (_name, message, type) => {
+    const records = recordsOf({ pos: 3, parent: 2, tip: null, message }, "s1")
+    expect(records.at(-1)?.type).toBe(type)
+    const [back] = readBack(records).messages
+    if (back === undefined) throw new Error("nothing came back")
+    expect(messageToWire(back)).toEqual(messageToWire(message))
+    expect(recordsOf({ pos: 3, parent: 2, tip: null, message: back }, "s1")).toEqual(records)
+  })
+
+  test("[RE12] a call that waits for its callback still does", () => {
+    const queued = { ...resultOf('{"mode":"async","status":"queued","responseId":"x2"}'), status: "waiting" } as never
+    const end = { type: "end", status: "completed", reason: null, metrics: null } as const
+    const message = answerOf(callOf("agents_message"), startOf(), queued, end)
+    const records = recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1")
+    const [back] = readBack(records).messages
+    expect(back && callsOf(back)[0]?.status).toBe("waiting")
+    expect(back && recordsOf({ pos: 2, parent: 1, tip: null, message: back }, "s1")).toEqual(records)
+  })
+})
+
+describe("records of others", () => {
+  const turn = (result: object) => [
+    { type: "user_message", text: "Ask." },
+    { type: "tool_call_start", callId: "t1", toolName: "agents_message", arguments: '{"agent":"b"}' },
+    { type: "tool_result", callId: "t1", ok: true, result },
+    { type: "assistant_message", responseId: "r1", text: "I asked." },
+  ]
+  const queued = { mode: "async", status: "queued", responseId: "r9" }
+
+  test.each([
+    ["its call", { callId: "t1" }],
+    ["its response", { responseId: "r9" }],
+    ["its exchange", { agentExchangeId: "r9" }],
+  ])("[RE12] a queued call waits for its callback, which is known by %s", (_name, by) => {
+    const { messages, late } = readBack([...turn(queued), { type: "agent_callback", text: "Found.", from: "b", ...by }])
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "agent"])
+    const [call] = messages.flatMap(callsOf)
+    expect(call?.status).toBe("waiting")
+    expect(messages[2]).toMatchObject({ words: "Found.", agent: { direction: "received", name: "b" } })
+    expect(late).toHaveLength(1)
+    expect(late[0]).toContain('"result":"Found."')
+    expect(messages[1]?.status).toBe("completed")
+  })
+
+  test("[RE12] a callback that no call waits for is a message alone", () => {
+    const { messages, late } = readBack([
+      ...turn({ answer: "at once" }),
+      { type: "agent_callback", text: "Again.", callId: "t1" },
+    ])
+    expect(messages.at(-1)).toMatchObject({ role: "agent", words: "Again." })
+    expect(late).toEqual([])
+  })
+
+  test("[RE12] what follows a callback is the answer to it", () => {
+    const { messages } = readBack([
+      ...turn(queued),
+      { type: "agent_callback", text: "Found.", responseId: "r9" },
+      { type: "text_done", text: "So it is.", responseId: "r2" },
+    ])
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
+    expect(messages[3]?.exchange_id).toBe(messages[2]?.exchange_id)
+  })
+})
+
+test("[RE9] what has no responseId yet belongs to the first answer of its turn that has one", () => {
+  const { messages } = readBack([
+    { type: "user_message", text: "Look." },
+    { type: "tool_call_start", callId: "t1", toolName: "read" },
+    { type: "tool_result", callId: "t1", ok: true, result: "found" },
+    { type: "text_delta", responseId: "r1", delta: "It is there." },
+    { type: "text_done", responseId: "r1" },
+  ])
+  expect(messages.map(({ id, parts }) => [id, parts.length])).toEqual([
+    ["imported-0", 0],
+    ["r1", 2],
+  ])
+})
