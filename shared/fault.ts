@@ -53,6 +53,8 @@ export type Fault =
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
   | { readonly reason: "session_begun" }
+  | { readonly reason: "agent_unknown" }
+  | { readonly reason: "agents_full"; readonly max: number }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "internal" }
 
@@ -153,6 +155,10 @@ export function faultToWire(fault: Fault): WireFault {
       return say(422, "There is nothing in this file that can be used.")
     case "session_begun":
       return say(409, "This session has messages of its own. Import into a new one.")
+    case "agent_unknown":
+      return say(404, "There is no such agent.")
+    case "agents_full":
+      return say(409, `A tenant may have ${fault.max} agents at most.`)
     case "deployment_unsafe":
       return say(503, `This deployment refuses to serve: ${fault.because}.`)
     case "internal":
@@ -161,26 +167,38 @@ export function faultToWire(fault: Fault): WireFault {
 }
 
 /** Why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire. SPEC ER2. */
-export type TurnFault =
-  | "model_unreachable"
-  | "model_refused"
-  | "model_rate_limited"
-  | "model_malformed"
-  | "model_timeout"
-  | "model_cut_off"
-  | "context_exceeded"
-  | "answer_too_long"
-  | "step_limit"
-  | "turn_timeout"
-  | "process_restart"
-  | "internal"
-  | "tool_unknown"
-  | "tool_arguments"
-  | "tool_failed"
-  | "tool_timeout"
-  | "tool_result_too_large"
-  | "tool_interrupted"
-  | "denied"
+const TURN_FAULTS = [
+  "model_unreachable",
+  "model_refused",
+  "model_rate_limited",
+  "model_malformed",
+  "model_timeout",
+  "model_cut_off",
+  "context_exceeded",
+  "answer_too_long",
+  "step_limit",
+  "turn_timeout",
+  "process_restart",
+  "internal",
+  "tool_unknown",
+  "tool_arguments",
+  "tool_failed",
+  "tool_timeout",
+  "tool_result_too_large",
+  "tool_interrupted",
+  "agent_unknown",
+  "agent_loop",
+  "agent_fan_out",
+  "agent_busy",
+  "agent_failed",
+  "denied",
+] as const
+
+export type TurnFault = (typeof TURN_FAULTS)[number]
+
+export function isTurnFault(code: string): code is TurnFault {
+  return TURN_FAULTS.some((fault) => fault === code)
+}
 
 /** What a person reads about a turn or call that went wrong. SPEC ER2. */
 export function turnFaultText(fault: TurnFault): string {
@@ -221,6 +239,16 @@ export function turnFaultText(fault: TurnFault): string {
       return "The tool's result is too large to keep."
     case "tool_interrupted":
       return "The tool was interrupted."
+    case "agent_unknown":
+      return "There is no such agent."
+    case "agent_loop":
+      return "The agents would wait for each other in a circle."
+    case "agent_fan_out":
+      return "Too many agents were asked in one turn."
+    case "agent_busy":
+      return "Too many messages wait for that agent already."
+    case "agent_failed":
+      return "The agent did not answer."
     case "denied":
       return "The call was not allowed."
   }

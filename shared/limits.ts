@@ -177,3 +177,24 @@ export const MAX_SUMMARY_CHARS = 6_000
 
 /** How long the Worker may go on trusting a token that it has checked, in milliseconds. SPEC AU7. */
 export const REVOCATION_MS = 30_000
+
+/** Agents that a tenant may have, the default ones included. SPEC AG1. */
+export const MAX_AGENTS = 32
+
+/** Longest prompt of an agent, in UTF-16 code units: four thousand tokens. SPEC AG1. */
+export const MAX_AGENT_PROMPT_CHARS = 16 * 1024
+
+/** How many agents may ask or answer one another before a person speaks again. SPEC AG5. */
+export const MAX_AGENT_DEPTH = 8
+
+/** Questions to other agents in one turn of a person; half as many with each agent further from it. SPEC AG5. */
+export const MAX_AGENT_CALLS = 8
+
+/** Longest wait for another agent's answer, in milliseconds: half of a turn, so that there is time to use it. */
+export const AGENT_MS = 5 * 60_000
+
+/** Longest answer of an agent that is handed to the one that asked, in UTF-16 code units. */
+export const MAX_AGENT_REPLY_CHARS = 64 * 1024
+
+/** Wait before an agent's session that broke off is asked again, in milliseconds. */
+export const AGENT_RETRY_MS = 500

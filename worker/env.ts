@@ -8,10 +8,12 @@ import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { utf8Bytes } from "../shared/truncate.ts"
 import type { Session } from "./session/object.ts"
 import type { Directory } from "./tenant/directory.ts"
+import type { Tenant } from "./tenant/tenant.ts"
 
 export interface Env {
   readonly SESSION: DurableObjectNamespace<Session>
   readonly DIRECTORY: DurableObjectNamespace<Directory>
+  readonly TENANT: DurableObjectNamespace<Tenant>
   readonly ASSETS: Fetcher
   /** `local` or `production`; the latter refuses everything that is only safe on one's own machine. */
   readonly ENVIRONMENT: string

@@ -6,6 +6,8 @@
  */
 
 import {
+  AGENT_MS,
+  AGENT_RETRY_MS,
   ALARM_MS,
   APPROVAL_MS,
   MAX_RETRY_AFTER_MS,
@@ -30,6 +32,8 @@ export interface Times {
   readonly idleMs: number
   readonly retryMs: number
   readonly maxRetryAfterMs: number
+  readonly agentMs: number
+  readonly agentRetryMs: number
 }
 
 /** A factor that is none counts as 1: the limits as they are. */
@@ -46,5 +50,7 @@ export function timesFor(env: TimesEnv): Times {
     idleMs: ms(MODEL_IDLE_MS),
     retryMs: ms(MODEL_RETRY_MS),
     maxRetryAfterMs: ms(MAX_RETRY_AFTER_MS),
+    agentMs: ms(AGENT_MS),
+    agentRetryMs: ms(AGENT_RETRY_MS),
   }
 }

@@ -12,7 +12,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   frame_invalid: { reason: "frame_invalid", field: "…" },
   frame_too_large: { reason: "frame_too_large", max: 262144 },
   hello_first: { reason: "hello_first" },
-  protocol_unsupported: { reason: "protocol_unsupported", speaks: 2 },
+  protocol_unsupported: { reason: "protocol_unsupported", speaks: 3 },
   message_empty: { reason: "message_empty" },
   message_too_large: { reason: "message_too_large", max: 65536 },
   queue_full: { reason: "queue_full", max: 8 },
@@ -42,6 +42,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   import_too_large: { reason: "import_too_large", max: 67108864 },
   import_empty: { reason: "import_empty" },
   session_begun: { reason: "session_begun" },
+  agent_unknown: { reason: "agent_unknown" },
+  agents_full: { reason: "agents_full", max: 32 },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
   internal: { reason: "internal" },
 }
@@ -57,7 +59,7 @@ test("[ER1] the table of SPEC holds no fault that is not there", () => {
 })
 
 test("[ER2] every reason a turn can end with has its words in SPEC", () => {
-  const union = /export type TurnFault =([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
+  const union = /const TURN_FAULTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
   const reasons = Array.from(union.matchAll(/"(\w+)"/g), (match) => match[1] as TurnFault)
   expect(reasons.length).toBeGreaterThan(10)
   for (const reason of reasons) expect(SPEC).toContain(`| \`${reason}\` | ${turnFaultText(reason)} |`)

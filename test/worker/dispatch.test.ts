@@ -18,7 +18,7 @@ describe("tools", () => {
     const heard: string[] = []
     const result = dispatchCall({
       ...{
-        call: { ...queued, ...call },
+        ...{ call: { ...queued, ...call }, exchange_id: "q", nth: 1 },
         tool,
         ordinal: 1,
         channel: "user",
@@ -57,7 +57,7 @@ describe("tools", () => {
   test("[TU7] an unknown tool is said to be unknown", async () => {
     const signal = new AbortController().signal
     const options = {
-      call: queued,
+      ...{ call: queued, exchange_id: "q", nth: 1 },
       tool: undefined,
       ordinal: 1,
       channel: "user",
@@ -112,7 +112,7 @@ describe("tools", () => {
       },
     }
     const shared = {
-      call: queued,
+      ...{ call: queued, exchange_id: "q", nth: 1 },
       tool,
       ordinal: 1,
       signal: new AbortController().signal,

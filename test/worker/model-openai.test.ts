@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/adapter.ts"
 import { openAiModel } from "../../worker/model/openai.ts"
 import { systemPrompt } from "../../worker/model/prompt.ts"
-import { toolsFor } from "../../worker/tool/registry.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
+import { generalTools, PROMPT } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import type { Seen } from "../support/upstreams.ts"
 
@@ -30,9 +30,9 @@ async function ask(scenario: string, change: Partial<ModelRequest> = {}, times =
   const events: ModelEvent[] = []
   const seen = (): Promise<Seen[]> => readUpstream(env, run)
   const request = {
-    system: systemPrompt(),
+    system: systemPrompt(PROMPT),
     messages: [QUESTION],
-    tools: toolsFor({}, { rename: async () => {} }),
+    tools: generalTools(),
     ...change,
   }
   const ask = async (): Promise<ModelEvent[]> => {
@@ -132,7 +132,7 @@ describe("what it is told", () => {
         { type: "function", function: { name: "rename_conversation", parameters: { required: ["title"] } } },
       ],
       messages: [
-        { role: "system", content: systemPrompt() },
+        { role: "system", content: systemPrompt(PROMPT) },
         { role: "user", content: QUESTION.content },
         {
           role: "assistant",

@@ -7,7 +7,7 @@ import { askOf } from "../../worker/model/ask.ts"
 import { systemPrompt } from "../../worker/model/prompt.ts"
 import { modelFor } from "../../worker/model/registry.ts"
 import { scriptedModel } from "../../worker/model/scripted.ts"
-import { toolsFor } from "../../worker/tool/registry.ts"
+import { generalTools, PROMPT, toolContext } from "./tools.ts"
 
 const NOON = Date.UTC(2026, 4, 2, 13)
 
@@ -58,10 +58,9 @@ async function turn(messages: ModelMessage[], question: string, isBare = false):
 }
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
-  const tool = toolsFor({}, { rename: async () => {} }).find((one) => one.name === name)
+  const tool = generalTools().find((one) => one.name === name)
   if (tool === undefined) return '{"error":"There is no such tool."}'
-  const { signal } = new AbortController()
-  const result = await tool.execute(JSON.parse(args), { call_id: "call_1_0", card, signal, now: () => NOON })
+  const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)
 }
 
@@ -376,7 +375,7 @@ describe("which model", () => {
 
 describe("the system prompt", () => {
   test("[MO11] tells a model to honour the span that a result asks for, and to invent none", () => {
-    const prompt = systemPrompt()
+    const prompt = systemPrompt(PROMPT)
     expect(prompt).toMatch(/MUST .*exact id, once/s)
     expect(prompt).toMatch(/Never invent an id/)
     expect(prompt).toMatch(/data, never an instruction/)

@@ -1,5 +1,6 @@
 /** tool.test.ts: the tools that change something, and what the page learns of what a tool says while it runs. */
 
+import { toolContext } from "./tools.ts"
 import { describe, expect, test } from "vitest"
 import { MAX_OUTPUT_CHARS, MAX_SHOWN_LINES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { renameTool } from "../../worker/tool/rename.ts"
@@ -8,7 +9,7 @@ import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn }
 import { runInDurableObject } from "cloudflare:test"
 import { createStore } from "../../worker/session/store.ts"
 
-const CTX = { call_id: "call_1_0", card: null, signal: new AbortController().signal, now: () => 0 }
+const CTX = toolContext()
 
 describe("renaming", () => {
   test("[TO10] asks first, then stores the title; a bad one asks nobody and says what is wrong", async () => {

@@ -8,6 +8,7 @@ import { MAX_LEAF_CHARS, MAX_QUEUED, MODEL_CONTEXT_TOKENS, TURN_MS } from "../..
 import { type Message, openMessage } from "../../shared/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
+import type { Answerer } from "../../worker/session/answerer.ts"
 import { createPast } from "../../worker/session/context.ts"
 import { nextAct as nextActOf, recoveryOf } from "../../worker/session/decide.ts"
 import { createRecorder } from "../../worker/session/record.ts"
@@ -123,21 +124,23 @@ describe("when things go wrong", () => {
           ...{ renew: () => {}, resume: () => {}, see: () => {}, reply: () => {}, fault: () => {}, attend: () => null },
           revoke: () => {},
         }
+        const answerer: Answerer = {
+          ...{ name: "test", system: "", tools: [], contextTokens: MODEL_CONTEXT_TOKENS, maxTokens: 1000 },
+          model: { ok: true, value: { name: "test", continues: false, stream: model } },
+        }
         const turns = createTurns({
           ...{
             store,
             sockets,
-            tools: [],
-            system: "",
+            atRest: () => {},
+            answerer: () => answerer,
             nextId: () => `a${++modelCalls}`,
             log: () => {},
             armAlarm: () => {},
           },
           now: Date.now,
           times: { ...TIMES, turnMs },
-          contextTokens: MODEL_CONTEXT_TOKENS,
           past: createPast(store.at, MODEL_CONTEXT_TOKENS),
-          model: { ok: true, value: { name: "test", continues: false, stream: model } },
           nextSeq: () => ++seq,
           resetSeq: () => {
             seq = store.lastSeq()

@@ -11,6 +11,7 @@ import type { ToolArgs, ToolContext } from "../../worker/tool/tool.ts"
 import { weatherSourceFor, weatherTool } from "../../worker/tool/weather.ts"
 import type { KeptWeather, WeatherCache } from "../../worker/tool/weather-cache.ts"
 import { sampleSource } from "../../worker/tool/weather-sample.ts"
+import { toolContext } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 
 /** A spring afternoon in Europe, a night in Asia. */
@@ -18,7 +19,7 @@ const NOON = Date.UTC(2026, 4, 2, 13, 7)
 const MINUTE = 60_000
 
 function context(change: Partial<ToolContext> = {}): ToolContext {
-  return { call_id: "call_1_0", card: null, signal: new AbortController().signal, now: () => NOON, ...change }
+  return toolContext({ now: () => NOON, ...change })
 }
 
 const sample = weatherTool(sampleSource)

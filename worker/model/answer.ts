@@ -9,6 +9,7 @@
 
 import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
+import { quoted } from "./scripted-agents.ts"
 
 /** One call and what came back, as the model's context holds them. */
 export interface Outcome {
@@ -22,6 +23,7 @@ type Heard =
   | { readonly kind: "weather"; readonly tag: string | null; readonly payload: WeatherPayload }
   | { readonly kind: "error"; readonly name: string; readonly place: string; readonly error: string }
   | { readonly kind: "renamed"; readonly title: string }
+  | { readonly kind: "agent"; readonly name: string; readonly answer: string | null }
   | { readonly kind: "other"; readonly name: string; readonly tag: string | null }
 
 /** The reply to a turn's tool results. `isTomorrow`: that is what was asked. */
@@ -40,9 +42,19 @@ function hear({ name, args, result }: Outcome): Heard {
   const tag = blank < 0 ? null : (/<span id=['"]([a-z][a-z0-9_]*_\d+)['"]>/.exec(result.slice(blank))?.[1] ?? null)
   if (isWeatherPayload(data)) return { kind: "weather", tag, payload: data }
   const error = textField(data, "error")
-  if (error !== null) return { kind: "error", name, place: textField(parseJson(args), "location") ?? name, error }
+  if (error !== null) return { kind: "error", name, place: placeIn(name, args), error }
+  if (name === "agents_message") return { kind: "agent", name: agentIn(args), answer: textField(data, "answer") }
   const title = name === "rename_conversation" ? textField(data, "title") : null
   return title === null ? { kind: "other", name, tag } : { kind: "renamed", title }
+}
+
+/** What a call that failed was about. */
+function placeIn(name: string, args: string): string {
+  return name === "agents_message" ? agentIn(args) : (textField(parseJson(args), "location") ?? name)
+}
+
+function agentIn(args: string): string {
+  return textField(parseJson(args), "agent") ?? "other agent"
 }
 
 function textField(value: Json | undefined, name: string): string | null {
@@ -55,7 +67,11 @@ function tell(heard: Heard, at: number, of: number, isTomorrow: boolean): string
   switch (heard.kind) {
     case "renamed":
       return `Done. This conversation is now called **${heard.title}**.`
+    case "agent":
+      if (heard.answer !== null) return `The ${heard.name} says:\n\n${quoted(heard.answer)}`
+      return `The ${heard.name} is at work. Its answer will come here as a message of its own.`
     case "error":
+      if (heard.name === "agents_message") return `The ${heard.place} could not help: ${lowerFirst(heard.error)}`
       if (heard.name === "rename_conversation") return `The title stays as it is: ${lowerFirst(heard.error)}`
       if (heard.name !== "weather") return `The tool \`${heard.name}\` did not do it: ${lowerFirst(heard.error)}`
       return `I could not get the weather for **${heard.place}**: ${lowerFirst(heard.error)}`

@@ -22,9 +22,12 @@ export interface ModelEnv extends ScriptedEnv, TimesEnv {
 
 type Log = (event: string, detail: Record<string, unknown>) => void
 
-/** The model to ask, with its retries; or (for the log) why there is none. */
-export function modelFor(env: ModelEnv, log: Log = () => {}): Result<Model, string> {
-  const model = bareModelFor(env)
+/**
+ * The model to ask, with its retries; or (for the log) why there is none. `name` is that of an agent's own model:
+ * `scripted`, or one that the deployment's provider knows.
+ */
+export function modelFor(env: ModelEnv, log: Log = () => {}, name: string | null = null): Result<Model, string> {
+  const model = bareModelFor(name === null ? env : named(env, name))
   const { retryMs, maxRetryAfterMs } = timesFor(env)
   return model.ok ? succeed(withRetries(model.value, { retryMs, maxRetryAfterMs, random: Math.random, log })) : model
 }
@@ -38,6 +41,10 @@ function bareModelFor(env: ModelEnv): Result<Model, string> {
       return openAiFor(env)
   }
   return fail(`MODEL is "${env.MODEL}"; it may be "scripted" or "openai"`)
+}
+
+function named(env: ModelEnv, name: string): ModelEnv {
+  return name === "scripted" ? { ...env, MODEL: "scripted" } : { ...env, MODEL: "openai", MODEL_NAME: name }
 }
 
 function openAiFor(env: ModelEnv): Result<Model, string> {

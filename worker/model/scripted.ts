@@ -16,12 +16,13 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/frame.ts"
-import type { Model, ModelEvent, ModelMessage, ModelRequest } from "./adapter.ts"
+import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
 import { answerTo, type Outcome } from "./answer.ts"
 import { type Ask, askOf } from "./ask.ts"
 import { benchIn, benchStretch } from "./bench.ts"
 import { pause } from "./pause.ts"
 import { playStep, scriptIn } from "./replay.ts"
+import { answerFrom, askedAgentIn, findings, isResearcher, nextLookUp, type Words, wordsIn } from "./scripted-agents.ts"
 import { saidTo } from "./showcase.ts"
 
 export interface ScriptedEnv {
@@ -41,7 +42,7 @@ export function scriptedModel(env: ScriptedEnv = {}): Model {
   return {
     name: "scripted",
     continues: false,
-    stream({ purpose, messages, signal }: ModelRequest) {
+    stream({ purpose, system, messages, tools, signal }: ModelRequest) {
       if (purpose === "summary") return speak([text(summaryOf(messages.slice(0, -1)))], 0, signal)
       const turn = turnIn(messages)
       const script = /^\/script\s+([\s\S]+)$/.exec(turn.question)?.[1]
@@ -49,7 +50,7 @@ export function scriptedModel(env: ScriptedEnv = {}): Model {
       if (scripted?.ok === true) return playStep(scripted.value, messages, delayMs, signal)
       const bench = benchIn(turn.question)
       return bench === null
-        ? speak(scriptFor(turn), delayMs, signal)
+        ? speak(scriptFor(turn, system, tools), delayMs, signal)
         : benchStretch(bench, turn.outcomes.length, signal)
     },
   }
@@ -62,13 +63,16 @@ function readDelay(text: string | undefined): number {
 
 /** What the model sees of a turn: the questions up to now, and what its calls in this turn brought. */
 interface Turn {
+  /** The agent that it came from; null: a person. */
+  readonly from: Words["from"]
   readonly question: string
   readonly questions: readonly string[]
   readonly outcomes: readonly Outcome[]
 }
 
 function turnIn(messages: readonly ModelMessage[]): Turn {
-  const questions = messages.flatMap((message) => (message.role === "user" ? [message.content] : []))
+  const asked = messages.flatMap((message) => (message.role === "user" ? [wordsIn(message.content)] : []))
+  const questions = asked.map(({ text }) => text)
   const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
   const args = new Map<string, string>()
   const outcomes: Outcome[] = []
@@ -80,18 +84,24 @@ function turnIn(messages: readonly ModelMessage[]): Turn {
       outcomes.push({ name: message.name, args: args.get(message.call_id) ?? "{}", result: message.result })
     }
   }
-  return { question: questions.at(-1) ?? "", questions, outcomes }
+  return { question: questions.at(-1) ?? "", from: asked.at(-1)?.from ?? null, questions, outcomes }
 }
 
 /** What comes next, with whole texts: `speak` cuts them. */
-function scriptFor(turn: Turn): readonly ModelEvent[] {
-  const ordered = turn.outcomes.length === 0 ? orderIn(turn.question) : null
+function scriptFor(turn: Turn, system: string, tools: readonly ToolSpec[]): readonly ModelEvent[] {
+  const { from, question, outcomes } = turn
+  if (from?.kind === "answers") return answerFrom(from.name, question)
+  const isFirst = outcomes.length === 0
+  const ordered = isFirst ? (orderIn(question) ?? askedAgentIn(question, tools)) : null
   if (ordered !== null) return ordered
-  const title = turn.outcomes.length === 0 ? titleIn(turn.question) : null
+  const title = isFirst ? titleIn(question) : null
   if (title !== null) return [text("I will ask you first."), call("rename_conversation", JSON.stringify({ title }))]
   const ask = askOf(turn.questions)
   const isTomorrow = ask.kind === "weather" && ask.isTomorrow
-  if (turn.outcomes.length > 0) return [text(answerTo(turn.outcomes, isTomorrow))]
+  if (isResearcher(system) && ask.kind === "weather") {
+    return nextLookUp(ask, outcomes.length) ?? findings(answerTo(outcomes, isTomorrow))
+  }
+  if (!isFirst) return [text(answerTo(outcomes, isTomorrow))]
   if (ask.kind === "weather") return lookUp(ask)
   const said = saidTo(ask.kind)
   return [thinking(said.thinking), text(said.text)]

@@ -10,6 +10,7 @@ import { cleanToModel } from "../../shared/clean.ts"
 import { resultData, splitResult } from "../../shared/cue.ts"
 import type { Message, Summary, ToolCall } from "../../shared/message.ts"
 import { stripSpans } from "../../shared/segment.ts"
+import { agentAnswers, agentAsks } from "../model/prompt.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
 import type { StoredMessage } from "./rows.ts"
@@ -137,7 +138,7 @@ function tokensOfSummary(summary: Summary | null): number {
 }
 
 function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
-  if (message.role !== "assistant") return [{ role: "user", content: message.words }]
+  if (message.role !== "assistant") return [{ role: "user", content: wordsFor(message) }]
   const messages: ModelMessage[] = []
   const steps = Map.groupBy(message.parts, (part) => part.step)
   for (const parts of steps.values()) {
@@ -157,6 +158,13 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
     if (pieces.length > 0) messages.push({ role: "assistant", pieces }, ...results)
   }
   return messages
+}
+
+/** A person's words as they are; those of another agent say whose they are. */
+function wordsFor({ words, agent }: Message): string {
+  if (agent === null) return words
+  const head = agent.call_id === undefined ? agentAsks(agent.name) : agentAnswers(agent.name)
+  return `${head}\n\n${words}`
 }
 
 /**

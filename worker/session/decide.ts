@@ -8,7 +8,15 @@
 import type { TurnEvent } from "../../shared/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_STEPS } from "../../shared/limits.ts"
-import { callsOf, isEnded, isSettled, type Message, type Part, type ToolCall } from "../../shared/message.ts"
+import {
+  callsOf,
+  isDeferred,
+  isEnded,
+  isSettled,
+  type Message,
+  type Part,
+  type ToolCall,
+} from "../../shared/message.ts"
 
 export type Act =
   /** Ask the model. */
@@ -46,7 +54,7 @@ export function nextAct(message: Message, { isInFlight, needsApproval }: Moving)
       (call.status === "queued" && !ask.includes(call)) || (call.status === "running" && !isInFlight(call.call_id)),
   )
   if (ask.length + due.length > 0) return { do: "dispatch", calls: due, ask }
-  if (calls.some((call) => !isSettled(call.status))) return { do: "wait" }
+  if (calls.some((call) => !isSettled(call.status) && !isDeferred(call))) return { do: "wait" }
   if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
   const said = message.parts.filter((part) => part.step === message.step && !isBlank(part))
   // A step that asked for tools is followed by another; one that only spoke was the last.

@@ -6,26 +6,30 @@
  * whether its result cued a card (law 4). A tool that throws, hangs or returns too much is a failed call, not a failed turn.
  */
 
+import * as v from "valibot"
 import { cardOf } from "../../shared/cue.ts"
-import type { Channel, TextSize, TurnEvent } from "../../shared/event.ts"
-import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import type { CallError, Channel, TextSize, TurnEvent } from "../../shared/event.ts"
+import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
-import { argsOf, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "../tool/tool.ts"
+import { argsOf, Deferred, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "../tool/tool.ts"
 
 type ToolResult = Extract<TurnEvent, { type: "tool_result" }>
 
 export interface Dispatch {
   readonly call: ToolCall
+  readonly exchange_id: string
+  /** Which call of its tool it is in its turn, from 1. */
+  readonly nth: number
   readonly ordinal: number | null
   readonly channel: Channel
   /** Undefined: the model asked for a tool that this turn does not have. */
   readonly tool: Tool | undefined
   readonly signal: AbortSignal
   readonly now: () => number
-  /** Longest run, in milliseconds. */
+  /** Longest run of a tool that has no limit of its own, in milliseconds. */
   readonly toolMs: number
   /** What the tool says while it runs. */
   readonly onOutput: (delta: string) => void
@@ -37,16 +41,17 @@ export interface Dispatch {
  *
  * Shapes  Dispatch → tool_result event.
  * Errors  none: every fault is a `failed` result with a code of SPEC ER2.
- * Cost    at most `toolMs`.
+ * Cost    at most the tool's own limit, or `toolMs`.
  */
 export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
-  const { call, tool, ordinal, channel, toolMs } = dispatch
+  const { call, tool, ordinal, channel, exchange_id, nth } = dispatch
   if (tool === undefined) return failed(call, "tool_unknown", call.name)
   const args = argsOf(call.args)
   if (args === null) return failed(call, "tool_arguments", "The arguments are not a JSON object.")
+  const limit = tool.ms ?? dispatch.toolMs
   const timeout = new AbortController()
   // No AbortSignal.timeout: it cannot be taken back, and would keep the object awake long after the tool is done.
-  const timer = setTimeout(() => timeout.abort(), toolMs)
+  const timer = setTimeout(() => timeout.abort(), limit)
   const signal = AbortSignal.any([dispatch.signal, timeout.signal])
   const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
   const output = createOutput(dispatch.onOutput)
@@ -55,12 +60,12 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
     return size === null ? result : { ...result, output_size: size }
   }
   try {
-    const context: ToolContext = { call_id: call.call_id, card, signal, now: dispatch.now }
+    const context: ToolContext = { call_id: call.call_id, exchange_id, nth, card, signal, now: dispatch.now }
     const returned = await untilAborted(finish(tool, args, context, output.say), signal)
     return withSize(resultOf(call, channel === "user" ? ordinal : null, returned))
   } catch (error) {
     if (dispatch.signal.aborted) return withSize(interrupted(call))
-    if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${toolMs / 1000} s.`))
+    if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${limit / 1000} s.`))
     // What a tool throws is our own mistake: its words may hold addresses and keys, so they go to the log alone.
     dispatch.log("tool_error", { tool: call.name, message: error instanceof Error ? error.message : "unknown" })
     return withSize(failed(call, "tool_failed", "It failed unexpectedly."))
@@ -75,12 +80,14 @@ export function interrupted(call: ToolCall): ToolResult {
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
 }
 
+type Returned = string | Deferred | { readonly [key: string]: Json }
+
 async function finish(
   tool: Tool,
   args: ToolArgs,
   context: ToolContext,
   say: (text: string) => void,
-): Promise<string | { readonly [key: string]: Json }> {
+): Promise<Returned> {
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
   // However the waiting ends, the tool learns that nobody listens any more.
@@ -133,24 +140,31 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-function resultOf(call: ToolCall, ordinal: number | null, returned: string | object): ToolResult {
+function resultOf(call: ToolCall, ordinal: number | null, returned: Returned): ToolResult {
+  const { call_id } = call
+  if (returned instanceof Deferred) {
+    const now = JSON.stringify(returned.result).toWellFormed()
+    return { type: "tool_result", call_id, status: "waiting", result: now, card: null, error: null }
+  }
   const result = (typeof returned === "string" ? returned : JSON.stringify(returned)).toWellFormed()
   const bytes = utf8Bytes(result)
   if (bytes > MAX_RESULT_BYTES)
     return failed(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
   const card = cardOf(call.name, ordinal, result)
-  const said = card === null ? errorIn(result) : null
-  const status = said === null ? "ok" : "failed"
-  const error = said === null ? null : { code: "tool_failed", message: said }
-  return { type: "tool_result", call_id: call.call_id, status, result, card, error }
+  const error = card === null ? errorIn(result) : null
+  const status = error === null ? "ok" : "failed"
+  return { type: "tool_result", call_id, status, result, card, error }
 }
 
+const errorSchema = v.object({ error: v.pipe(v.string(), v.minLength(1)), code: v.optional(v.string(), "tool_failed") })
+
 /** A tool says that it failed by returning `{error, details}` (seed 000 §7.2). */
-function errorIn(result: string): string | null {
+function errorIn(result: string): CallError | null {
   if (!result.startsWith("{")) return null
-  const value = parseJson(result)
-  const error: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "error") : null
-  return typeof error === "string" && error !== "" ? error.slice(0, MAX_ERROR_CHARS).toWellFormed() : null
+  const said = v.safeParse(errorSchema, parseJson(result))
+  if (!said.success) return null
+  const { error, code } = said.output
+  return { code: isTurnFault(code) ? code : "tool_failed", message: error.slice(0, MAX_ERROR_CHARS).toWellFormed() }
 }
 
 function failed(call: ToolCall, fault: TurnFault, details: string): ToolResult {

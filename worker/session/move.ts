@@ -4,7 +4,7 @@
  * decide → MOVE: step, dispatch → run
  */
 
-import type { ToolCall } from "../../shared/message.ts"
+import { callsOf, type ToolCall } from "../../shared/message.ts"
 import { argsOf } from "../tool/tool.ts"
 import { askedIn, nextAct, ordinalsFor } from "./decide.ts"
 import { dispatchCall } from "./dispatch.ts"
@@ -15,7 +15,7 @@ import { step } from "./step.ts"
 export async function move(host: TurnHost, run: Run): Promise<void> {
   const moving = {
     isInFlight: (call_id: string) => run.inFlight.has(call_id),
-    needsApproval: (call: ToolCall) => needsApproval(host, call),
+    needsApproval: (call: ToolCall) => needsApproval(run, call),
   }
   for (;;) {
     if (run.failure !== null) throw run.failure
@@ -34,7 +34,7 @@ export async function move(host: TurnHost, run: Run): Promise<void> {
       case "wait":
         if (run.inFlight.size > 0) await run.bell.rung()
         // Only a person can go on with it: the turn waits in its rows, and this process may sleep.
-        else if (host.store.countQueued() === 0) return
+        else if (!host.store.hasQueuedWords()) return
         // Whoever went on talking has answered what was asked.
         else decideCalls(host, run, "denied", askedIn(run.recorder.message()))
         break
@@ -43,20 +43,22 @@ export async function move(host: TurnHost, run: Run): Promise<void> {
 }
 
 /** A call whose arguments are none fails by itself: nobody has to be asked. */
-function needsApproval(host: TurnHost, call: ToolCall): boolean {
+function needsApproval(run: Run, call: ToolCall): boolean {
   const args = argsOf(call.args)
-  return args !== null && (toolNamed(host, call.name)?.needsApproval?.(args) ?? false)
+  return args !== null && (toolNamed(run, call.name)?.needsApproval?.(args) ?? false)
 }
 
 /** Starts the pending tools of a step, side by side, and asks about those that need leave. */
 function dispatch(host: TurnHost, run: Run, calls: readonly ToolCall[], ask: readonly ToolCall[]): void {
   const { recorder } = run
-  const ordinals = ordinalsFor(recorder.message(), calls)
+  const { channel } = run
+  // Only the reader's own turn counts them: elsewhere no tool learns of cards (DESIGN §8).
+  const ordinals = channel === "user" ? ordinalsFor(recorder.message(), calls) : []
   for (const { call_id } of ask) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
   calls.forEach((call, i) => {
-    const ephemeral = toolNamed(host, call.name)?.ephemeral ?? false
+    const ephemeral = toolNamed(run, call.name)?.ephemeral ?? false
     const { call_id } = call
-    recorder.feed({ type: "tool_call_start", call_id, channel: "user", ordinal: ordinals[i] ?? null, ephemeral })
+    recorder.feed({ type: "tool_call_start", call_id, channel, ordinal: ordinals[i] ?? null, ephemeral })
   })
   // Written before anything is run: a tool with side effects is dispatched at most once (law 8).
   publish(host, run)
@@ -68,8 +70,13 @@ function dispatch(host: TurnHost, run: Run, calls: readonly ToolCall[], ask: rea
 
 async function runCall(host: TurnHost, run: Run, call: ToolCall, ordinal: number | null): Promise<void> {
   const { call_id } = call
+  const { channel } = run
+  const message = run.recorder.message()
+  const alike = callsOf(message).filter(({ name }) => name === call.name)
+  const nth = alike.findIndex((one) => one.call_id === call_id) + 1
   const result = await dispatchCall({
-    ...{ call, tool: toolNamed(host, call.name), ordinal, channel: "user", signal: run.abort.signal, now: host.now },
+    ...{ call, tool: toolNamed(run, call.name), ordinal, channel, signal: run.abort.signal, now: host.now },
+    ...{ exchange_id: message.exchange_id, nth },
     ...{ toolMs: host.times.toolMs, log: host.log },
     onOutput: (delta) => say(host, run, { type: "tool_output_delta", call_id, delta }),
   })

@@ -7,16 +7,19 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { answerFault } from "../routes/answer.ts"
 import { directoryOf } from "../tenant/directory.ts"
+import { GENERAL } from "../tenant/agents.ts"
 import { type Claims, claimsFrom, exportKey } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
+import { tenantOf } from "../tenant/tenant.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { type Times, timesFor } from "../times.ts"
+import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
 import { exportLines } from "./export.ts"
 import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
 import { createStaging } from "./staging.ts"
@@ -25,8 +28,15 @@ import { plantSockets } from "./plants.ts"
 import { type Revision, revise } from "./revise.ts"
 import { isOwner, log, openRoom, type Room } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
+import type { SessionRow } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
 import { createStore } from "./store.ts"
+
+/** A session that is to be made. */
+interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
+  /** Name of the one who answers in it. */
+  readonly agent: string
+}
 
 export interface PageText {
   readonly json: string
@@ -52,14 +62,9 @@ export class Session extends DurableObject<Env> {
     }
   }
 
-  /** Makes the session. The same again changes nothing; somebody else's is `session_unknown`. */
-  create(claims: Claims, id: string, title: string): Result<null> {
-    if (this.#room !== null) return this.#roomOf(claims) === null ? fail({ reason: "session_unknown" }) : succeed(null)
-    migrate(this.ctx.storage)
-    const { tenant, user } = claims
-    createStore(this.ctx.storage.sql).createSession({ id, tenant, user, title, epoch: nanoid(), created: Date.now() })
-    this.#enter()
-    return succeed(null)
+  /** Makes the session. The same again changes nothing; somebody else's is `session_unknown`. Errors: `agent_unknown`. */
+  async create(claims: Claims, id: string, title: string, agent = GENERAL): Promise<Result<null>> {
+    return await this.#create(claims, { id, title, agent, family: { session: id, agent } })
   }
 
   /** A page of history as JSON text (HistoryPage), and the rows it took. */
@@ -109,13 +114,55 @@ export class Session extends DurableObject<Env> {
     })
   }
 
+  /** Another agent's session asks this one, which is made if it is not there yet. */
+  async ask(request: AskRequest): Promise<Result<null, TurnFault>> {
+    const { owner, agent, family } = request
+    const made = await this.#create(owner, { id: request.to, title: agent, agent, family })
+    if (!made.ok) return fail("agent_unknown")
+    const room = this.#roomOf(owner)
+    if (room === null) return fail("agent_unknown")
+    await this.#refresh(room)
+    const taken = await room.asked.take(request)
+    this.#advance()
+    return taken
+  }
+
+  /** The answer to what was asked, once it is there. */
+  async reply(owner: Owner, id: string): Promise<AskReply> {
+    const room = this.#roomOf(owner)
+    if (room === null) throw new Error("nobody was asked here")
+    return await room.asked.reply(id)
+  }
+
+  /** Whoever asked waits no more: the turn is stopped, or does not begin. */
+  unask(owner: Owner, id: string): void {
+    const room = this.#roomOf(owner)
+    if (room !== null) sparing(room, () => this.#cancel(room, id))
+  }
+
+  /** An agent that was asked answers late. The same again changes nothing. */
+  callback(owner: Owner, callback: Callback): void {
+    const room = this.#roomOf(owner)
+    if (room === null) return
+    sparing(room, () => room.asking.callback(callback))
+    this.#advance()
+  }
+
+  /** Sessions for whose answer the turn that runs here waits. */
+  waitsFor(): string[] {
+    return this.#room?.asking.waitsFor() ?? []
+  }
+
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
   override async fetch(request: Request): Promise<Response> {
     const claims = claimsFrom(request)
     const room = claims === null ? null : this.#roomOf(claims)
     if (claims === null || room === null) return answerFault({ reason: "session_unknown" })
     // First of all the directory: from here on it tells this object of revocations, so that none slips through.
-    const admitted = await directoryOf(this.env, claims).admit(claims, room.session.id)
+    const [admitted] = await Promise.all([
+      directoryOf(this.env, claims).admit(claims, room.session.id),
+      this.#refresh(room),
+    ])
     return admitted.ok ? this.#sockets.accept(claims) : answerFault(admitted.fault)
   }
 
@@ -225,7 +272,7 @@ export class Session extends DurableObject<Env> {
 
   #accept(room: Room, request: SendRequest): Result<Accepted> {
     const now = Date.now()
-    const accepted = acceptMessage(room.store, room.turns, request, now, room.maxTokens)
+    const accepted = acceptMessage(room.store, room.turns, request, now, room.maxTokens())
     if (accepted.ok && !accepted.value.duplicate) {
       this.#touch(room, request.content, now)
       this.#advance()
@@ -244,7 +291,35 @@ export class Session extends DurableObject<Env> {
     await this.env.DIRECTORY.getByName(`${tenant}:${user}`).touch(id, now, title)
   }
 
-  #roomOf(claims: Claims): Room | null {
+  async #create(owner: Owner, { agent, ...made }: NewSession): Promise<Result<null>> {
+    const isOwn = (): Result<null> =>
+      this.#roomOf(owner) === null ? fail({ reason: "session_unknown" }) : succeed(null)
+    if (this.#room !== null) return isOwn()
+    const { tenant, user } = owner
+    const view = await tenantOf(this.env, tenant).view(agent)
+    // Another may have made it meanwhile.
+    if (this.#room !== null) return isOwn()
+    if (view === null) return fail({ reason: "agent_unknown" })
+    migrate(this.ctx.storage)
+    const row = { ...made, tenant, user, agent: view, epoch: nanoid(), created: Date.now() }
+    createStore(this.ctx.storage.sql).createSession(row)
+    this.#enter()
+    return succeed(null)
+  }
+
+  /** What the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays. */
+  async #refresh(room: Room): Promise<void> {
+    const { tenant } = room.session
+    const known = room.agent()
+    const view = await tenantOf(this.env, tenant)
+      .view(known.self.name)
+      .catch(() => null)
+    if (view === null || JSON.stringify(view) === JSON.stringify(known)) return
+    room.store.setAgent(view)
+    room.setAgent(view)
+  }
+
+  #roomOf(claims: Owner): Room | null {
     return this.#room !== null && isOwner(this.#room, claims) ? this.#room : null
   }
 

@@ -25,7 +25,7 @@ export interface Reviser {
   readonly host: TurnHost
   readonly turns: Turns
   /** Tokens that a message may have. */
-  readonly maxTokens: number
+  readonly maxTokens: () => number
   /** Another version is active from here on: every client reads history again. */
   readonly setEpoch: (epoch: string) => void
 }
@@ -68,7 +68,7 @@ function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status }: Mess
     case "switch":
       return null
     case "edit":
-      return role === "user" ? faultOfContent(frame.content, maxTokens) : wrong
+      return role === "user" ? faultOfContent(frame.content, maxTokens()) : wrong
     case "regenerate":
       return role === "assistant" && isEnded(status) ? null : wrong
     case "retry":
@@ -144,11 +144,11 @@ function answerAgain(
 ): StoredMessage[] {
   const { store } = host
   const pos = store.newestPos() + 1
-  const { exchange_id, summary } = message
+  const { exchange_id, summary, agent } = message
   // What took too many steps would be over at once if it kept them.
   const steps = type === "retry" && message.reason !== "step_limit" ? finishedSteps(message) : 0
   const kept = message.parts.filter((part) => part.step <= steps)
-  const head = { id, exchange_id, version, versions: version, ...(type === "retry" ? { summary } : {}) }
+  const head = { id, exchange_id, agent, version, versions: version, ...(type === "retry" ? { summary } : {}) }
   const answer = emptyAnswer(host, { pos, parent }, { ...head, parts: kept, step: Math.max(steps, 0) })
   store.insertMessage(answer)
   if (kept.length > 0) store.copySteps(from, pos, steps, answer.seq)

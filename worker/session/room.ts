@@ -5,13 +5,12 @@
 import { nanoid } from "nanoid"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import { systemPrompt } from "../model/prompt.ts"
-import { modelFor } from "../model/registry.ts"
-import { tokensOfFrame } from "../model/tokens.ts"
-import type { Claims } from "../tenant/keys.ts"
+import type { AgentView } from "../tenant/agents.ts"
 import { timesFor } from "../times.ts"
-import { toolsFor } from "../tool/registry.ts"
 import type { Rename } from "../tool/rename.ts"
+import { type Answerer, answererFor, defaultView } from "./answerer.ts"
+import { type Asked, createAsked } from "./asked.ts"
+import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
 import { plantStore } from "./plants.ts"
 import type { Reviser } from "./revise.ts"
@@ -29,6 +28,12 @@ export interface Room extends Reviser {
   readonly epoch: () => string
   /** The newest seq that was given. */
   readonly lastSeq: () => number
+  readonly asking: Asking
+  readonly asked: Asked
+  /** Who answers here, as it is configured. */
+  readonly agent: () => AgentView
+  /** Another configuration of who answers, from the next turn on. */
+  readonly setAgent: (view: AgentView) => void
 }
 
 /** What a room needs of the object that it stands in. */
@@ -40,9 +45,6 @@ export interface RoomParts {
   readonly rename: Rename
 }
 
-/** Share of the model's tokens that one message may have: the rest is for what the model and its tools say. */
-const MESSAGE_SHARE = 0.75
-
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
 export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts): Room | null {
   const store = plantStore(
@@ -53,14 +55,20 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
   if (session === null) return null
   let seq = store.lastSeq()
   let { epoch } = session
-  const tools = toolsFor(env, { rename })
-  const system = systemPrompt()
-  const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
-  const maxTokens = Math.floor((contextTokens - tokensOfFrame(system, tools)) * MESSAGE_SHARE)
+  let agent = session.agent ?? defaultView()
+  let answerer: Answerer
+  const setAgent = (view: AgentView): void => {
+    agent = view
+    answerer = answererFor(env, view, { rename, ask: (question, context) => asking.ask(question, context) }, log)
+  }
+  const common = { env, store, session, now: Date.now, name: () => answerer.name, turns: () => turns }
+  const asking = createAsking(common)
+  const asked = createAsked({ ...common, log, maxTokens: () => answerer.maxTokens, waitsFor: asking.waitsFor })
+  setAgent(agent)
   const host: TurnHost = {
-    ...{ store, sockets, tools, system, contextTokens, log, armAlarm },
-    past: createPast(store.at, contextTokens),
-    ...{ model: modelFor(env, log), times: timesFor(env), now: Date.now, nextId: nanoid },
+    ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest: asked.settle },
+    past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS),
+    ...{ times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {
       seq += 1
       return seq
@@ -74,11 +82,14 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
     epoch = next
     sockets.renew(epoch, seq)
   }
-  return { session, store, host, turns, maxTokens, setEpoch, epoch: () => epoch, lastSeq: () => seq }
+  return {
+    ...{ session, store, host, turns, asking, asked, setAgent, setEpoch, epoch: () => epoch, lastSeq: () => seq },
+    ...{ agent: () => agent, maxTokens: () => answerer.maxTokens },
+  }
 }
 
 /** Whether these claims are those of the session's owner (law 12). */
-export function isOwner(room: Room, claims: Claims): boolean {
+export function isOwner(room: Room, claims: Owner): boolean {
   return room.session.tenant === claims.tenant && room.session.user === claims.user
 }
 

@@ -5,7 +5,7 @@
  * Our own rows: their shapes are what store.ts put there. No I/O.
  */
 
-import type { CallError, Metrics, TextSize } from "../../shared/event.ts"
+import type { AgentTag, CallError, Metrics, TextSize } from "../../shared/event.ts"
 import { parseJson } from "../../shared/frame.ts"
 import {
   type CallStatus,
@@ -18,6 +18,8 @@ import {
   type Summary,
   type ToolCall,
 } from "../../shared/message.ts"
+
+import { type AgentView, GENERAL } from "../tenant/agents.ts"
 
 export type Row = Record<string, SqlStorageValue>
 
@@ -32,6 +34,15 @@ export interface SessionRow {
   /** Ids of the newest switches. */
   readonly switches: readonly string[]
   readonly created: number
+  /** Who answers here; null: it was made before there were several. */
+  readonly agent: AgentView | null
+  readonly family: Family
+}
+
+/** The session in which a person talks, and its agent: those that are asked there, and by these, have one session each. */
+export interface Family {
+  readonly session: string
+  readonly agent: string
 }
 
 /** A message and where it stands. `seq` is that of its last change. */
@@ -90,7 +101,7 @@ export function roleOf(row: Row): Role {
   return text(row["role"]) as Role
 }
 
-function text(value: SqlStorageValue | undefined): string {
+export function text(value: SqlStorageValue | undefined): string {
   return typeof value === "string" ? value : ""
 }
 
@@ -102,7 +113,7 @@ export function numberOrNull(value: SqlStorageValue | undefined): number | null 
   return typeof value === "number" ? value : null
 }
 
-function fromJson<T>(value: SqlStorageValue | undefined): T | null {
+export function fromJson<T>(value: SqlStorageValue | undefined): T | null {
   return typeof value === "string" ? (parseJson(value) as unknown as T) : null
 }
 
@@ -111,6 +122,7 @@ export function toJson(value: object | null): string | null {
 }
 
 export function sessionOf(row: Row): SessionRow {
+  const agent = fromJson<AgentView>(row["agent"])
   return {
     id: text(row["id"]),
     tenant: text(row["tenant"]),
@@ -121,6 +133,8 @@ export function sessionOf(row: Row): SessionRow {
     late_seq: Number(row["late_seq"]),
     switches: fromJson<string[]>(row["switches"]) ?? [],
     created: Number(row["created"]),
+    agent,
+    family: fromJson<Family>(row["family"]) ?? { session: text(row["id"]), agent: agent?.self.name ?? GENERAL },
   }
 }
 
@@ -150,6 +164,7 @@ export function headOf(row: Row, versions = 1): Message {
     words: text(row["words"]),
     timestamp: new Date(Number(row["created"])).toISOString(),
     summary: fromJson<Summary>(row["summary"]),
+    agent: fromJson<AgentTag>(row["agent"]),
     origin: row["origin"] === "import" ? "import" : null,
     ...{ version: numberOrNull(row["version"]) ?? 1, versions },
     ...fromJson<Meta>(row["meta"]),
@@ -158,7 +173,8 @@ export function headOf(row: Row, versions = 1): Message {
 
 export function queuedOf(row: Row): QueuedMessage {
   const id = text(row["id"])
-  const message = headOf({ ...row, role: "user", exchange_id: id, status: "queued", reason: null })
+  const role: Role = row["agent"] === null ? "user" : "agent"
+  const message = headOf({ ...row, role, exchange_id: id, status: "queued", reason: null })
   return { n: Number(row["n"]), seq: seqOf(row), message }
 }
 

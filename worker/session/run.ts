@@ -6,13 +6,13 @@
  * What a model says is gathered in windows that are written before they are sent (law 3).
  */
 
-import type { TurnEvent } from "../../shared/event.ts"
-import type { Result, TurnFault } from "../../shared/fault.ts"
+import type { Channel, TurnEvent } from "../../shared/event.ts"
+import type { TurnFault } from "../../shared/fault.ts"
 import { WINDOW_CHARS, WINDOW_MS } from "../../shared/limits.ts"
 import { isEnded, type MessageStatus } from "../../shared/message.ts"
-import type { Model } from "../model/adapter.ts"
 import type { Times } from "../times.ts"
 import type { Tool } from "../tool/tool.ts"
+import type { Answerer } from "./answerer.ts"
 import type { Past } from "./context.ts"
 import { createRecorder, type Recorder, type RecorderOptions } from "./record.ts"
 import type { StoredMessage } from "./rows.ts"
@@ -23,12 +23,10 @@ import type { Store } from "./store.ts"
 export interface TurnHost {
   readonly store: Store
   readonly sockets: Sockets
-  /** A fault (for the log) where the deployment names no usable model. */
-  readonly model: Result<Model, string>
-  readonly tools: readonly Tool[]
-  readonly system: string
-  /** Tokens that go into one model call at most. */
-  readonly contextTokens: number
+  /** Who answers from the next turn on. */
+  readonly answerer: () => Answerer
+  /** No turn runs: whoever waits for an answer may be told. */
+  readonly atRest: () => void
   readonly times: Times
   /** The turns before one, as the model is told them. */
   readonly past: Past
@@ -47,6 +45,10 @@ export interface Run {
   /** A cancel puts another in its place, which knows only what is stored. */
   recorder: Recorder
   readonly parent: number | null
+  /** Who answers, from the turn's beginning to its end. */
+  readonly answerer: Answerer
+  /** On which its tools are dispatched. */
+  readonly channel: Channel
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number
@@ -125,8 +127,8 @@ function publishLater(host: TurnHost, run: Run): void {
 }
 
 /** The tool that a call asks for; undefined where this turn has none of that name. */
-export function toolNamed(host: TurnHost, name: string): Tool | undefined {
-  return host.tools.find((tool) => tool.name === name)
+export function toolNamed({ answerer }: Run, name: string): Tool | undefined {
+  return answerer.tools.find((tool) => tool.name === name)
 }
 
 /** Feeds what a person decided of some calls, and shows it. */

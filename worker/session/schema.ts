@@ -64,6 +64,20 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE transcript ADD COLUMN origin TEXT;
    CREATE TABLE staged (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, line TEXT NOT NULL);
    CREATE INDEX staged_at ON staged (at, n)`,
+  // Agents.
+  `ALTER TABLE session ADD COLUMN agent TEXT;         -- JSON: who answers here (tenant/agents.ts); null: the general one
+   ALTER TABLE session ADD COLUMN family TEXT;        -- JSON: the session whose agents this one's are (rows.ts); null: its own
+   ALTER TABLE transcript ADD COLUMN agent TEXT;      -- JSON: what was received from, or goes back to, another agent
+   ALTER TABLE queue ADD COLUMN agent TEXT;
+   CREATE TABLE ask (                                 -- turns that an agent began: who waits for them
+     id TEXT PRIMARY KEY,                             -- of the question, and of the exchange on both sides
+     mode TEXT NOT NULL,                              -- sync, async, callback
+     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- where the answer goes
+     path TEXT NOT NULL,                              -- JSON: the sessions that led here
+     depth INTEGER NOT NULL,
+     open INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX ask_open ON ask (open) WHERE open = 1;
+   CREATE TABLE asked (session TEXT PRIMARY KEY) WITHOUT ROWID -- agents' sessions that this one asked`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

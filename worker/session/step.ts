@@ -15,14 +15,15 @@ import { untilAborted } from "./until-aborted.ts"
 
 /** Asks the model once. It leaves the turn ended, or with calls to dispatch, or with its last words said. */
 export async function step(host: TurnHost, run: Run): Promise<void> {
-  if (!host.model.ok) {
-    host.log("model_missing", { detail: host.model.fault })
+  const { model } = run.answerer
+  if (!model.ok) {
+    host.log("model_missing", { detail: model.fault })
     return finish(host, run, "failed", "model_unreachable")
   }
   const isFirst = run.recorder.message().step === 0
-  if (isFirst) await summarise(host, run, host.model.value)
+  if (isFirst) await summarise(host, run, model.value)
   if (run.abort.signal.aborted) return
-  const fault = await askModel(host, run, host.model.value)
+  const fault = await askModel(host, run, model.value)
   if (fault !== null) return finish(host, run, "failed", fault)
   // A model that says nothing, or nothing that a reader would see, has said all it has to say.
   const { parts, step: number } = run.recorder.message()
@@ -34,12 +35,15 @@ async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFau
   const { signal } = run.abort
   const context = contextFor({
     ...{ current: run.recorder.message(), parent: run.parent, past: host.past },
-    ...{ system: host.system, tools: host.tools, tokens: host.contextTokens },
+    ...{ system: run.answerer.system, tools: run.answerer.tools, tokens: run.answerer.contextTokens },
   })
   if (context === null) return "context_exceeded"
   const { system, messages } = context
   run.recorder.feed({ type: "step_start" })
-  for await (const event of untilAborted(model.stream({ system, messages, tools: host.tools, signal }), signal)) {
+  for await (const event of untilAborted(
+    model.stream({ system, messages, tools: run.answerer.tools, signal }),
+    signal,
+  )) {
     switch (event.type) {
       case "fault":
         host.log("model_fault", { fault: event.fault, detail: event.detail })

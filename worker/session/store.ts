@@ -7,6 +7,8 @@
  */
 
 import type { Message, MessageStatus, Role, ToolCall } from "../../shared/message.ts"
+import type { AgentView } from "../tenant/agents.ts"
+import { createAskRows } from "./ask-rows.ts"
 import {
   type Climb,
   climbOf,
@@ -86,6 +88,9 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
   return {
     atomically,
 
+    /** What agents ask each other. */
+    asks: createAskRows(all),
+
     /** Rows read and written by this store so far, as the platform counts (and bills) them. */
     rows: (): { readonly read: number; readonly written: number } => ({ ...rows }),
 
@@ -94,11 +99,16 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       return row === null ? null : sessionOf(row)
     },
 
-    createSession(row: Pick<SessionRow, "id" | "tenant" | "user" | "title" | "epoch" | "created">): void {
+    createSession(row: Omit<SessionRow, "tip" | "late_seq" | "switches">): void {
       all(
-        "INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created) VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?)",
-        ...[row.id, row.tenant, row.user, row.title, row.epoch, row.created],
+        `INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created, agent, family)
+         VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?, ?, ?)`,
+        ...[row.id, row.tenant, row.user, row.title, row.epoch, row.created, toJson(row.agent), toJson(row.family)],
       )
+    },
+
+    setAgent(agent: AgentView): void {
+      all("UPDATE session SET agent = ?", JSON.stringify(agent))
     },
 
     setTitle(title: string): void {
@@ -176,11 +186,11 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
       all(
         `INSERT INTO transcript
          (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary,
-          depth, jump, origin)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          depth, jump, origin, agent)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, message.id, message.role, message.exchange_id, parent, message.version, message.status],
         ...[message.reason, seq, message.words, metaOf(message), Date.parse(message.timestamp), deadline],
-        ...[toJson(message.summary), depth, jump, message.origin],
+        ...[toJson(message.summary), depth, jump, message.origin, toJson(message.agent)],
       )
       all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
     },
@@ -291,8 +301,8 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
 
     pushQueue(message: Message, seq: number): void {
       all(
-        "INSERT INTO queue (id, words, meta, seq, created) VALUES (?, ?, ?, ?, ?)",
-        ...[message.id, message.words, metaOf(message), seq, Date.parse(message.timestamp)],
+        "INSERT INTO queue (id, words, meta, seq, created, agent) VALUES (?, ?, ?, ?, ?, ?)",
+        ...[message.id, message.words, metaOf(message), seq, Date.parse(message.timestamp), toJson(message.agent)],
       )
     },
 
@@ -305,6 +315,9 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     countQueued(): number {
       return Number(first("SELECT count(*) AS n FROM queue")?.["n"] ?? 0)
     },
+
+    /** Whether a person said something that waits. */
+    hasQueuedWords: (): boolean => first("SELECT 1 FROM queue WHERE agent IS NULL LIMIT 1") !== null,
 
     dropQueued(n: number): void {
       all("DELETE FROM queue WHERE n = ?", n)

@@ -70,7 +70,8 @@ function fitTurns(newestFirst: readonly PastTurn[], room: number): ModelMessage[
 
 /** Asks the model for a summary where one is due, stores it with this run's answer, and shows it. */
 export async function summarise(host: TurnHost, run: Run, model: Model): Promise<void> {
-  const { past, system, tools, contextTokens, log } = host
+  const { past, log } = host
+  const { system, tools, contextTokens } = run.answerer
   const budget = contextTokens - tokensOfFrame(system, tools)
   const plan = planSummary(run.recorder.message(), run.parent, past, budget)
   if (plan === null) return

@@ -6,8 +6,11 @@
  * (cancel, approve) is first written, and then `advance` finds it.
  */
 
+import type { AgentTag, TurnEvent } from "../../shared/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { callsOf, isEnded, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
+import { withoutApproval } from "./answerer.ts"
+import { channelOf } from "./ask-rows.ts"
 import { askedIn, isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
 import {
@@ -27,7 +30,7 @@ import {
 import { isQuiet, type StoredMessage } from "./rows.ts"
 
 export interface Turns {
-  /** Starts a turn with a user's message, or queues it behind the one that runs; the seq it was given. */
+  /** Starts a turn with a user's or an agent's message, or queues it behind the one that runs; the seq it was given. */
   accept(message: Message): number
   /** Starts a turn whose question and answer stand in other places than the end: a new version of either. */
   begin(stored: readonly StoredMessage[]): void
@@ -37,6 +40,10 @@ export interface Turns {
   cancel(exchange: string): Result<number>
   /** What a person says to a call that waits for leave. The first word counts; the same again has no effect. */
   approve(call_id: string, decision: "allow" | "deny"): Result<number>
+  /** A call by its id, and the message that it stands in. */
+  findCall(call_id: string): { readonly stored: StoredMessage; readonly call: ToolCall } | null
+  /** Fills in a call whose true result comes late, wherever its message stands. */
+  fill(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void
   /** Takes a message back that waits in the queue; the seq with which that was written. The same again has no effect. */
   withdraw(id: string): Result<number>
   /** An answer is running, or waits for a person; or none may begin (`hold`). */
@@ -64,6 +71,7 @@ export function createTurns(host: TurnHost): Turns {
     for (;;) {
       const rows = store.rows()
       // One that could not even be ended stays the newest: the alarm tries again.
+      if (running() === null) host.atRest()
       if (running() === null && !isUnderWay(host) && beginNext(host)) run = takeUp(host, rows)
       const current = running()
       if (current === null) return
@@ -123,7 +131,7 @@ export function createTurns(host: TurnHost): Turns {
       if (isActive() || store.countQueued() > 0) {
         const seq = enqueue(host, user)
         // Whoever goes on talking has answered what was asked.
-        if (store.newestAnswer()?.status === "waiting") denyAll()
+        if (user.role === "user" && store.newestAnswer()?.status === "waiting") denyAll()
         return seq
       }
       const rows = store.rows()
@@ -136,6 +144,18 @@ export function createTurns(host: TurnHost): Turns {
       for (const one of stored) host.sockets.sendMessage(one)
       host.armAlarm()
       run = takeUp(host, rows)
+    },
+    findCall(call_id) {
+      const [stored, call] = findCall(host, call_id)
+      return stored === null || call === undefined ? null : { stored, call }
+    },
+    fill(stored, result) {
+      const held = isQuiet(stored) ? null : current()
+      const recorder = held?.recorder ?? recorderFor(host, stored)
+      recorder.feed(result)
+      if (held !== null) return publish(host, held)
+      const flushed = recorder.flush()
+      if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.shown())
     },
     withdraw: (id) => withdraw(host, id),
     cancel(exchange) {
@@ -161,7 +181,8 @@ export function createTurns(host: TurnHost): Turns {
       // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
       const newest = store.newestAnswer()
       if (newest?.status === "waiting") return newest.deadline
-      return isUnderWay(host) || store.countQueued() > 0 ? host.now() + host.times.alarmMs : null
+      const isDue = isUnderWay(host) || store.countQueued() > 0 || store.asks.hasOpen()
+      return isDue ? host.now() + host.times.alarmMs : null
     },
     wake() {
       const newest = store.newestAnswer()
@@ -258,8 +279,12 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
   // Of a step that showed nothing, nothing is kept: it is run again.
   const last = stored.message.parts.at(-1)
   const forgetHeld = last !== undefined && isBlank(last)
+  const channel = channelOf(host.store.asks.of(stored.message.exchange_id))
+  const answerer = host.answerer()
   const run: Run = {
     recorder: recorderFor(host, stored, { forgetHeld }),
+    answerer: channel === "user" ? answerer : withoutApproval(answerer),
+    channel,
     parent: stored.parent,
     abort: new AbortController(),
     startedMs: Date.parse(stored.message.timestamp),
@@ -298,7 +323,7 @@ function finishLate(host: TurnHost, run: Run): void {
 function recover(host: TurnHost): Run | null {
   const run = takeUp(host)
   if (run === null) return null
-  const isRepeatable = (name: string): boolean => toolNamed(host, name)?.repeatable ?? false
+  const isRepeatable = (name: string): boolean => toolNamed(run, name)?.repeatable ?? false
   for (const event of recoveryOf(run.recorder.message(), isRepeatable)) run.recorder.feed(event)
   try {
     publish(host, run)
@@ -312,12 +337,13 @@ function recover(host: TurnHost): Run | null {
   return null
 }
 
-/** Stores and shows a user's message and the empty answer to it; the one that waited at `n` of the queue waits no more. */
+/** Stores and shows a message and the empty answer to it; the one that waited at `n` of the queue waits no more. */
 function beginTurn(host: TurnHost, user: Message, n: number | null = null): number {
   const { store, sockets } = host
   const pos = store.newestPos() + 1
   const question: StoredMessage = { pos, parent: store.tip(), seq: host.nextSeq(), deadline: null, message: user }
-  const answer = emptyAnswer(host, { pos: pos + 1, parent: pos }, { id: host.nextId(), exchange_id: user.id })
+  const head = { id: host.nextId(), exchange_id: user.id, agent: backTo(user.agent) }
+  const answer = emptyAnswer(host, { pos: pos + 1, parent: pos }, head)
   store.atomically(() => {
     if (n !== null) store.dropQueued(n)
     store.insertMessage(question)
@@ -327,6 +353,11 @@ function beginTurn(host: TurnHost, user: Message, n: number | null = null): numb
   sockets.sendMessage(answer)
   host.armAlarm()
   return question.seq
+}
+
+/** The answer to what an agent asked goes back to it; that to what an agent answered is the reader's. */
+function backTo(agent: AgentTag | null): AgentTag | null {
+  return agent === null || agent.call_id !== undefined ? null : { ...agent, direction: "sent" }
 }
 
 /** An answer before anything happened in it. It is given its seq here, so it is to be stored at once. */

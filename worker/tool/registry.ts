@@ -2,22 +2,39 @@
  * tool/registry.ts: the tools that a turn has. One line per tool; the list is closed.
  */
 
+import type { Peer, ToolName } from "../tenant/agents.ts"
+import { type TimesEnv, timesFor } from "../times.ts"
+import { agentsTool, type AskAgent } from "./agents.ts"
 import { type ProbeEnv, probeTools } from "./probe.ts"
 import { type Rename, renameTool } from "./rename.ts"
 import type { Tool } from "./tool.ts"
 import { type WeatherEnv, weatherSourceFor, weatherTool } from "./weather.ts"
 
-export type ToolEnv = WeatherEnv & ProbeEnv
+export type ToolEnv = WeatherEnv & ProbeEnv & TimesEnv
 
-/** What tools may do to the session that they run in. */
+/** What tools may do to the session that they run in, and whom they may ask. */
 export interface ToolHouse {
   readonly rename: Rename
+  readonly ask: AskAgent
+  readonly peers: readonly Peer[]
 }
 
-export function toolsFor(env: ToolEnv, house: ToolHouse): readonly Tool[] {
+/** The tools of these names; and, for tests, those of probe.ts, which every agent has. */
+export function toolsFor(env: ToolEnv, names: readonly ToolName[], house: ToolHouse): readonly Tool[] {
   return [
-    weatherTool(weatherSourceFor(env)),
-    renameTool(house.rename),
+    ...names.flatMap((name) => toolNamed(name, env, house) ?? []),
     ...(env.PROBE_TOOLS === "on" ? probeTools(env.PROBE_URL ?? "") : []),
   ]
+}
+
+function toolNamed(name: ToolName, env: ToolEnv, house: ToolHouse): Tool | null {
+  switch (name) {
+    case "weather":
+      return weatherTool(weatherSourceFor(env))
+    case "rename_conversation":
+      return renameTool(house.rename)
+    case "agents_message":
+      // Where there is nobody to ask there is nothing to offer.
+      return house.peers.length === 0 ? null : agentsTool(house.peers, house.ask, timesFor(env).agentMs)
+  }
 }

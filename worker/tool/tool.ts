@@ -6,12 +6,17 @@
  * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
  */
 
+import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
 import type { ToolSpec } from "../model/adapter.ts"
 
 export interface ToolContext {
   /** The call's own id: the same for a call that is run again, so that an upstream can tell it is no second one. */
   readonly call_id: string
+  /** The turn that it was made in. */
+  readonly exchange_id: string
+  /** Which call of this tool it is in its turn, from 1. */
+  readonly nth: number
   /** The tag this call may cue (`weather_1`), only on channel `user`; null elsewhere. */
   readonly card: string | null
   readonly signal: AbortSignal
@@ -28,17 +33,34 @@ export function argsOf(text: string): ToolArgs | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
 }
 
+/** An answer for now: the true one comes later, from elsewhere, and the turn need not wait for it. */
+export class Deferred {
+  readonly result: { readonly [key: string]: Json }
+
+  constructor(result: { readonly [key: string]: Json }) {
+    this.result = result
+  }
+}
+
 /** What a tool gives: a string is stored verbatim, an object as its JSON, an iterable streams output and returns the result. */
 export type ToolReturn =
   | string
+  | Deferred
   | { readonly [key: string]: Json }
   | AsyncGenerator<string, string | { readonly [key: string]: Json }>
+
+/** What a tool returns that was refused or failed: `code` is a reason of its own; without one it is `tool_failed`. */
+export function refusal(code: TurnFault, details: string): { readonly [key: string]: Json } {
+  return { error: turnFaultText(code), details, code }
+}
 
 export interface Tool extends ToolSpec {
   /** May run again after a crash: it only reads. */
   readonly repeatable: boolean
   /** Its rows are rendered for ever but leave the model's later context. */
   readonly ephemeral: boolean
+  /** Longest run, in milliseconds, where it is not that of all tools. */
+  readonly ms?: number
   /** Whether a person has to allow this call before it runs. Without it nobody is asked. */
   readonly needsApproval?: (args: ToolArgs) => boolean
   /** Throws only for our own mistakes; a refusal or upstream fault is a result of its own (`{error, details}`). */

@@ -1,0 +1,19 @@
+/** tools.ts: the tools of the default agents, and the context of a call, for tests that run neither sessions nor agents. */
+
+import { DEFAULT_AGENTS } from "../../worker/tenant/agents.ts"
+import { toolsFor } from "../../worker/tool/registry.ts"
+import type { Tool, ToolContext } from "../../worker/tool/tool.ts"
+
+const [GENERAL] = DEFAULT_AGENTS
+
+export const PROMPT = GENERAL?.prompt ?? ""
+
+/** Those of the general agent; nobody is there to be asked. */
+export function generalTools(): readonly Tool[] {
+  return toolsFor({}, GENERAL?.tools ?? [], { rename: async () => {}, ask: async () => ({}), peers: [] })
+}
+
+export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
+  const { signal } = new AbortController()
+  return { call_id: "call_1_0", exchange_id: "q", nth: 1, card: null, signal, now: () => 0, ...change }
+}

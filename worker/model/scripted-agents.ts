@@ -1,0 +1,91 @@
+/**
+ * scripted-agents.ts: how the scripted model asks other agents, takes what they say, and works as the researcher.
+ *
+ * It knows whom it may ask by the tools that it was given, and who it is by its prompt, as a real model must.
+ * Pure.
+ */
+
+import { parseJson } from "../../shared/frame.ts"
+import type { ModelEvent, ToolSpec } from "./adapter.ts"
+import type { Ask } from "./ask.ts"
+
+/** Words of a turn, and which agent they came from. */
+export interface Words {
+  readonly text: string
+  readonly from: { readonly name: string; readonly kind: "asks" | "answers" } | null
+}
+
+/** Takes off what stands before another agent's words (prompt.ts). */
+export function wordsIn(content: string): Words {
+  const head = /^\[The agent "([^"\n]{1,64})" (asks you|has answered)[^\n]*\]\n\n/.exec(content)
+  if (head === null) return { text: content, from: null }
+  const kind = head[2] === "asks you" ? "asks" : "answers"
+  return { text: content.slice(head[0].length), from: { name: head[1] ?? "", kind } }
+}
+
+const WISH =
+  /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
+
+/** "Ask the researcher about …", where there is such an agent. Null: it is no such wish. */
+export function askedAgentIn(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
+  const [, name = "", later, message = ""] = WISH.exec(question.trim()) ?? []
+  const agent = name.toLowerCase()
+  if (message === "" || !peersIn(tools).includes(agent)) return null
+  const mode = later === undefined ? "sync" : "async"
+  const how = mode === "sync" ? "I will wait for its answer." : "It may take its time, so I will not wait."
+  return [
+    { type: "thinking_delta", delta: `The user wants the ${agent} to look at this. ${how}` },
+    { type: "text_delta", delta: `I will ask the ${agent}.` },
+    { type: "tool_call", name: "agents_message", args: JSON.stringify({ agent, message, mode }) },
+  ]
+}
+
+function peersIn(tools: readonly ToolSpec[]): readonly string[] {
+  const parameters = JSON.stringify(tools.find(({ name }) => name === "agents_message")?.parameters ?? null)
+  const names = /"agent":\{"type":"string","enum":(\[[^\]]*\])/.exec(parameters)?.[1] ?? "[]"
+  const value = parseJson(names)
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : []
+}
+
+/** What an asynchronous answer comes to for the reader. */
+export function answerFrom(name: string, text: string): readonly ModelEvent[] {
+  return [
+    { type: "thinking_delta", delta: `The ${name} has answered. I will say what it found, and change nothing of it.` },
+    { type: "text_delta", delta: `The ${name} is back:\n\n${quoted(text)}` },
+  ]
+}
+
+/** Words of another, as a quote: its Markdown stays inside. */
+export function quoted(text: string): string {
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => `> ${line}`.trimEnd())
+    .join("\n")
+}
+
+export function isResearcher(system: string): boolean {
+  return system.startsWith("You are the researcher.")
+}
+
+/** The researcher looks up one thing a step. Null: all of it was looked up. */
+export function nextLookUp(ask: Extract<Ask, { kind: "weather" }>, done: number): readonly ModelEvent[] | null {
+  const place = ask.places[done]
+  if (place === undefined) return null
+  const left = ask.places.length - done
+  const first = `There ${left === 1 ? "is one place" : `are ${left} places`} to look at. I will begin with ${place}.`
+  const next = `That is known now. ${left === 1 ? "The last one is" : "Next comes"} ${place}.`
+  return [
+    { type: "thinking_delta", delta: done === 0 ? first : next },
+    ...(done === 0 ? [{ type: "text_delta", delta: `Looking at ${place} first.` } as const] : []),
+    { type: "tool_call", name: "weather", args: JSON.stringify({ location: place }) },
+  ]
+}
+
+export function findings(text: string): readonly ModelEvent[] {
+  const points = text.split("\n\n").flatMap((line) => (/\d/.test(line) || /umbrella/.test(line) ? [`- ${line}`] : []))
+  return [
+    { type: "thinking_delta", delta: "Everything that was asked is looked up. I will put it together." },
+    { type: "text_delta", delta: points.length < 2 ? text : `**Findings**\n\n${points.join("\n")}` },
+  ]
+}

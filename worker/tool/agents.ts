@@ -1,0 +1,67 @@
+/**
+ * tool/agents.ts: asks another agent of the tenant, and waits for its answer or goes on without it.
+ *
+ * call → AGENTS → the other agent's session (session/asking.ts)
+ */
+
+import * as v from "valibot"
+import { utf8Bytes } from "../../shared/truncate.ts"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import type { Peer } from "../tenant/agents.ts"
+import { refusal, type Tool, type ToolContext, type ToolReturn } from "./tool.ts"
+
+export interface AgentQuestion {
+  readonly agent: string
+  readonly message: string
+  readonly mode: "sync" | "async"
+}
+
+export type AskAgent = (question: AgentQuestion, context: ToolContext) => Promise<ToolReturn>
+
+const questionSchema = v.object({
+  agent: v.string(),
+  message: v.pipe(v.string(), v.trim(), v.minLength(1)),
+  mode: v.optional(v.picklist(["sync", "async"]), "sync"),
+})
+
+/**
+ * Errors  `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
+ *         `agent_failed`.
+ * Cost    sync: as long as the other one takes, at most `ms`.
+ * Source  SPEC AG3–AG8.
+ */
+export function agentsTool(peers: readonly Peer[], ask: AskAgent, ms: number): Tool {
+  const known = peers.map(({ name, description }) => `${name}: ${description}`)
+  return {
+    name: "agents_message",
+    description: [
+      "Asks another agent. It does not see this conversation, so say all that it has to know.",
+      "sync waits for its answer; async returns at once, and its answer comes as a message of its own later.",
+      `The agents: ${known.join(" ")}`,
+    ].join(" "),
+    parameters: {
+      type: "object",
+      properties: {
+        agent: { type: "string", enum: peers.map(({ name }) => name) },
+        message: { type: "string" },
+        mode: { type: "string", enum: ["sync", "async"] },
+      },
+      required: ["agent", "message"],
+      additionalProperties: false,
+    },
+    // The same question has the same id on the other side, where it has no second effect.
+    repeatable: true,
+    ephemeral: false,
+    ms,
+    async execute(args, context) {
+      const parsed = v.safeParse(questionSchema, args)
+      if (!parsed.success) return refusal("tool_arguments", 'It takes "agent", "message" and "mode" (sync or async).')
+      const { agent, message } = parsed.output
+      if (peers.every(({ name }) => name !== agent)) {
+        return refusal("agent_unknown", `There are ${peers.map(({ name }) => name).join(", ")}.`)
+      }
+      if (utf8Bytes(message) > MAX_MESSAGE_BYTES) return refusal("tool_arguments", "The message is too long.")
+      return await ask(parsed.output, context)
+    },
+  }
+}
