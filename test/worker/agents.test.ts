@@ -1,0 +1,321 @@
+/** agents.test.ts: agents ask each other, at once or later, from session to session; real workerd, real SQLite, real RPC. */
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_AGENT_CALLS } from "../../shared/limits.ts"
+import type { WireMessage } from "../../shared/frame.ts"
+import { answerTo, call, expectSame, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
+import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+
+const freshSession = (): Promise<string> => fresh("ag")
+
+const ask = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>
+  call("agents_message", { agent, message, mode })
+
+/** Sends a question and waits for the end of its answer. */
+async function askFor(client: TestClient, id: string, content: string): Promise<WireMessage> {
+  client.say({ type: "send", id, content })
+  return await client.untilEnd(id)
+}
+
+/** What the calls to other agents came to. */
+function resultsIn(message: WireMessage | undefined): Record<string, string>[] {
+  return toolsIn(message).map((tool) => JSON.parse(tool.result ?? "{}"))
+}
+
+function shape({ role, agent, status }: WireMessage): string {
+  return [role, status, agent === undefined ? "" : `${agent.direction} ${agent.name}`].join(" ").trim()
+}
+
+/** The answer that an agent's callback brings about. */
+async function followUp(client: TestClient): Promise<WireMessage> {
+  const heard = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
+  await client.untilTrue(() => heard() !== undefined)
+  return await client.untilEnd(heard()?.exchange_id ?? "")
+}
+
+describe("sync", () => {
+  test("[AG3] the answer of the other agent is the result of the call; both sides show the same exchange", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const answer = await askFor(client, "q1", script([ask("researcher", "/say Oslo is cold.")], [say("So it is.")]))
+    expect(answer.status).toBe("completed")
+    const [result] = resultsIn(answer)
+    expect(result).toMatchObject({ agent: "researcher", answer: "Oslo is cold." })
+    await expectSame(id, client)
+    const { messages } = await pageOf(result?.["session"] ?? "")
+    expect(messages.map(shape)).toEqual(["agent completed received general", "assistant completed sent general"])
+    expect(messages[0]?.segments).toMatchObject([
+      { type: "agent", direction: "received", content: "/say Oslo is cold." },
+    ])
+    expect(messages[0]?.agent?.exchange).toBe(messages[1]?.agent?.exchange)
+    expect(messages[1]).toMatchObject({
+      exchange_id: messages[0]?.agent?.exchange,
+      segments: [{ content: "Oslo is cold." }],
+    })
+  })
+
+  test("[AG3] an agent remembers what it was asked before, and several are asked side by side", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const both = script(
+      [ask("researcher", "/say one"), ask("weather", "/say two"), ask("researcher", "/say three")],
+      [say("x")],
+    )
+    const results = resultsIn(await askFor(client, "q1", both))
+    expect(results.map((one) => one["answer"])).toEqual(["one", "two", "three"])
+    expect(results[0]?.["session"]).toBe(results[2]?.["session"])
+    expect(results[0]?.["session"]).not.toBe(results[1]?.["session"])
+    expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
+  })
+
+  test("[AG7] a subagent is given no tag, moves no counter of the one that asked, and its spans are taken off", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
+    const main = script(
+      [ask("researcher", sub)],
+      [call("weather", { location: "Rome" })],
+      [say("<span id='weather_1'>Rome</span>")],
+    )
+    const answer = await askFor(client, "q1", main)
+    const [asked] = resultsIn(answer)
+    expect(asked?.["answer"]).toBe("Cold: brr!")
+    // The card is that of the first agent's own call, the first that it made.
+    expect(answer.segments.at(-1)).toMatchObject({ type: "rich", tag: "weather_1", payload: { location: "Rome, IT" } })
+    const { messages } = await pageOf(asked?.["session"] ?? "")
+    expect(messages[1]?.segments.filter(({ type }) => type === "rich")).toEqual([])
+    const rows = await runInDurableObject(sessionOf(asked?.["session"] ?? ""), (_object, state) =>
+      state.storage.sql.exec("SELECT channel, ordinal, card, result FROM tool_calls").toArray(),
+    )
+    expect(rows).toMatchObject([{ channel: "subagent", ordinal: null, card: null }])
+    expect(String(rows[0]?.["result"])).not.toContain("\n\n")
+  })
+
+  test("[AG8] an agent that fails is a failed call that says why", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const answer = await askFor(client, "q1", script([ask("researcher", "/fault model_refused")], [say("Pity.")]))
+    expect(answer.status).toBe("completed")
+    expect(toolsIn(answer)).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
+    expect(resultsIn(answer)[0]?.["details"]).toContain("model_refused")
+  })
+
+  test("[AG8] one that nobody has, and arguments of the wrong kind, are refused by name", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const wrong = [ask("nobody", "x"), call("agents_message", { agent: "weather" }), ask("general", "to myself")]
+    const answer = await askFor(client, "q1", script(wrong, [say("x")]))
+    expect(toolsIn(answer).map((tool) => tool.error?.code)).toEqual([
+      "agent_unknown",
+      "tool_arguments",
+      "agent_unknown",
+    ])
+  })
+
+  test("[AG6] a cancel reaches the agent that was asked", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    client.say({
+      type: "send",
+      id: "q1",
+      content: script([ask("researcher", script([say("I "), pause(9_000)]))], [say("x")]),
+    })
+    const target = async (): Promise<string> => {
+      const rows = await runInDurableObject(sessionOf(id), (_object, state) =>
+        state.storage.sql.exec<{ session: string }>("SELECT session FROM asked").toArray(),
+      )
+      return rows[0]?.session ?? ""
+    }
+    await expect.poll(target, { timeout: 5_000 }).not.toBe("")
+    const session = await target()
+    await expect.poll(async () => (await pageOf(session)).messages[1]?.segments.length, { timeout: 5_000 }).toBe(1)
+    client.say({ type: "cancel", exchange_id: "q1" })
+    expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
+    await expect.poll(async () => (await pageOf(session)).messages[1]?.status, { timeout: 5_000 }).toBe("cancelled")
+    await expectSame(id, client)
+  })
+
+  test("[AG4] whoever asked and died asks again, and the agent has done it once", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
+    client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("Thanks.")]) })
+    await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
+    await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
+    await expect.poll(async () => (await pageOf(id)).messages[1]?.status, { timeout: 8_000 }).toBe("completed")
+    const answer = (await pageOf(id)).messages[1]
+    expect(resultsIn(answer)[0]).toMatchObject({ answer: "done once" })
+    const session = resultsIn(answer)[0]?.["session"] ?? ""
+    expect((await pageOf(session)).messages).toHaveLength(2)
+  })
+})
+
+describe("circles", () => {
+  test("[AG5] an agent that would lead back to one that waits is refused, and nobody waits for ever", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
+    const answer = await askFor(client, "q1", script([ask("researcher", back)], [say("x")]))
+    const session = resultsIn(answer)[0]?.["session"] ?? ""
+    expect(resultsIn(answer)[0]?.["answer"]).toBe("I could not.")
+    expect(toolsIn((await pageOf(session)).messages[1])).toMatchObject([
+      { status: "failed", error: { code: "agent_loop" } },
+    ])
+  })
+
+  test("[AG5] two that ask each other at the same time do not wait behind each other's queue", async () => {
+    await putAgent({ name: "writer", tools: ["agents_message"] })
+    const id = await freshSession()
+    const client = await connect(id)
+    const crossed = (other: string): string =>
+      script([call("probe_slow", { ms: 300 })], [ask(other, "/say here")], [say("met")])
+    const main = script([ask("researcher", crossed("writer")), ask("writer", crossed("researcher"))], [say("over")])
+    const answer = await askFor(client, "q1", main)
+    expect(answer.status).toBe("completed")
+    expect(resultsIn(answer).map((one) => one["answer"])).toEqual(["met", "met"])
+    const codes: (string | undefined)[] = []
+    for (const one of resultsIn(answer)) {
+      const { messages } = await pageOf(one["session"] ?? "")
+      codes.push(...messages.flatMap((message) => toolsIn(message).map((tool) => tool.error?.code)))
+    }
+    expect(codes).toContain("agent_loop")
+  })
+
+  test("[AG5] a turn asks so many and no more", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const many = Array.from({ length: MAX_AGENT_CALLS + 1 }, (_, n) =>
+      ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`),
+    )
+    const answer = await askFor(client, "q1", script(many, [say("x")]))
+    const codes = toolsIn(answer).map((tool) => tool.error?.code ?? tool.status)
+    expect(codes.filter((code) => code === "ok")).toHaveLength(MAX_AGENT_CALLS)
+    expect(codes.at(-1)).toBe("agent_fan_out")
+  })
+
+  test("[AG5] how many agents led to a turn is counted, over answers too; from the eighth on nobody more is asked", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
+    client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
+    const answer = await client.untilEnd("q1")
+    const [queued] = resultsIn(answer)
+    // As it is behind seven others.
+    const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
+      const row = state.storage.sql.exec("SELECT depth FROM ask").one()
+      state.storage.sql.exec("UPDATE ask SET depth = 8")
+      return row["depth"]
+    })
+    expect(depth).toBe(1)
+    await followUp(client)
+    const [, refused] = toolsIn((await pageOf(queued?.["session"] ?? "")).messages[1])
+    expect(refused).toMatchObject({ status: "failed", error: { code: "agent_loop" } })
+    const here = await runInDurableObject(sessionOf(id), (_object, state) =>
+      state.storage.sql.exec("SELECT mode, depth, open FROM ask").toArray(),
+    )
+    expect(here).toEqual([{ mode: "callback", depth: 1, open: 0 }])
+  })
+})
+
+describe("async", () => {
+  test("[AG4] the turn ends, the call waits, is filled in when the answer comes, and a turn of its own follows", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
+    const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("You will hear.")]))
+    expect(answer.status).toBe("completed")
+    expect(textIn(answer)).toContain("You will hear.")
+    expect(toolsIn(answer)).toMatchObject([{ status: "waiting" }])
+    const [queued] = resultsIn(answer)
+    expect(queued).toMatchObject({ mode: "async", status: "queued", responseId: expect.any(String) })
+    const next = await followUp(client)
+    expect(next).toMatchObject({ status: "completed" })
+    expect(textIn(next)).toContain("The researcher is back")
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])
+    expect(resultsIn(answerTo(client, "q1"))[0]).toMatchObject({ agent: "researcher", answer: "Found it." })
+    const messages = await expectSame(id, client)
+    expect(messages.map(shape)).toEqual([
+      ...["user completed", "assistant completed", "agent completed received researcher", "assistant completed"],
+    ])
+    expect(messages[2]).toMatchObject({ id: queued?.["responseId"], content: "Found it." })
+  })
+
+  test("[AG4] it waits through eviction and alarms, and the answer finds it asleep", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])
+    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await evictDurableObject(sessionOf(id))
+    await runDurableObjectAlarm(sessionOf(id))
+    expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "waiting" }])
+    await evictDurableObject(sessionOf(id))
+    await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 8_000 }).toBe(4)
+    await expect.poll(async () => (await pageOf(id)).messages[3]?.status, { timeout: 8_000 }).toBe("completed")
+    expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "ok" }])
+  })
+
+  test("[AG4] the callback is delivered exactly once, also by an agent whose process died before it could", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 400 })], [say("Once.")])
+    const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    const session = resultsIn(answer)[0]?.["session"] ?? ""
+    const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
+    await followUp(client)
+    const before = (await pageOf(id)).messages
+    // As if nobody had been told: the rows say so, and another process wakes.
+    await runInDurableObject(sessionOf(session), (_object, state) => {
+      state.storage.sql.exec("UPDATE ask SET open = 1 WHERE id = ?", exchange)
+    })
+    await runInDurableObject(sessionOf(session), (_object, state) => state.abort("killed")).catch(() => {})
+    const isOpen = () =>
+      runInDurableObject(sessionOf(session), (_object, state) =>
+        Number(state.storage.sql.exec("SELECT open FROM ask WHERE id = ?", exchange).one()["open"]),
+      )
+    await expect.poll(isOpen, { timeout: 8_000 }).toBe(0)
+    expect((await pageOf(id)).messages).toEqual(before)
+  })
+
+  test("[AG4] what comes for a turn that was cancelled changes nothing", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 500 })], [say("Too late.")])
+    client.say({
+      type: "send",
+      id: "q1",
+      content: script([ask("researcher", slow, "async")], [say("so "), pause(9_000)]),
+    })
+    await client.untilTrue(() => (answerTo(client, "q1")?.segments.length ?? 0) === 2)
+    client.say({ type: "cancel", exchange_id: "q1" })
+    const cancelled = await client.untilEnd("q1")
+    expect(toolsIn(cancelled)).toMatchObject([{ status: "interrupted" }])
+    const session = resultsIn(cancelled)[0]?.["session"] ?? ""
+    await expect.poll(async () => (await pageOf(session)).messages[1]?.status, { timeout: 8_000 }).not.toBe("running")
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect((await pageOf(id)).messages).toHaveLength(2)
+    await expectSame(id, client)
+  })
+
+  test("[AG4] an agent that fails later fills the call in as failed, and the first one hears of it", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const bad = script([call("probe_slow", { ms: 200 })], [{ type: "fault", fault: "model_refused" }])
+    await askFor(client, "q1", script([ask("researcher", bad, "async")], [say("ok")]))
+    await followUp(client)
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
+    await expectSame(id, client)
+  })
+})
+
+/** Gives the tenant of these tests another agent. */
+async function putAgent(agent: { name: string; tools: readonly string[] }): Promise<void> {
+  const { env } = await import("cloudflare:test")
+  const put = await env.TENANT.getByName("acme").put({
+    description: "d",
+    prompt: "You write.",
+    model: null,
+    ...agent,
+  } as never)
+  expect(put.ok).toBe(true)
+}

@@ -1,0 +1,90 @@
+/**
+ * subagents.test.ts: the twelve sentinels of seed 000, round 3: a subagent is never told of cards, moves no counter, and
+ * what it returns holds no spans. Each stands here by the name it has there.
+ */
+
+import { describe, expect, test } from "vitest"
+import type { Channel, TurnEvent } from "../../shared/event.ts"
+import { callsOf, type Message, openMessage } from "../../shared/message.ts"
+import { stripSpans } from "../../shared/segment.ts"
+import { dispatchCall } from "../../worker/session/dispatch.ts"
+import { ordinalsFor } from "../../worker/session/decide.ts"
+import { replyOf } from "../../worker/session/asked.ts"
+import { weatherTool } from "../../worker/tool/weather.ts"
+import { sampleSource } from "../../worker/tool/weather-sample.ts"
+import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"
+import { toolContext } from "./tools.ts"
+
+const weather = weatherTool(sampleSource)
+
+async function dispatched(channel: Channel, ordinal: number | null) {
+  const [call] = callsOf(answerOf(callOf("weather", "c1", '{"location":"Paris"}')))
+  if (call === undefined) throw new Error("no call")
+  return await dispatchCall({
+    ...{ call, exchange_id: "q", nth: 1, ordinal, channel, tool: weather },
+    ...{ signal: new AbortController().signal, now: () => 0, toolMs: TIMES.toolMs, onOutput: () => {}, log: () => {} },
+  })
+}
+
+function said(text: string): Message {
+  const empty = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
+  const part = { type: "text", step: 1, text, open: false } as const
+  return { ...empty, status: "completed", parts: text === "" ? [] : [part] }
+}
+
+describe("TestDispatcherChannelGate", () => {
+  test("[AG7] 1 user channel injects the ordinal: the result asks for a span and cues a card", async () => {
+    const result = await dispatched("user", 1)
+    expect(result).toMatchObject({
+      status: "ok",
+      card: "weather_1",
+      result: expect.stringContaining("<span id='weather_1'>"),
+    })
+  })
+
+  test("[AG7] 2 subagent channel does not, even if it were handed one", async () => {
+    for (const channel of ["subagent", "agent", "external"] as const) {
+      const result = await dispatched(channel, 1)
+      expect(result).toMatchObject({ status: "ok", card: null })
+      expect(result.result).not.toContain("span")
+    }
+  })
+
+  test("[AG7] 3 mixed channels do not advance the user's counter", () => {
+    const events: TurnEvent[] = [
+      ...[callOf("weather", "c1"), startOf("c1", 1), callOf("weather", "c2"), startOf("c2", null)],
+      ...[callOf("weather", "c3"), startOf("c3", null), callOf("weather", "c4")],
+    ]
+    const message = answerOf(...events)
+    expect(ordinalsFor(message, callsOf(message).slice(-1))).toEqual([2])
+  })
+})
+
+describe("TestWeatherWithoutOrdinalReturnsDict", () => {
+  test("[AG7] 4 a direct call without an ordinal returns an object, not a string with a trailer", async () => {
+    const result = await weather.execute({ location: "Paris" }, toolContext())
+    expect(result).toMatchObject({ location: "Paris, FR" })
+  })
+})
+
+describe("TestStripSpans", () => {
+  test.each([
+    ["5 single", "It is <span id='weather_1'>cold</span>.", "It is cold."],
+    ["6 multi", "<span id='weather_1'>a</span> and <span id='weather_2'>b</span>", "a and b"],
+    ["7 double-quoted", '<span id="weather_1">cold</span>', "cold"],
+    ["8 multiline", "<span id='weather_1'>one\ntwo\n\nthree</span>", "one\ntwo\n\nthree"],
+    ["9 empty", "", ""],
+    ["10 none: an answer without words", "", ""],
+    ["11 idempotent", "<span id='weather_1'>a <span id='weather_2'>b</span></span>", null],
+    ["12 unrelated spans pass through", "<span class='x'>kept</span> <span id='other'>kept</span>", null],
+  ])("[AG7] %s", (name, text, expected) => {
+    const once = stripSpans(text)
+    expect(stripSpans(once)).toBe(once)
+    if (expected !== null) expect(once).toBe(expected)
+    if (name.startsWith("12")) expect(once).toBe(text)
+    // What an agent hands to the one that asked goes through it.
+    const reply = replyOf(said(text))
+    expect(reply).toEqual({ ok: true, text: once.trim() })
+    expect(reply.text).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)
+  })
+})
