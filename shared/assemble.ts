@@ -10,6 +10,7 @@
 
 import * as v from "valibot"
 import type { AgentTag, TurnEvent } from "./event.ts"
+import { cardInTrailer } from "./cue.ts"
 import { parseJson } from "./frame.ts"
 import { createIntake } from "./intake.ts"
 import { MAX_ID_CHARS } from "./limits.ts"
@@ -49,6 +50,8 @@ interface Open {
   /** Events, and texts that count only if nothing streams. */
   readonly events: (TurnEvent | { readonly type: "unstreamed"; readonly text: string })[]
   step: number
+  /** It names the channels of its calls, as we do. */
+  isOurs: boolean
   isStreamed: boolean
   /** Something of the part that is open has come. */
   hasDelta: boolean
@@ -188,7 +191,7 @@ function responseIn(result: string | null): string | null {
 
 function openAnswer(id: string, exchange: string, record: StreamRecord): Open {
   return {
-    ...{ id, exchange, timestamp: timeOf(record), events: [], step: 0, isNamed: true },
+    ...{ id, exchange, timestamp: timeOf(record), events: [], step: 0, isNamed: true, isOurs: false },
     ...{ isStreamed: false, hasDelta: false, last: null, isCancelled: false },
   }
 }
@@ -231,19 +234,21 @@ function hear(answer: Open, record: Exclude<StreamRecord, Asking | { type: "sign
     case "tool_output_delta":
     case "tool_result":
       answer.hasDelta = false
-      return hearCall(say, record)
+      if (record.type === "tool_call_start" && record.channel !== undefined) answer.isOurs = true
+      return hearCall(say, record, !answer.isOurs)
   }
 }
 
 type CallRecord = Extract<StreamRecord, { type: `tool_${string}` }>
 
-function hearCall(say: (event: TurnEvent) => void, record: CallRecord): void {
+/** A record of another system names no channel; its results may ask for a card in their trailers, as seed 000's do. */
+function hearCall(say: (event: TurnEvent) => void, record: CallRecord, isForeign: boolean): void {
   const call_id = callIdOf(record.callId)
   switch (record.type) {
     case "tool_call":
       return say({ type: "tool_call", call_id, name: record.toolName, args: record.arguments })
     case "tool_call_start": {
-      const { toolName, channel = "external", ordinal = null, ephemeral = false } = record
+      const { toolName, channel = "user", ordinal = null, ephemeral = false } = record
       // Where a call is only told by its start; a second one of the same id changes nothing.
       if (toolName !== undefined) say({ type: "tool_call", call_id, name: toolName, args: record.arguments ?? "{}" })
       return say({ type: "tool_call_start", call_id, channel, ordinal, ephemeral })
@@ -253,7 +258,8 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord): void {
     case "tool_output_delta":
       return say({ type: "tool_output_delta", call_id, delta: record.delta })
     case "tool_result": {
-      const { ok, result, error, card = null, outputSize } = record
+      const { ok, result, error, outputSize, toolName = "" } = record
+      const card = record.card ?? (isForeign && typeof result === "string" ? cardInTrailer(toolName, result) : null)
       const isWaiting = record.waiting === true || isQueued(result)
       const event = resultOf(call_id, isWaiting ? "waiting" : ok, result, error, card)
       return say(outputSize === undefined ? event : { ...event, output_size: outputSize })

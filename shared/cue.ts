@@ -68,6 +68,12 @@ export function cardOf(name: string, ordinal: number | null, result: string): st
   return payload === undefined || utf8Bytes(JSON.stringify(payload)) > MAX_CARD_BYTES ? null : tag
 }
 
+/** The tag of a tool that its result in another system asks for in its trailer, where it has data for one. Seed 000 §5.4. */
+export function cardInTrailer(name: string, result: string): string | null {
+  const tag = tagsOf({ name, result }).find((one) => one.replace(/_\d+$/, "") === name)
+  return tag === undefined ? null : cardOf(name, Number(tag.slice(name.length + 1)), result)
+}
+
 /** A result as a client may see it: without its instruction trailer (law 5), whichever ordinal that names. */
 export function resultData(row: { readonly name: string; readonly result: string }): string {
   const { head, trailer } = splitResult(row.result)

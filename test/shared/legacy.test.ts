@@ -1,0 +1,27 @@
+/** legacy.test.ts: every golden transcript, told as another system would have written it, shows the same. */
+
+import { expect, test } from "vitest"
+import { createAssembler } from "../../shared/assemble.ts"
+import { type Message } from "../../shared/message.ts"
+import { parseRecord } from "../../shared/record.ts"
+import { segmentsOf } from "../../shared/segment.ts"
+import { answerOfGolden, questionOf } from "../support/golden-messages.ts"
+import { readGoldens } from "../support/golden-files.ts"
+import { legacyRecordsOf } from "../support/other-systems.ts"
+
+test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] %s", (_name, golden) => {
+  const answer = answerOfGolden(golden, "a1", "q1")
+  const assembler = createAssembler()
+  const lines = legacyRecordsOf(questionOf("q1", golden.title), answer).map((record) => JSON.stringify(record))
+  const taken = lines.flatMap((line, n) => {
+    const record = parseRecord(JSON.parse(line))
+    if (!record.ok) throw new Error(line)
+    return assembler.take(record.value, n)
+  })
+  const messages = [...taken, ...assembler.end()].flatMap((one): Message[] =>
+    one.kind === "message" ? [one.message] : [],
+  )
+  const back = messages.find(({ role }) => role === "assistant")
+  expect(back?.status).toBe(answer.status)
+  expect(back && segmentsOf(back)).toEqual(segmentsOf(answer))
+})

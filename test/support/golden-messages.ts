@@ -1,0 +1,32 @@
+/** golden-messages.ts: golden transcripts as the messages of a session. */
+
+import type { TurnEvent } from "../../shared/event.ts"
+import { createIntake } from "../../shared/intake.ts"
+import { callsOf, fold, isDeferred, isEnded, isSettled, type Message, openMessage } from "../../shared/message.ts"
+import type { Golden } from "./golden.ts"
+
+export const GOLDEN_TIME = "2026-01-01T00:00:00.000Z"
+
+export function questionOf(id: string, words: string): Message {
+  return openMessage({ id, role: "user", exchange_id: id, status: "completed", timestamp: GOLDEN_TIME, words })
+}
+
+/** The events of a golden transcript, and the end that it lacks: a turn whose calls never came back was cut. */
+export function endedEvents(golden: Golden): readonly TurnEvent[] {
+  const message = golden.events.reduce(fold, openAnswer("a", "q"))
+  if (isEnded(message.status)) return golden.events
+  const isCut = callsOf(message).some((call) => !isSettled(call.status) && !isDeferred(call))
+  const status = isCut ? "interrupted" : "completed"
+  return [...golden.events, { type: "end", status, reason: null, metrics: null }]
+}
+
+export function openAnswer(id: string, exchange_id: string): Message {
+  return openMessage({ id, role: "assistant", exchange_id, timestamp: GOLDEN_TIME })
+}
+
+export function answerOfGolden(golden: Golden, id: string, exchange: string): Message {
+  const intake = createIntake()
+  return endedEvents(golden)
+    .flatMap((event) => intake.take(event))
+    .reduce(fold, openAnswer(id, exchange))
+}

@@ -1,0 +1,68 @@
+/** other-systems.ts: what the systems of the seeds would have written of a message of ours. */
+
+import { contentOf, type Message, type ToolCall } from "../../shared/message.ts"
+import { recordsOf, type StreamRecord } from "../../shared/record.ts"
+
+/**
+ * A turn as the stream events of seed 001 have it: no place, no version, no step, no channel; tool events that name no
+ * response; a result as the tool gave it, trailer and all; texts in small deltas. What the seed has no word for (a failure's
+ * reason, leave) stays as we say it.
+ */
+export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
+  const { timestamp } = question
+  const asked: StreamRecord = { type: "user_message", timestamp, text: question.words }
+  return [
+    asked,
+    ...recordsOf({ pos: 0, parent: null, tip: null, message: answer }, "").flatMap((record) => legacy(record, answer)),
+  ]
+}
+
+function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
+  const { timestamp } = record
+  switch (record.type) {
+    case "text_delta":
+    case "thinking_delta": {
+      const { type, responseId } = record
+      return pieces(record.delta).map((delta) => ({ type, timestamp, responseId, delta }))
+    }
+    case "tool_call_start": {
+      const { type, callId, toolName, arguments: args } = record
+      return [{ type, timestamp, callId, toolName, arguments: args }]
+    }
+    case "tool_result": {
+      const { card: _, step: __, turnId: ___, responseId: ____, ...rest } = record
+      const call = callOf(answer, record.callId)
+      // Where no card was cued there, nobody had asked for one.
+      return [call?.card == null || call.channel !== "user" ? rest : { ...rest, result: call.result }]
+    }
+    case "assistant_message": {
+      const { type, responseId, status, reason } = record
+      const ended = status === "failed" || status === "interrupted" ? { status, reason } : {}
+      return [{ type, timestamp, responseId, text: contentOf(answer), ...ended }]
+    }
+    case "thinking_start":
+    case "thinking_done":
+    case "text_done":
+    case "output_cancelled": {
+      const { step: _, turnId: __, sessionId: ___, ...rest } = record
+      return [rest]
+    }
+    default: {
+      const { step: _, turnId: __, responseId: ___, ...rest } = record
+      return [rest]
+    }
+  }
+}
+
+function callOf(message: Message, id: string): ToolCall | undefined {
+  return message.parts
+    .flatMap((part) => (part.type === "tool_call" ? [part.call] : []))
+    .find(({ call_id }) => call_id === id)
+}
+
+/** Longest delta of these records, in UTF-16 code units: short enough to cut tags and pairs of surrogates. */
+const PIECE = 7
+
+function pieces(text: string): string[] {
+  return text.match(new RegExp(`[\\s\\S]{1,${PIECE}}`, "g")) ?? [text]
+}
