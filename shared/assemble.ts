@@ -288,7 +288,7 @@ function assemble(answer: Open): Assembled {
   const head = { id, role: "assistant", exchange_id, timestamp, version: last?.version ?? 1, summary, origin } as const
   const intake = createIntake()
   const agent = last?.to === undefined ? null : tagOf("sent", last.to, last.agentExchangeId, id)
-  let message: Message = openMessage({ ...head, agent, reply_to: idOf(last?.replyTo) })
+  let message: Message = openMessage({ ...head, mode: last?.mode ?? "chat", agent, reply_to: idOf(last?.replyTo) })
   for (const event of answer.events) {
     if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
     const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
@@ -323,7 +323,7 @@ function endOf(message: Message, last: Open["last"], isCancelled: boolean): { st
 }
 
 /** Ids of other producers may hold anything: what is no id of ours is kept as far as it can be one. */
-function idOf(text: string | undefined): string | null {
+export function idOf(text: string | undefined): string | null {
   const id = (text ?? "").replace(/[^A-Za-z0-9_-]/g, "-").slice(0, MAX_ID_CHARS)
   return id === "" ? null : id
 }

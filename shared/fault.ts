@@ -43,6 +43,7 @@ export type Fault =
   | { readonly reason: "token_invalid" }
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
+  | { readonly reason: "scope_denied" }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
   | { readonly reason: "route_unknown" }
@@ -50,6 +51,9 @@ export type Fault =
   | { readonly reason: "body_malformed" }
   | { readonly reason: "body_too_large"; readonly max: number }
   | { readonly reason: "field_invalid"; readonly field: string }
+  | { readonly reason: "record_refused"; readonly type: string }
+  | { readonly reason: "record_gap"; readonly want: number }
+  | { readonly reason: "call_settled" }
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
   | { readonly reason: "session_begun" }
@@ -135,6 +139,8 @@ export function faultToWire(fault: Fault): WireFault {
       return say(401, "The token has expired. Renew it.", 4401)
     case "token_revoked":
       return say(401, "The token was revoked.", 4401)
+    case "scope_denied":
+      return say(403, "The token is not good for that.")
     case "origin_denied":
       return say(403, "This origin is not allowed.")
     case "session_unknown":
@@ -149,6 +155,12 @@ export function faultToWire(fault: Fault): WireFault {
       return say(413, `A body may have ${fault.max} bytes at most.`)
     case "field_invalid":
       return say(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+    case "record_refused":
+      return say(400, `A producer outside may not send "${fault.type}".`)
+    case "record_gap":
+      return say(409, `Records are missing. Go on with number ${fault.want}.`)
+    case "call_settled":
+      return say(409, "That tool call has its result already.")
     case "import_too_large":
       return say(413, `A file may have ${fault.max} bytes at most. Send it in numbered parts.`)
     case "import_empty":
@@ -179,6 +191,8 @@ const TURN_FAULTS = [
   "step_limit",
   "turn_timeout",
   "process_restart",
+  "producer_gone",
+  "producer_failed",
   "internal",
   "tool_unknown",
   "tool_arguments",
@@ -225,6 +239,10 @@ export function turnFaultText(fault: TurnFault): string {
       return "The answer took too long."
     case "process_restart":
       return "The answer was interrupted by a restart."
+    case "producer_gone":
+      return "The program that answered went away."
+    case "producer_failed":
+      return "The program that answered failed."
     case "internal":
       return "Something went wrong on our side."
     case "tool_unknown":

@@ -198,3 +198,33 @@ export const MAX_AGENT_REPLY_CHARS = 64 * 1024
 
 /** Wait before an agent's session that broke off is asked again, in milliseconds. */
 export const AGENT_RETRY_MS = 500
+
+/** A token for a producer outside lives so long where nobody says, in seconds: a working day. SPEC AU11. */
+export const EXTERNAL_TOKEN_SECONDS = 8 * 60 * 60
+
+/** Longest life of such a token, in seconds: a week, then its owner hands out another. SPEC AU11. */
+export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
+
+/**
+ * A producer outside that says nothing for so long is gone, in milliseconds. The promise is a minute: a timer, or the
+ * alarm after a restart, may be late by a few seconds. SPEC EX8.
+ */
+export const PRODUCER_SILENCE_MS = 50_000
+
+/** A sign of its life is written down so seldom, in milliseconds: a row each time. SPEC EX8. */
+export const PRODUCER_REFRESH_MS = 10_000
+
+/** Longest answer from outside, in milliseconds: coding agents work for hours, and say every minute that they live. Law 8. */
+export const PRODUCER_TURN_MS = 4 * 60 * 60_000
+
+/** Longest line of a producer outside, in bytes: the largest stored result, twice escaped. SPEC EX10. */
+export const MAX_RECORD_BYTES = 4 * 1024 * 1024
+
+/** Parts of one answer from outside: thoughts, texts and calls. Each costs a little with every window. SPEC EX10. */
+export const MAX_EXTERNAL_PARTS = 4_000
+
+/** Tool calls of one answer from outside: more than an own turn could make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX10. */
+export const MAX_EXTERNAL_CALLS = 1_000
+
+/** Results and output of one answer from outside, in UTF-16 code units: it is read whole. Later ones fail. SPEC EX10. */
+export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024

@@ -24,6 +24,8 @@ const common = {
   responseId: v.optional(v.string()),
   /** Model call of the turn, from 1. */
   step: v.optional(v.number()),
+  /** Number of the record within its response, from 1: who sends it live can go on after a break, and nothing counts twice. */
+  n: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 }
 
 /** Where a message of ours stands: its position never changes, and versions stand under the same parent. */
@@ -61,6 +63,8 @@ const recordSchema = v.variant("type", [
     metrics: v.optional(v.nullable(metricsSchema)),
     summary: v.optional(v.object({ text: v.string(), upto: v.number() })),
     replyTo: v.optional(v.string()),
+    /** It was told from outside. */
+    mode: v.optional(v.literal("external")),
     ...agent,
   }),
   v.object({ type: v.literal("text_delta"), ...common, delta: v.string() }),
@@ -162,6 +166,7 @@ export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionI
   const told = {
     ...(summary === null ? {} : { summary }),
     ...(message.origin === null ? {} : { origin: message.origin }),
+    ...(message.mode === "external" ? { mode: "external" as const } : {}),
     ...(message.agent === null ? {} : { to: message.agent.name, agentExchangeId: message.agent.exchange }),
   }
   const shown = status === "queued" ? "running" : status

@@ -32,6 +32,10 @@ export interface Identity {
   readonly user?: string
   /** Seconds, an hour by default; may be negative, for a token that has run out. */
   readonly expiresIn?: number
+  /** What it is good for; `user` by default. */
+  readonly scope?: "user" | "external" | "admin"
+  /** Of an `external` token: the one session that it is for. */
+  readonly session?: string
 }
 
 export interface Cuecard {
@@ -111,10 +115,11 @@ function varsOf(build: Build, { script, vars }: CuecardOptions): Record<string, 
   return { ...build.vars, MODEL: "scripted", SCRIPTED_DELAY_MS: "0", WEATHER_SOURCE: "sample", ...model, ...vars }
 }
 
-function signToken({ tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS }: Identity, secret: string) {
+function signToken(identity: Identity, secret: string) {
+  const { tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS, scope, session } = identity
   const issued = Date.now() / 1000
   return (
-    new SignJWT({ tenant })
+    new SignJWT({ tenant, ...(scope === undefined ? {} : { scope }), ...(session === undefined ? {} : { session }) })
       .setProtectedHeader({ alg: "HS256" })
       .setSubject(user)
       .setJti(crypto.randomUUID())

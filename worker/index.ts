@@ -6,6 +6,7 @@ import { Hono } from "hono"
 import { type App, answerError, answerFault } from "./routes/answer.ts"
 import { devToken } from "./routes/dev-token.ts"
 import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"
+import { external } from "./routes/external.ts"
 import { health } from "./routes/health.ts"
 import { page } from "./routes/page.ts"
 import { sessions } from "./routes/sessions.ts"
@@ -19,10 +20,12 @@ const app = new Hono<App>()
 
 app.use("*", secureHeaders, requireSafeDeployment)
 app.use("/v1/*", checkOrigin)
+app.use("/external/*", checkOrigin)
 app.route("/healthz", health)
 app.route("/v1/dev/token", devToken)
 app.route("/v1/tokens", tokens)
 app.route("/v1/sessions", sessions)
+app.route("/external/sessions", external)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => answerFault({ reason: "route_unknown" }))
 }

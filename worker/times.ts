@@ -14,6 +14,9 @@ import {
   MODEL_FIRST_BYTE_MS,
   MODEL_IDLE_MS,
   MODEL_RETRY_MS,
+  PRODUCER_REFRESH_MS,
+  PRODUCER_SILENCE_MS,
+  PRODUCER_TURN_MS,
   TOOL_MS,
   TURN_MS,
 } from "../shared/limits.ts"
@@ -34,6 +37,9 @@ export interface Times {
   readonly maxRetryAfterMs: number
   readonly agentMs: number
   readonly agentRetryMs: number
+  readonly producerSilenceMs: number
+  readonly producerRefreshMs: number
+  readonly producerTurnMs: number
 }
 
 /** A factor that is none counts as 1: the limits as they are. */
@@ -52,5 +58,8 @@ export function timesFor(env: TimesEnv): Times {
     maxRetryAfterMs: ms(MAX_RETRY_AFTER_MS),
     agentMs: ms(AGENT_MS),
     agentRetryMs: ms(AGENT_RETRY_MS),
+    producerSilenceMs: ms(PRODUCER_SILENCE_MS),
+    producerRefreshMs: ms(PRODUCER_REFRESH_MS),
+    producerTurnMs: ms(PRODUCER_TURN_MS),
   }
 }

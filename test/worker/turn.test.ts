@@ -142,6 +142,7 @@ describe("when things go wrong", () => {
           times: { ...TIMES, turnMs },
           past: createPast(store.at, MODEL_CONTEXT_TOKENS),
           nextSeq: () => ++seq,
+          goOn: () => {},
           resetSeq: () => {
             seq = store.lastSeq()
           },

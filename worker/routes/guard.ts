@@ -5,7 +5,7 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { allowedOrigins, deploymentFault } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
-import { type Claims, userName, verifyToken } from "../tenant/keys.ts"
+import { type Claims, type Scope, scopeOf, userName, verifyToken } from "../tenant/keys.ts"
 import { createRevokedMemory, isRevoked } from "../tenant/revocation.ts"
 import { type App, answerFault } from "./answer.ts"
 
@@ -91,6 +91,12 @@ export const refuseRevoked: MiddlewareHandler<App> = async (context, next) => {
   const ask = () => directoryOf(context.env, claims).revoked()
   const revoked = await remembered.of(userName(claims), Date.now(), ask)
   return isRevoked(claims, revoked) ? answerFault({ reason: "token_revoked" }) : await next()
+}
+
+/** Behind `requireToken`: a token of another scope gets no further. */
+export function requireScope(scope: Scope): MiddlewareHandler<App> {
+  return async (context, next) =>
+    scopeOf(context.get("claims")) === scope ? await next() : answerFault({ reason: "scope_denied" })
 }
 
 /** Here, where somebody revoked something, it holds at once. */

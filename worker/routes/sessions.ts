@@ -6,6 +6,8 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/event.ts"
 import {
   DEFAULT_PAGE_MESSAGES,
+  EXTERNAL_TOKEN_SECONDS,
+  MAX_EXTERNAL_TOKEN_SECONDS,
   MAX_PAGE_MESSAGES,
   MAX_SESSIONS_LISTED,
   MAX_TITLE_CHARS,
@@ -13,10 +15,10 @@ import {
 } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
-import { CLAIMS_HEADER, type Claims } from "../tenant/keys.ts"
+import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"
 import { type App, answerFault, readBody } from "./answer.ts"
-import { isUpgrade, refuseRevoked, requireToken, spokenProtocols } from "./guard.ts"
+import { isUpgrade, refuseRevoked, requireScope, requireToken, spokenProtocols } from "./guard.ts"
 
 const titleSchema = v.pipe(
   v.string(),
@@ -44,6 +46,14 @@ const pageSchema = v.object({
   before: v.optional(v.pipe(decimal, v.minValue(1))),
 })
 
+/** How long a token for a producer outside is good, in seconds. */
+const externalSchema = v.object({
+  seconds: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_EXTERNAL_TOKEN_SECONDS)),
+    EXTERNAL_TOKEN_SECONDS,
+  ),
+})
+
 const eventsSchema = v.object({ after: v.optional(decimal) })
 
 /** Another tenant's session has another name: it cannot be reached with this token. */
@@ -53,7 +63,7 @@ function sessionOf(env: Env, claims: Claims, id: string) {
 
 export const sessions = new Hono<App>()
 
-sessions.use("*", requireToken, refuseRevoked)
+sessions.use("*", requireToken, requireScope("user"), refuseRevoked)
 
 sessions.post("/", async (context) => {
   const body = await readBody(context, createSchema)
@@ -136,6 +146,26 @@ sessions.post("/:id/import", async (context) => {
   if (body === null) return answerFault({ reason: "import_empty" })
   const imported = await session.import(claims, body)
   return imported.ok ? context.json(imported.value, 200) : answerFault(imported.fault)
+})
+
+sessions.post("/:id/external-token", async (context) => {
+  const body = await readBody(context, externalSchema)
+  if (!body.ok) return answerFault(body.fault)
+  const claims = context.get("claims")
+  const id = context.req.param("id")
+  const session = sessionOf(context.env, claims, id)
+  const known = session === null ? null : await session.check(claims)
+  if (known?.ok !== true) return answerFault({ reason: "session_unknown" })
+  const { tenant, user } = claims
+  // With its fraction: a token that was issued just after a revocation is not taken for one issued before.
+  const issued = Date.now() / 1000
+  const expires = Math.floor(issued) + body.value.seconds
+  const bounds = { scope: "external", session: id } as const
+  const token = await issueToken(
+    { tenant, user, expires, token: nanoid(), issued, ...bounds },
+    context.env.JWT_SECRET ?? "",
+  )
+  return context.json({ token, expires })
 })
 
 sessions.get("/:id/socket", async (context) => {

@@ -1,8 +1,9 @@
-/** tokens.ts: whoever holds a token may revoke it, or all of its user. */
+/** tokens.ts: whoever holds a token may revoke it, or, if it is the user's own, all of that user. */
 
 import { Hono } from "hono"
 import * as v from "valibot"
 import { directoryOf } from "../tenant/directory.ts"
+import { scopeOf } from "../tenant/keys.ts"
 import { type App, answerFault, readBody } from "./answer.ts"
 import { forgetRevoked, requireToken } from "./guard.ts"
 
@@ -16,6 +17,10 @@ tokens.post("/revoke", requireToken, async (context) => {
   const body = await readBody(context, revokeSchema)
   if (!body.ok) return answerFault(body.fault)
   const claims = context.get("claims")
+  // Nobody who was let in for less may shut its owner out.
+  if (scopeOf(claims) !== "user" && (body.value.all || claims.token === null)) {
+    return answerFault({ reason: "scope_denied" })
+  }
   const done = await directoryOf(context.env, claims).revoke(claims, body.value.all)
   forgetRevoked(claims)
   return done.ok ? context.json(done.value) : answerFault(done.fault)

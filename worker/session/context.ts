@@ -77,7 +77,8 @@ function readTurn(newest: number, at: LookUp): KnownTurn | null {
     messages = [...messagesOf(message, false), ...messages]
     summary ??= message.summary
     pos = stored.parent
-    if (message.role === "assistant" && pos !== null) continue
+    // What came from outside answered nobody: it is a turn by itself, so that many of them do not become one.
+    if (message.role === "assistant" && message.mode !== "external" && pos !== null) continue
     return { turn: { newest, messages, tokens: tokensOfMessages(messages), summary }, before: pos }
   }
   return null

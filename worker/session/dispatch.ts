@@ -99,14 +99,14 @@ async function finish(
   }
 }
 
-interface Output {
+export interface Output {
   readonly say: (text: string) => void
   /** The true size of all that was said, where more came than was kept; else null. */
   readonly size: () => TextSize | null
 }
 
 /** Bounds what is kept of a tool's output, and joins surrogate pairs that it cut. */
-function createOutput(onOutput: (delta: string) => void): Output {
+export function createOutput(onOutput: (delta: string) => void): Output {
   const size = createSize()
   let room = MAX_OUTPUT_CHARS
   let isOver = false

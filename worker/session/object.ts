@@ -9,24 +9,26 @@ import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
-import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { answerFault } from "../routes/answer.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { GENERAL } from "../tenant/agents.ts"
-import { type Claims, claimsFrom, exportKey } from "../tenant/keys.ts"
+import { type Claims, claimsFrom, exportKey, scopeOf } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
 import { tenantOf } from "../tenant/tenant.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
 import { type Times, timesFor } from "../times.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
 import { exportLines } from "./export.ts"
+import { createDoor, type Door, type Taken } from "./external.ts"
 import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
 import { createStaging } from "./staging.ts"
-import { changedSince, type PageQuery, pageJson } from "./history.ts"
+import { greet } from "./greet.ts"
+import { type PageQuery, pageJson } from "./history.ts"
+import type { ExternalState, ToldWhole, Where } from "./outside.ts"
 import { plantSockets } from "./plants.ts"
 import { type Revision, revise } from "./revise.ts"
-import { isOwner, log, openRoom, type Room } from "./room.ts"
+import { isOwner, log, openRoom, type Room, sparing } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
 import type { SessionRow } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
@@ -46,6 +48,7 @@ export interface PageText {
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets
   readonly #times: Times
+  readonly #door: Door
   #room: Room | null = null
   #alarmMs = 0
 
@@ -53,6 +56,7 @@ export class Session extends DurableObject<Env> {
     super(ctx, env)
     this.#times = timesFor(env)
     this.#sockets = plantSockets(env.PLANT, createSockets(ctx, Date.now))
+    this.#door = createDoor(env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
     if (isCreated(ctx.storage.sql)) {
       migrate(ctx.storage)
@@ -65,6 +69,26 @@ export class Session extends DurableObject<Env> {
   /** Makes the session. The same again changes nothing; somebody else's is `session_unknown`. Errors: `agent_unknown`. */
   async create(claims: Claims, id: string, title: string, agent = GENERAL): Promise<Result<null>> {
     return await this.#create(claims, { id, title, agent, family: { session: id, agent } })
+  }
+
+  /** Whether it is a session of theirs. */
+  check(claims: Claims): Result<null> {
+    return this.#roomOf(claims) === null ? fail({ reason: "session_unknown" }) : succeed(null)
+  }
+
+  /** Takes the records of a producer outside as they come; tells what came of them when they are over. */
+  async external(claims: Claims, where: Where, body: ReadableStream<Uint8Array> | null): Promise<Result<Taken>> {
+    return await this.#door.take(this.#room, claims, where, body)
+  }
+
+  /** Takes an answer of a producer outside that is told whole. */
+  externalMessage(claims: Claims, where: Where, text: string): Result<ToldWhole> {
+    return this.#door.tell(this.#room, claims, where, text)
+  }
+
+  /** How an answer of a producer outside stands. */
+  externalState(claims: Claims, id: string): Result<ExternalState> {
+    return this.#door.ask(this.#room, claims, id)
   }
 
   /** A page of history as JSON text (HistoryPage), and the rows it took. */
@@ -169,7 +193,9 @@ export class Session extends DurableObject<Env> {
   /** The owner's directory says which of their tokens are revoked: their sockets are closed. */
   revoke(owner: Pick<Claims, "tenant" | "user">, revoked: Revoked): void {
     const session = this.#room?.session
-    if (session?.tenant === owner.tenant && session.user === owner.user) this.#sockets.revoke(revoked)
+    if (session?.tenant !== owner.tenant || session.user !== owner.user) return
+    this.#sockets.revoke(revoked)
+    this.#door.revoke(revoked)
   }
 
   override webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): void {
@@ -201,14 +227,14 @@ export class Session extends DurableObject<Env> {
     if (room === null) return
     // First of all: whatever goes wrong below is tried again.
     const next = room.turns.nextAlarm()
-    if (next !== null) this.#setAlarm(Math.max(next, Date.now() + this.#times.alarmMs))
+    if (next !== null) this.#setAlarm(next > Date.now() ? next : Date.now() + this.#times.alarmMs)
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
   }
 
   #obey(room: Room, socket: WebSocket, frame: ClientFrame): void {
     switch (frame.type) {
       case "hello":
-        return this.#hello(room, socket, frame)
+        return greet(room, this.#sockets, socket, frame)
       case "send": {
         if ((frame.attachments ?? []).length > 0) {
           return this.#sockets.fault(socket, { reason: "not_supported", type: "attachments" }, frame.id)
@@ -253,21 +279,6 @@ export class Session extends DurableObject<Env> {
   #answer(socket: WebSocket, id: string, result: Result<number>): void {
     if (result.ok) this.#sockets.reply(socket, { type: "ack", id, seq: result.value })
     else this.#sockets.fault(socket, result.fault, id)
-  }
-
-  #hello(room: Room, socket: WebSocket, frame: Extract<ClientFrame, { type: "hello" }>): void {
-    if (frame.protocol !== PROTOCOL_VERSION && frame.protocol !== PROTOCOL_VERSION - 1) {
-      return this.#sockets.fault(socket, { reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
-    }
-    const seq = room.lastSeq()
-    const epoch = room.epoch()
-    if (frame.after !== undefined && frame.after > seq && frame.epoch === epoch) {
-      return this.#sockets.fault(socket, { reason: "frame_invalid", field: "after" })
-    }
-    // A client of another epoch throws its state away and reads history: there is nothing to resume.
-    const after = frame.epoch === epoch ? (frame.after ?? null) : null
-    const since = (from: number) => changedSince(room.store, from)
-    this.#sockets.resume(socket, { epoch, seq, after, live: frame.live, since })
   }
 
   #accept(room: Room, request: SendRequest): Result<Accepted> {
@@ -319,8 +330,9 @@ export class Session extends DurableObject<Env> {
     room.setAgent(view)
   }
 
-  #roomOf(claims: Owner): Room | null {
-    return this.#room !== null && isOwner(this.#room, claims) ? this.#room : null
+  #roomOf(claims: Owner & Pick<Claims, "scope">): Room | null {
+    const room = scopeOf(claims) === "user" ? this.#room : null
+    return room !== null && isOwner(room, claims) ? room : null
   }
 
   #enter(): void {
@@ -384,15 +396,5 @@ export class Session extends DurableObject<Env> {
   #setAlarm(at: number): void {
     this.#alarmMs = at
     this.ctx.waitUntil(this.ctx.storage.setAlarm(at))
-  }
-}
-
-/** Does something that may give seqs; after a write that failed they are given again. */
-function sparing<T>(room: Room, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    room.host.resetSeq()
-    throw error
   }
 }

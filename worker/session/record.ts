@@ -51,6 +51,8 @@ export interface RecorderOptions {
   readonly forgetHeld?: boolean
   /** When a message that now has this status is over at the latest; without it that stays as it is. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
+  /** What is written in the same transaction as each window. */
+  readonly alongside?: () => void
 }
 
 /**
@@ -66,7 +68,7 @@ export function createRecorder(
   store: Store,
   stored: StoredMessage,
   nextSeq: () => number,
-  { forgetHeld = false, deadlineFor = () => stored.deadline }: RecorderOptions = {},
+  { forgetHeld = false, deadlineFor = () => stored.deadline, alongside = () => {} }: RecorderOptions = {},
 ): Recorder {
   let shown = stored
   let message = stored.message
@@ -119,6 +121,7 @@ export function createRecorder(
         })
         if (isNew || message.summary !== before.summary) store.updateMessage(next)
         if (isEnded(before.status)) store.setLateSeq(seq)
+        alongside()
       })
       isSpent = false
       hasHeld = false
@@ -131,9 +134,9 @@ export function createRecorder(
 
 function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
   const last = message.parts.at(-1)
-  if (last === undefined || last.type === "tool_call" || !last.open) return createIntake()
-  const held = store.openLeaf(pos)?.held ?? null
   const calls = callsOf(message).map((call) => call.call_id)
+  if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
+  const held = store.openLeaf(pos)?.held ?? null
   try {
     // Our own row: `save` wrote it; but perhaps that of another version, whose state this one cannot read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)

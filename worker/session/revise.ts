@@ -62,8 +62,10 @@ export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
-function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status }: Message): Fault | null {
+function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status, mode }: Message): Fault | null {
   const wrong: Fault = { reason: "frame_invalid", field: "message" }
+  // Our model is never asked for what somebody outside has said.
+  if (mode === "external" && (frame.type === "regenerate" || frame.type === "retry")) return wrong
   switch (frame.type) {
     case "switch":
       return null

@@ -67,6 +67,8 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
   setAgent(agent)
   const host: TurnHost = {
     ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest: asked.settle },
+    // Not in this very step: whoever moves turns now may have looked already.
+    goOn: () => void setTimeout(() => void turns.advance()),
     past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS),
     ...{ times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {
@@ -96,4 +98,14 @@ export function isOwner(room: Room, claims: Owner): boolean {
 /** One structured line for the engineers who run it. */
 export function log(event: string, detail: Record<string, unknown>): void {
   console.log(JSON.stringify({ event, ...detail }))
+}
+
+/** Does something that may give seqs; after a write that failed they are given again. */
+export function sparing<T>(room: Room, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    room.host.resetSeq()
+    throw error
+  }
 }

@@ -191,6 +191,34 @@ export function climbOf(row: Row): Climb {
   return { pos, parent: numberOrNull(row["parent"]), depth: Number(row["depth"]), jump: numberOrNull(row["jump"]) }
 }
 
+/** How the newest answer stands: only that one can be under way. */
+export interface NewestAnswer {
+  readonly status: MessageStatus
+  readonly deadline: number | null
+  /** A producer outside tells it. It is under way: one that ended has no deadline. */
+  readonly isOutside: boolean
+}
+
+export function newestAnswerOf(row: Row): NewestAnswer {
+  const [status, deadline] = [text(row["status"]) as MessageStatus, numberOrNull(row["deadline"])]
+  return { status, deadline, isOutside: deadline !== null && fromJson<Meta>(row["meta"])?.mode === "external" }
+}
+
+/** An answer from outside, and how far its records were taken. */
+export interface FromOutside {
+  readonly pos: number
+  readonly exchange_id: string
+  readonly status: MessageStatus
+  readonly reason: string | null
+  readonly told: number
+}
+
+export function fromOutsideOf(row: Row): FromOutside {
+  const status = text(row["status"]) as MessageStatus
+  const place = { pos: Number(row["pos"]), told: Number(row["told"]) }
+  return { ...place, exchange_id: text(row["exchange_id"]), status, reason: textOrNull(row["reason"]) }
+}
+
 /** What a client is told of a message that was taken back: that it is no more. */
 export function withdrawnOf(row: Row): StoredMessage {
   const id = text(row["id"])

@@ -14,6 +14,7 @@ import type { Times } from "../times.ts"
 import type { Tool } from "../tool/tool.ts"
 import type { Answerer } from "./answerer.ts"
 import type { Past } from "./context.ts"
+import type { Producer } from "./producer.ts"
 import { createRecorder, type Recorder, type RecorderOptions } from "./record.ts"
 import type { StoredMessage } from "./rows.ts"
 import type { Sockets } from "./sockets.ts"
@@ -37,6 +38,8 @@ export interface TurnHost {
   readonly resetSeq: () => void
   /** Makes sure that the object wakes, even if this process is killed: in `times.alarmMs` at the latest. */
   readonly armAlarm: () => void
+  /** An answer that nobody here moved is over: what waits begins. */
+  readonly goOn: () => void
   /** One structured line for the engineers who run it. */
   readonly log: (event: string, detail: Record<string, unknown>) => void
 }
@@ -49,6 +52,8 @@ export interface Run {
   readonly answerer: Answerer
   /** On which its tools are dispatched. */
   readonly channel: Channel
+  /** Who tells this answer from outside, and moves it; null: we do. */
+  readonly producer: Producer | null
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number

@@ -78,6 +78,8 @@ export const MIGRATIONS: readonly string[] = [
      open INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX ask_open ON ask (open) WHERE open = 1;
    CREATE TABLE asked (session TEXT PRIMARY KEY) WITHOUT ROWID -- agents' sessions that this one asked`,
+  // Answers from outside: how far the records of each were taken.
+  `CREATE TABLE producer (pos INTEGER PRIMARY KEY, told INTEGER NOT NULL)`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

@@ -6,15 +6,19 @@
  * and the platform's output gate holds frames until it is safe (law 3).
  */
 
-import type { Message, MessageStatus, Role, ToolCall } from "../../shared/message.ts"
+import type { Message, Role, ToolCall } from "../../shared/message.ts"
 import type { AgentView } from "../tenant/agents.ts"
 import { createAskRows } from "./ask-rows.ts"
 import {
   type Climb,
   climbOf,
+  type FromOutside,
+  fromOutsideOf,
   headOf,
   type Leaf,
   leafOf,
+  type NewestAnswer,
+  newestAnswerOf,
   metaOf,
   numberOrNull,
   openOf,
@@ -131,10 +135,9 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
     },
 
     /** How the newest message stands if it is an answer, without its parts: only that one can be under way. */
-    newestAnswer(): { readonly status: MessageStatus; readonly deadline: number | null } | null {
-      const row = first("SELECT role, status, deadline FROM transcript ORDER BY pos DESC LIMIT 1")
-      if (row?.["role"] !== "assistant") return null
-      return { status: String(row["status"]) as MessageStatus, deadline: numberOrNull(row["deadline"]) }
+    newestAnswer(): NewestAnswer | null {
+      const row = first("SELECT role, status, deadline, meta FROM transcript ORDER BY pos DESC LIMIT 1")
+      return row?.["role"] === "assistant" ? newestAnswerOf(row) : null
     },
 
     /** Newest message of the active path; null in an empty session. */
@@ -201,6 +204,30 @@ export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => 
         "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ?, summary = ?, deadline = ? WHERE pos = ?",
         ...[message.status, message.reason, seq, metaOf(message), toJson(message.summary), deadline, pos],
       )
+    },
+
+    /** Until when an answer may be silent, in milliseconds since 1970. */
+    setDeadline(pos: number, deadline: number): void {
+      all("UPDATE transcript SET deadline = ? WHERE pos = ?", deadline, pos)
+    },
+
+    /** Number of the newest record of an answer from outside that was taken; 0 before the first. */
+    told(pos: number): number {
+      return Number(first("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0)
+    },
+
+    setTold(pos: number, told: number): void {
+      all("INSERT OR REPLACE INTO producer (pos, told) VALUES (?, ?)", pos, told)
+    },
+
+    /** How an answer from outside stands, without its parts; null where there is none with this id. */
+    fromOutside(id: string): FromOutside | null {
+      const row = first(
+        `SELECT t.pos, t.exchange_id, t.status, t.reason, p.told
+         FROM transcript t JOIN producer p ON p.pos = t.pos WHERE t.id = ?`,
+        id,
+      )
+      return row === null ? null : fromOutsideOf(row)
     },
 
     /** How many versions stand under a parent in the place of one message. */

@@ -13,6 +13,8 @@ import { withoutApproval } from "./answerer.ts"
 import { channelOf } from "./ask-rows.ts"
 import { askedIn, isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
+import { notRunning, withdraw } from "./quiet.ts"
+import { endSilent, keepTold, producerOf } from "./producer.ts"
 import {
   cancelRun,
   createBell,
@@ -46,6 +48,8 @@ export interface Turns {
   fill(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void
   /** Takes a message back that waits in the queue; the seq with which that was written. The same again has no effect. */
   withdraw(id: string): Result<number>
+  /** The run of the answer that is under way, also one that only waits in its rows; null where none is. */
+  current(): Run | null
   /** An answer is running, or waits for a person; or none may begin (`hold`). */
   isActive(): boolean
   /** Does something during which no turn may begin: what is sent meanwhile waits in the queue. `advance` goes on after it. */
@@ -75,6 +79,8 @@ export function createTurns(host: TurnHost): Turns {
       if (running() === null && !isUnderWay(host) && beginNext(host)) run = takeUp(host, rows)
       const current = running()
       if (current === null) return
+      // Its producer moves it; one that failed is ended here.
+      if (current.producer !== null && current.failure === null) return
       const isAlive = await moveSafely(host, current)
       if (!isAlive) run = null
       if (running() !== current) continue
@@ -117,6 +123,7 @@ export function createTurns(host: TurnHost): Turns {
 
   return {
     advance,
+    current,
     isActive,
     async hold(work) {
       isHeld = true
@@ -180,13 +187,17 @@ export function createTurns(host: TurnHost): Turns {
     nextAlarm() {
       // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
       const newest = store.newestAnswer()
-      if (newest?.status === "waiting") return newest.deadline
+      if (newest?.status === "waiting" || newest?.isOutside === true) return newest.deadline
       const isDue = isUnderWay(host) || store.countQueued() > 0 || store.asks.hasOpen()
       return isDue ? host.now() + host.times.alarmMs : null
     },
     wake() {
       const newest = store.newestAnswer()
-      if (newest?.status === "waiting" && (newest.deadline ?? 0) <= host.now()) denyAll()
+      if (newest?.deadline != null && newest.deadline <= host.now()) {
+        if (newest.status === "waiting") denyAll()
+        const silent = newest.isOutside ? current() : null
+        if (silent !== null) endSilent(host, silent)
+      }
       return advance()
     },
   }
@@ -211,31 +222,6 @@ function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | nu
 function isUnderWay({ store }: TurnHost): boolean {
   const newest = store.newestAnswer()
   return newest !== null && !isEnded(newest.status)
-}
-
-/** A cancel of an answer that is not under way: said again it is the same, else it says clearly why not. */
-function notRunning(host: TurnHost, exchange: string): Result<number> {
-  const { store } = host
-  const question = store.find(exchange)
-  if (question === null) return fail({ reason: "turn_unknown" })
-  if (question.pos === null) return withdraw(host, exchange)
-  // The newest of its answers: an older version may have ended otherwise.
-  const answer = store.at(store.newestVersion(question.pos) ?? question.pos + 1)
-  if (answer?.message.exchange_id !== exchange) return fail({ reason: "turn_unknown" })
-  return answer.message.status === "cancelled" ? succeed(answer.seq) : fail({ reason: "turn_ended" })
-}
-
-function withdraw({ store, sockets, nextSeq }: TurnHost, id: string): Result<number> {
-  const found = store.find(id)
-  if (found === null) return fail({ reason: "message_unknown" })
-  if (found.isWithdrawn) return succeed(found.seq)
-  if (found.pos !== null) return fail({ reason: "message_begun" })
-  const seq = nextSeq()
-  store.atomically(() => store.withdraw(id, seq))
-  const [withdrawn] = store.withdrawnSince(seq - 1)
-  const ops = [{ op: "end", status: "cancelled", reason: null, metrics: null }] as const
-  if (withdrawn !== undefined) sockets.sendOps(seq, ops, withdrawn)
-  return succeed(seq)
 }
 
 /** A mistake of ours, or a write that failed, ends the turn and not the object. */
@@ -276,16 +262,21 @@ function recoverSafely(host: TurnHost): Run | null {
 function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
   const stored = isUnderWay(host) ? newestOf(host) : null
   if (stored === null) return null
-  // Of a step that showed nothing, nothing is kept: it is run again.
+  const producer = producerOf(host, stored)
+  // Of a step that showed nothing, nothing is kept: it is run again. What comes from outside goes on where it was.
   const last = stored.message.parts.at(-1)
-  const forgetHeld = last !== undefined && isBlank(last)
+  const forgetHeld = producer === null && last !== undefined && isBlank(last)
+  const alongside = (): void => {
+    if (producer !== null) keepTold(host.store, stored.pos, producer)
+  }
   const channel = channelOf(host.store.asks.of(stored.message.exchange_id))
   const answerer = host.answerer()
   const run: Run = {
-    recorder: recorderFor(host, stored, { forgetHeld }),
+    recorder: recorderFor(host, stored, { forgetHeld, alongside }),
     answerer: channel === "user" ? answerer : withoutApproval(answerer),
     channel,
     parent: stored.parent,
+    producer,
     abort: new AbortController(),
     startedMs: Date.parse(stored.message.timestamp),
     rowsBefore,
@@ -306,6 +297,8 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
 
 /** A turn that waits for a person has all the time that the alarm gives it; one that runs is ended here. */
 function setLimit(host: TurnHost, run: Run): void {
+  // The alarm looks after it.
+  if (run.producer !== null) return
   const { deadline, message } = run.recorder.shown()
   const left = message.status === "waiting" || deadline === null ? host.times.turnMs : deadline - host.now()
   run.limit = setTimeout(() => finishLate(host, run), Math.max(left, 0))
@@ -322,7 +315,7 @@ function finishLate(host: TurnHost, run: Run): void {
 /** A turn that another process left behind: what was lost is said first. */
 function recover(host: TurnHost): Run | null {
   const run = takeUp(host)
-  if (run === null) return null
+  if (run === null || run.producer !== null) return run
   const isRepeatable = (name: string): boolean => toolNamed(run, name)?.repeatable ?? false
   for (const event of recoveryOf(run.recorder.message(), isRepeatable)) run.recorder.feed(event)
   try {

@@ -3,7 +3,7 @@
  *
  * request → KEYS → claims → session, directory
  * HS256 JWTs through jose, the algorithm pinned. The claims `tenant`, `sub` (user) and `exp` are required; `jti` and
- * `iat` say which token to revoke.
+ * `iat` say which token to revoke, `scope` what it is good for.
  */
 
 import { errors, jwtVerify, SignJWT } from "jose"
@@ -21,6 +21,19 @@ export interface Claims {
   readonly token: string | null
   /** Seconds since 1970, `iat`; 0: it does not say. */
   readonly issued: number
+  /** What it is good for; absent: `user`. */
+  readonly scope?: Scope | undefined
+  /** Of an `external` token: the one session that it is for. */
+  readonly session?: string | undefined
+}
+
+/** `user`: what its user may do. `external`: to answer from outside in one session. `admin`: to configure the tenant. */
+const scopeSchema = v.picklist(["user", "external", "admin"])
+export type Scope = v.InferOutput<typeof scopeSchema>
+
+/** A token without a scope is one of its user. */
+export function scopeOf({ scope = "user" }: Pick<Claims, "scope">): Scope {
+  return scope
 }
 
 /** Names a user's directory, and a user in the Worker's memory. */
@@ -36,11 +49,13 @@ const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(
 const payloadSchema = v.object({
   ...{ tenant: idSchema, sub: idSchema, exp: v.number() },
   ...{ jti: v.optional(tokenIdSchema), iat: v.optional(v.number(), 0) },
+  ...{ scope: v.optional(scopeSchema, "user"), session: v.optional(idSchema) },
 })
 
 const claimsSchema = v.object({
   ...{ tenant: idSchema, user: idSchema, expires: v.number() },
   ...{ token: v.nullable(tokenIdSchema), issued: v.number() },
+  ...{ scope: v.optional(scopeSchema), session: v.optional(idSchema) },
 })
 
 /** Header in which the Worker hands verified claims to an object; one from outside is thrown away. */
@@ -65,18 +80,23 @@ export async function verifyToken(token: string, secret: string, now: number): P
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "token_invalid" })
-    const { tenant, sub, exp, jti, iat } = parsed.output
+    const { tenant, sub, exp, jti, iat, scope, session } = parsed.output
+    if (scope === "external" && session === undefined) return fail({ reason: "token_invalid" })
     // Or it would outlive every revocation of what was issued up to now.
     if (iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
-    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat })
+    const bounds = { ...(scope === "user" ? {} : { scope }), ...(session === undefined ? {} : { session }) }
+    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat, ...bounds })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "token_expired" : "token_invalid" })
   }
 }
 
 /** Signs a token. Lifetime ends at `claims.expires`. */
-export function issueToken({ tenant, user, expires, token, issued }: Claims, secret: string): Promise<string> {
-  return new SignJWT({ tenant, ...(token === null ? {} : { jti: token }) })
+export function issueToken(claims: Claims, secret: string): Promise<string> {
+  const { tenant, user, expires, token, issued, session } = claims
+  const scope = scopeOf(claims)
+  const bounds = { ...(scope === "user" ? {} : { scope }), ...(session === undefined ? {} : { session }) }
+  return new SignJWT({ tenant, ...bounds, ...(token === null ? {} : { jti: token }) })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setIssuedAt(issued)

@@ -1,0 +1,307 @@
+/** external-again.test.ts: a producer outside that comes back, goes away, sends rubbish, or may not come in at all. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_ANSWER_CHARS, MAX_EXTERNAL_CALLS, MAX_OUTPUT_CHARS, MAX_RECORD_BYTES } from "../../shared/limits.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { HOST, refusal, tablesOf, call as callRoute } from "./call.ts"
+import { answerTo, expectSame, freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
+import { ask, callStart, END, numbered, open, output, outsideToken, post, result, text, thought } from "./outside.ts"
+
+const freshSession = (): Promise<string> => fresh("exa")
+
+const SAMPLE = [
+  thought("Hm, <b"),
+  thought(">so</b>."),
+  text("First `co"),
+  text("de` and <scr"),
+  text("ipt>no</script>yes \ud83d"),
+  text("\ude00."),
+  callStart("c1", "Bash", '{"command":"ls"}'),
+  callStart("c2", "Read"),
+  output("c1", "a.t"),
+  output("c1", "xt\n"),
+  result("c2", "two"),
+  result("c1", "one"),
+  text("Done."),
+  END,
+]
+
+/** What the sample comes to when it is sent in one go. */
+async function sampleShown(): Promise<string> {
+  const id = await freshSession()
+  await post(id, numbered("r1", ...SAMPLE))
+  return await shownIn(id)
+}
+
+async function shownIn(id: string): Promise<string> {
+  const { messages } = await pageOf(id)
+  const segments = messages[0]?.segments.map((one) => (one.type === "thinking" ? { ...one, ms: 0 } : one))
+  return JSON.stringify([messages.length, messages[0]?.status, segments])
+}
+
+describe("coming back", () => {
+  test("[EX9] after a cut at every record, also with the object evicted between, the answer is the same", async () => {
+    const whole = await sampleShown()
+    const records = numbered("r1", ...SAMPLE)
+    for (let at = 1; at < records.length; at++) {
+      const id = await freshSession()
+      const client = await connect(id)
+      const first = await open(id, "?responseId=r1")
+      for (const record of records.slice(0, at)) await first.send(record)
+      await first.send('{"type":"text_delta","delta":"half a li')
+      await client.untilTrue(() => (answerTo(client, "r1")?.segments.length ?? 0) > 0)
+      await first.cut()
+      const n = Number((await ask(id, "r1")).json["n"])
+      expect(n).toBeLessThanOrEqual(at)
+      if (at % 2 === 0) await evictDurableObject(sessionOf(id))
+      // From a little before where it has to go on: what was taken counts once.
+      const second = await post(id, records.slice(Math.max(n - 2, 0)), "?responseId=r1")
+      expect(second.json).toMatchObject({ n: records.length, status: "completed", skipped: 0 })
+      expect(await shownIn(id), `cut after ${at}`).toBe(whole)
+    }
+  })
+
+  test("[EX9] `n` of an answer is stored with what it brought, and told on asking and in each response", async () => {
+    const id = await freshSession()
+    const some = await post(id, numbered("r1", text("a"), text("b"), text("c")), "?responseId=r1")
+    expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
+    await evictDurableObject(sessionOf(id))
+    expect(await ask(id, "r1")).toMatchObject({ status: 200, json: { n: 3, status: "running", reason: null } })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("abc")
+    const rest = [
+      { ...text("c"), n: 3 },
+      { ...text("d"), n: 4 },
+      { ...END, n: 5 },
+    ]
+    expect((await post(id, rest, "?responseId=r1")).json).toMatchObject({ n: 5, applied: 2, repeated: 1 })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
+  })
+
+  test("[EX9] a number that leaves others out is refused, one behind a line that nobody can read is not", async () => {
+    const id = await freshSession()
+    const told = await post(
+      id,
+      [
+        { ...text("a"), n: 1 },
+        { ...text("c"), n: 3 },
+      ],
+      "?responseId=r1",
+    )
+    expect(told.json).toMatchObject({
+      n: 1,
+      bad: [{ line: 2, code: "record_gap", text: expect.stringContaining("2") }],
+    })
+    const lines = [`{"type":"text_delta","del\n`, { ...text("c"), n: 3 }, { type: "odd", n: 4 }, { ...text("e"), n: 5 }]
+    const again = await post(id, lines, "?responseId=r1")
+    expect(again.json).toMatchObject({ n: 5, bad: [{ code: "body_malformed" }, { code: "field_invalid" }] })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("ace")
+  })
+
+  test("[EX9] whoever comes back takes over from a line that only seemed to live", async () => {
+    const id = await freshSession()
+    const first = await open(id, "?responseId=r1")
+    await first.send({ ...text("one"), n: 1 })
+    await expect.poll(async () => (await ask(id, "r1")).json["n"]).toBe(1)
+    const second = await open(id, "?responseId=r1")
+    await second.send({ ...text(" two"), n: 2 })
+    expect(await first.answer).toMatchObject({ status: 409, json: { code: "turn_running", status: "running" } })
+    await second.send({ ...END, n: 3 })
+    expect((await second.end()).json).toMatchObject({ status: "completed", n: 3 })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("one two")
+  })
+})
+
+describe("going away", () => {
+  /** The limits of the object, for a moment: as TIME_SCALE makes them. */
+  async function silenceOf(id: string, ms: number): Promise<void> {
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      storage.sql.exec("UPDATE transcript SET deadline = ? WHERE deadline IS NOT NULL", Date.now() + ms)
+    })
+    await evictDurableObject(sessionOf(id))
+  }
+
+  const alarmOf = (id: string) => runInDurableObject(sessionOf(id), (_object, { storage }) => storage.getAlarm())
+
+  test("[EX8] its deadline is a minute at most, stands in its row, and the next process ends it", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await post(id, numbered("r1", text("Half"), callStart("c1")))
+    client.say({ type: "send", id: "q1", content: "/say after" })
+    await client.untilTrue(() => client.messages.get("q1")?.status === "queued")
+    const deadline = await runInDurableObject(sessionOf(id), (_object, { storage }) =>
+      Number(storage.sql.exec("SELECT deadline FROM transcript").one()["deadline"]),
+    )
+    expect(deadline - Date.now()).toBeGreaterThan(40_000)
+    expect(deadline - Date.now()).toBeLessThan(60_000)
+    // The alarm before its time changes nothing but that it comes again just then.
+    await runDurableObjectAlarm(sessionOf(id))
+    expect((await ask(id, "r1")).json["status"]).toBe("running")
+    expect(await alarmOf(id)).toBe(deadline)
+    await silenceOf(id, 300)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await runDurableObjectAlarm(sessionOf(id))
+    const second = await connect(id)
+    await expect.poll(async () => (await ask(id, "r1")).json["status"], { timeout: 5_000 }).toBe("interrupted")
+    await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 5_000 }).toBe(3)
+    const { messages } = await pageOf(id)
+    expect(messages[0]).toMatchObject({ status: "interrupted", reason: "producer_gone" })
+    expect(toolsIn(messages[0])).toMatchObject([{ status: "interrupted" }])
+    expect(textIn(messages[2])).toBe("after")
+    expect(await post(id, [text("late")], "?responseId=r1")).toMatchObject({
+      status: 409,
+      json: { code: "turn_ended" },
+    })
+    second.socket.close()
+  })
+
+  test("[EX8] a sign of life, also an empty line, puts it off, and is seldom written", async () => {
+    const id = await freshSession()
+    await post(id, numbered("r1", text("Half")))
+    await silenceOf(id, 1_000)
+    const rows = () =>
+      runInDurableObject(sessionOf(id), (_object, { storage }) =>
+        Number(storage.sql.exec("SELECT deadline FROM transcript").one()["deadline"]),
+      )
+    const before = await rows()
+    const sending = await open(id, "?responseId=r1")
+    await sending.send("\n")
+    await expect.poll(rows).toBeGreaterThan(before + 10_000)
+    const put = await rows()
+    for (let i = 0; i < 5; i++) await sending.send("\n")
+    expect(await rows()).toBe(put)
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    await runDurableObjectAlarm(sessionOf(id))
+    expect((await ask(id, "r1")).json["status"]).toBe("running")
+    await sending.send({ ...END, n: 2 })
+    expect((await sending.end()).json["status"]).toBe("completed")
+  })
+})
+
+describe("rubbish", () => {
+  test("[EX10] each line is told by its number, the rest is kept, and the connection goes on", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const sending = await open(id, "?responseId=r1")
+    await sending.send(text("Kept. "))
+    await sending.send("not json\n")
+    await sending.send("\n")
+    await sending.send({ type: "surprise" })
+    await sending.send({ type: "text_delta" })
+    await sending.send({ ...text("other"), responseId: "r2" })
+    await sending.send(output("nobody", "x"))
+    await sending.send(result("lone", "alone"))
+    await sending.send(result("lone", "again"))
+    await sending.send(output("lone", "late"))
+    await sending.send(`{"type":"text_delta","delta":"${"x".repeat(MAX_RECORD_BYTES)}"}\n`)
+    await sending.send({ ...END, status: "running" })
+    await client.untilTrue(() => toolsIn(answerTo(client, "r1")).length === 1)
+    await sending.send(text("And this."))
+    await sending.send(END)
+    const { json } = await sending.end()
+    expect(json).toMatchObject({ status: "completed", applied: 4, skipped: 9 })
+    expect((json["bad"] as { line: number; code: string }[]).map(({ line, code }) => [line, code])).toEqual([
+      [2, "body_malformed"],
+      [4, "field_invalid"],
+      [5, "field_invalid"],
+      [6, "turn_running"],
+      [7, "call_unknown"],
+      [9, "call_settled"],
+      [10, "call_settled"],
+      [11, "body_too_large"],
+      [12, "field_invalid"],
+    ])
+    const message = await client.untilEnd("r1")
+    expect(message.segments).toMatchObject([
+      { type: "text", content: "Kept." },
+      { type: "tool", name: "tool", result: "alone", status: "ok" },
+      { type: "text", content: "And this." },
+    ])
+    await expectSame(id, client)
+  })
+
+  test("[EX10] a line that is no UTF-8 costs itself alone", async () => {
+    const id = await freshSession()
+    const bytes = new TextEncoder().encode(`${JSON.stringify(text("a?c"))}\n${JSON.stringify(text("fine"))}\n`)
+    bytes[bytes.indexOf(0x3f)] = 0xff
+    const headers = { authorization: `Bearer ${await outsideToken(id)}` }
+    const response = await SELF.fetch(`${HOST}/external/sessions/${id}/events`, {
+      method: "POST",
+      headers,
+      body: bytes,
+    })
+    expect(await response.json()).toMatchObject({ applied: 1, bad: [{ line: 1, code: "body_malformed" }] })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("fine")
+  })
+
+  test("[EX10] what is too long ends it, and the rest of the body is not read", async () => {
+    const id = await freshSession()
+    const sending = await open(id, "?responseId=r1")
+    const block = "x".repeat(MAX_ANSWER_CHARS / 4)
+    for (let i = 0; i < 5; i++) void sending.send(text(block))
+    const answered = await sending.answer
+    expect(answered).toMatchObject({ status: 409, json: { code: "turn_ended", reason: "answer_too_long" } })
+    const calls = Array.from({ length: MAX_EXTERNAL_CALLS + 1 }, (_, at) => callStart(`c${at}`))
+    expect((await post(await freshSession(), calls, "?responseId=r1")).json).toMatchObject({
+      reason: "answer_too_long",
+    })
+  })
+
+  test("[EX10] results, output, arguments and names have their bounds; the true size of output is told", async () => {
+    const id = await freshSession()
+    const long = "y".repeat(MAX_OUTPUT_CHARS)
+    const records = [
+      callStart("c1", "n".repeat(100)),
+      output("c1", long),
+      output("c1", `${long}\n`),
+      result("c1"),
+      callStart("c2"),
+      result("c2", "z".repeat(1_600_000)),
+      { ...callStart("c3"), toolName: "T" },
+      { type: "tool_result", callId: "c3", ok: false, error: { code: "boom", message: "m".repeat(900) } },
+      END,
+    ]
+    await post(id, numbered("r1", ...records))
+    const tools = toolsIn((await pageOf(id)).messages[0])
+    expect(tools[0]?.name).toHaveLength(64)
+    expect(tools[0]?.truncated).toMatchObject({ bytes: 2 * MAX_OUTPUT_CHARS + 1 })
+    expect(tools[1]).toMatchObject({ status: "failed", error: { code: "tool_result_too_large" } })
+    expect(tools[2]?.error?.code).toBe("boom")
+    expect(tools[2]?.error?.message).toHaveLength(500)
+  })
+})
+
+describe("who may", () => {
+  const at = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
+  const body = JSON.stringify(text("forged"))
+
+  test("[EX11] a token of another scope, for another session, of another user, or for none stores nothing", async () => {
+    const [mine, other] = [await freshSession(), await freshSession()]
+    const rows = await rowsIn(mine)
+    const denied = refusal(403, "scope_denied")
+    const token = await outsideToken(other)
+    expect(await callRoute(at(mine), { method: "POST", token, body })).toEqual(denied)
+    expect(await callRoute(at(mine), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
+    const late = await outsideToken(mine, -60)
+    expect(await callRoute(at(mine), { method: "POST", token: late, body })).toEqual(refusal(401, "token_expired"))
+    const ghost = await outsideToken("ghost")
+    expect(await callRoute(at("ghost"), { method: "POST", token: ghost, body })).toEqual(
+      refusal(404, "session_unknown"),
+    )
+    expect(await callRoute(at("ghost"), { token: ghost })).toEqual(refusal(404, "session_unknown"))
+    expect(await tablesOf(env.SESSION.getByName(`${CLAIMS.tenant}:ghost`))).toEqual([])
+    expect(await rowsIn(mine)).toEqual(rows)
+  })
+
+  test("[EX11] the object asks again: claims of another user, session or scope are refused", async () => {
+    const id = await freshSession()
+    const outside = { ...CLAIMS, scope: "external", session: id } as const
+    const unknown = { ok: false, fault: { reason: "session_unknown" } }
+    for (const claims of [CLAIMS, { ...outside, user: "eve" }, { ...outside, session: "else" }]) {
+      expect(await sessionOf(id).externalMessage(claims, {}, "x")).toEqual(unknown)
+    }
+    expect(await sessionOf(id).recent(outside, { limit: 1 })).toEqual(unknown)
+    expect(await sessionOf(id).send(outside, { id: "q1", content: "x" })).toEqual(unknown)
+    expect((await pageOf(id)).messages).toEqual([])
+  })
+})

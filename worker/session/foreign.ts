@@ -1,0 +1,200 @@
+/**
+ * foreign.ts: what a record of a producer outside comes to in the answer that it tells.
+ *
+ * record → FOREIGN → raw events, an end, or why not → recorder
+ * A producer outside shows text, thinking and tool blocks. It cuts no card (law 4): `card`, `ordinal`, `channel` and
+ * leave are ours to say, and what they say of themselves is not read. Text is cleaned behind this door, as everybody's.
+ * Pure.
+ */
+
+import { idOf } from "../../shared/assemble.ts"
+import type { TurnEvent } from "../../shared/event.ts"
+import { type Fault, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import { callsOf, isSettled, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
+import type { StreamRecord } from "../../shared/record.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
+
+export type Ended = "completed" | "interrupted" | "failed"
+
+export type Heard =
+  | { readonly do: "say"; readonly events: readonly TurnEvent[] }
+  /** What a running call says; its bounds are kept by whoever knows what it said before. */
+  | { readonly do: "output"; readonly call: ToolCall; readonly delta: string }
+  | {
+      readonly do: "end"
+      readonly events: readonly TurnEvent[]
+      readonly status: Ended
+      readonly reason: TurnFault | null
+    }
+  | { readonly do: "cancel" }
+  | { readonly do: "refuse"; readonly fault: Fault }
+
+/** Why an answer from outside may say that it did not end well; any other reason is `producer_failed`. */
+const REASONS: readonly TurnFault[] = [
+  ...(["producer_failed", "producer_gone", "step_limit", "turn_timeout", "context_exceeded"] as const),
+  ...(["model_unreachable", "model_refused", "model_rate_limited", "model_timeout", "model_cut_off"] as const),
+]
+
+/**
+ * Shapes  (the answer so far, StreamRecord) → Heard.
+ * Errors  `record_refused` for what only others may say, `call_unknown`, `call_settled`, `field_invalid`.
+ * Cost    the number of parts.
+ * Source  SPEC EX3–EX5.
+ */
+export function hearRecord(message: Message, record: StreamRecord): Heard {
+  switch (record.type) {
+    case "user_message":
+    case "agent_message":
+    case "agent_callback":
+    case "tool_approval":
+    case "signature":
+      return { do: "refuse", fault: refusal(record.type) }
+    case "text_delta":
+    case "thinking_delta":
+      if (record.delta === "") return { do: "say", events: [] }
+      return say(message, record, { type: record.type, delta: record.delta })
+    case "thinking_start":
+      // A thought of its own, also where another stands open.
+      return { do: "say", events: [{ type: "thinking_done" }] }
+    case "text_done":
+      return say(message, record, ...wholeOf(message, "text", record.text), { type: "text_done" })
+    case "thinking_done": {
+      const ms = record.ms === undefined || record.ms < 0 ? {} : { ms: record.ms }
+      return say(message, record, ...wholeOf(message, "thinking", record.text), { type: "thinking_done", ...ms })
+    }
+    case "tool_call":
+    case "tool_call_start":
+    case "tool_output_delta":
+    case "tool_result":
+      return hearCall(message, record)
+    case "output_cancelled":
+      return { do: "cancel" }
+    case "assistant_message":
+      return hearEnd(message, record)
+  }
+}
+
+function refusal(type: string): Fault {
+  return { reason: "record_refused", type }
+}
+
+/** Why a record is not for a producer outside, whatever it tells; null where it may be. It begins no answer then. */
+export function faultOfRecord(record: StreamRecord): Fault | null {
+  const heard = hearRecord(NOTHING, record)
+  return heard.do === "refuse" ? heard.fault : null
+}
+
+/** An answer before anything was told of it. */
+const NOTHING = openMessage({ id: "", role: "assistant", exchange_id: "", timestamp: "" })
+
+/** What is said after the calls of a step came back stands in the next one. */
+function say(message: Message, record: StreamRecord, ...events: TurnEvent[]): Heard {
+  const last = message.parts.at(-1)
+  const isAfterCalls = last?.type === "tool_call" && callsOf(message).every((call) => isSettled(call.status))
+  const isNext = message.step === 0 || (record.step === undefined ? isAfterCalls : record.step > message.step)
+  // Only what shows something begins a step.
+  const isSaying = events.some((event) => "delta" in event || event.type === "tool_call")
+  return { do: "say", events: isNext && isSaying ? [{ type: "step_start" }, ...events] : events }
+}
+
+/** The whole of a part counts only where nothing of it streamed. */
+function wholeOf(message: Message, type: "text" | "thinking", text: string | undefined): TurnEvent[] {
+  const last = message.parts.at(-1)
+  const isStreamed = last?.type === type && last.open
+  if (isStreamed || text === undefined || text === "") return []
+  return [type === "text" ? { type: "text_delta", delta: text } : { type: "thinking_delta", delta: text }]
+}
+
+type CallRecord = Extract<StreamRecord, { type: "tool_call" | "tool_call_start" | "tool_output_delta" | "tool_result" }>
+
+function hearCall(message: Message, record: CallRecord): Heard {
+  const call_id = idOf(record.callId) ?? "call"
+  const call = callsOf(message).find((one) => one.call_id === call_id)
+  switch (record.type) {
+    case "tool_call":
+    case "tool_call_start": {
+      const { toolName, arguments: args } = record
+      if (call !== undefined) return { do: "say", events: [] }
+      if (toolName === undefined) return { do: "refuse", fault: { reason: "call_unknown" } }
+      return withStep(message, record, begin(call_id, toolName, args))
+    }
+    case "tool_output_delta":
+      if (call === undefined) return { do: "refuse", fault: { reason: "call_unknown" } }
+      if (isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
+      return { do: "output", call, delta: record.delta }
+    case "tool_result": {
+      if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
+      // One whose call never came is shown by itself.
+      const known = call === undefined ? begin(call_id, record.toolName ?? "tool", undefined) : []
+      return withStep(message, record, [...known, resultOf(call_id, record)])
+    }
+  }
+}
+
+function withStep(message: Message, record: CallRecord, events: TurnEvent[]): Heard {
+  const isNext = message.step === 0 || (record.step !== undefined && record.step > message.step)
+  const isNew = events[0]?.type === "tool_call"
+  return { do: "say", events: isNext && isNew ? [{ type: "step_start" }, ...events] : events }
+}
+
+/** Its producer runs it: it was dispatched when we hear of it. */
+function begin(call_id: string, toolName: string, args = "{}"): TurnEvent[] {
+  const name = toolName.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed()
+  return [
+    { type: "tool_call", call_id, name, args: args.slice(0, MAX_ARGS_CHARS).toWellFormed() },
+    { type: "tool_call_start", call_id, channel: "external", ordinal: null },
+  ]
+}
+
+function resultOf(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
+  const { ok, result, error } = record
+  const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
+  if (text !== null && utf8Bytes(text) > MAX_RESULT_BYTES) return tooLarge(call_id)
+  const status = ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
+  const told =
+    error === undefined ? null : { code: short(error.code, MAX_TOOL_NAME_CHARS), message: short(error.message) }
+  const missing = ok ? null : { code: "tool_failed", message: turnFaultText("tool_failed") }
+  return {
+    ...{ type: "tool_result", call_id, status, card: null },
+    ...{ result: text?.toWellFormed() ?? null, error: ok ? null : (told ?? missing) },
+  }
+}
+
+function short(text: string, max = MAX_ERROR_CHARS): string {
+  return text.slice(0, max).toWellFormed()
+}
+
+/** Instead of a result that cannot be kept. */
+export function tooLarge(call_id: string): TurnEvent {
+  const error = { code: "tool_result_too_large", message: turnFaultText("tool_result_too_large") }
+  const result = JSON.stringify({ error: error.message })
+  return { type: "tool_result", call_id, status: "failed", result, card: null, error }
+}
+
+/** Its text counts only where nothing of it streamed; how it stands while it runs is no end. */
+function hearEnd(message: Message, record: Extract<StreamRecord, { type: "assistant_message" }>): Heard {
+  const { text, status = "completed", reason } = record
+  if (status === "running" || status === "waiting") {
+    return { do: "refuse", fault: { reason: "field_invalid", field: "status" } }
+  }
+  if (status === "cancelled") return { do: "cancel" }
+  const isStreamed = message.parts.some((part) => part.type === "text")
+  const said = isStreamed || text === "" ? null : say(message, record, { type: "text_delta", delta: text })
+  const events = said?.do === "say" ? said.events : []
+  return { do: "end", events: [...events, ...unsettled(message)], status, reason: reasonOf(status, reason) }
+}
+
+/** An answer that is over waits for no call: its producer does not come back to tell. */
+function unsettled(message: Message): TurnEvent[] {
+  const error = { code: "tool_interrupted", message: turnFaultText("tool_interrupted") }
+  const open = callsOf(message).filter((call) => !isSettled(call.status))
+  return open.map(({ call_id }) => {
+    return { type: "tool_result", call_id, status: "interrupted", result: null, card: null, error }
+  })
+}
+
+function reasonOf(status: Ended, told: string | null | undefined): TurnFault | null {
+  if (status === "completed") return null
+  return REASONS.find((reason) => reason === told) ?? "producer_failed"
+}
