@@ -12,6 +12,7 @@ import { type Answerer, answererFor, defaultView } from "./answerer.ts"
 import { type Asked, createAsked } from "./asked.ts"
 import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
+import { createGate, type Gate } from "./erase.ts"
 import { plantStore } from "./plants.ts"
 import type { Reviser } from "./revise.ts"
 import type { SessionRow } from "./rows.ts"
@@ -24,6 +25,8 @@ import { createTurns } from "./turn.ts"
 export interface Room extends Reviser {
   readonly session: SessionRow
   readonly store: Store
+  /** The way to its rows, which an erasing shuts. */
+  readonly gate: Gate
   /** Changes whenever another version becomes active. */
   readonly epoch: () => string
   /** The newest seq that was given. */
@@ -47,9 +50,10 @@ export interface RoomParts {
 
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
 export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts): Room | null {
+  const gate = createGate(storage.sql)
   const store = plantStore(
     env.PLANT,
-    createStore(storage.sql, (write) => storage.transactionSync(write)),
+    createStore(gate.sql, (write) => storage.transactionSync(write)),
   )
   const session = store.session()
   if (session === null) return null
@@ -83,7 +87,7 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
     sockets.renew(epoch, seq)
   }
   return {
-    ...{ session, store, host, turns, asking, asked, setAgent, setEpoch, epoch: () => epoch, lastSeq: () => seq },
+    ...{ session, store, gate, host, turns, asking, asked, setAgent, setEpoch, epoch: () => epoch, lastSeq: () => seq },
     ...{ agent: () => agent, maxTokens: () => answerer.maxTokens },
   }
 }
@@ -96,4 +100,14 @@ export function isOwner(room: Room, claims: Owner): boolean {
 /** One structured line for the engineers who run it. */
 export function log(event: string, detail: Record<string, unknown>): void {
   console.log(JSON.stringify({ event, ...detail }))
+}
+
+/** Does something that may give seqs; after a write that failed they are given again. */
+export function sparing<T>(room: Room, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    room.host.resetSeq()
+    throw error
+  }
 }
