@@ -1,5 +1,5 @@
 /**
- * api.ts: the page's requests: a token, the list of sessions, pages of history.
+ * api.ts: the page's requests: a token, the sessions and what can be done with them, pages of history.
  *
  * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
  */
@@ -18,8 +18,24 @@ export interface Api {
   sessions(): Promise<readonly SessionSummary[]>
   /** The same id again makes no second session. */
   createSession(title: string, id: string): Promise<string>
+  /** The title as it is now. */
+  rename(session: string, title: string): Promise<string>
+  /** Erases it. One that is not there (any more) is no fault. */
+  erase(session: string): Promise<void>
+  /** The whole transcript as a file. */
+  download(session: string, format: ExportFormat): Promise<Blob>
+  importProgress(session: string): Promise<ImportProgress>
   page(session: string, limit: number, before?: string): Promise<HistoryPage>
 }
+
+/** How far the server is with a file. */
+export interface ImportProgress {
+  readonly state: "none" | "staging" | "folding" | "done"
+  readonly records: number
+  readonly folded: number
+}
+
+export type ExportFormat = "jsonl" | "markdown"
 
 export interface ApiDeps {
   fetch(url: string, init: RequestInit): Promise<Response>
@@ -39,6 +55,8 @@ export class RequestError extends Error {
 const RENEW_EARLY_MS = 60_000
 /** What is thought of a token that does not say how long it lives, in milliseconds. */
 const UNSAID_LIFE_MS = 120_000
+/** Longest download, in milliseconds: tens of megabytes on a poor line. */
+const DOWNLOAD_MS = 10 * 60_000
 
 export function createApi({ fetch, now }: ApiDeps): Api {
   let held: Token | null = null
@@ -60,13 +78,15 @@ export function createApi({ fetch, now }: ApiDeps): Api {
     })
     return asked
   }
-  const request = async (path: string, init: RequestInit = {}, isRetry = false): Promise<unknown> => {
+  const ask = async (path: string, init: RequestInit = {}, isRetry = false): Promise<Response> => {
     const headers = { ...init.headers, authorization: `Bearer ${(await token()).token}` }
     const response = await fetch(path, { ...init, headers })
-    if (response.status !== 401 || isRetry) return read(response)
+    if (response.status !== 401 || isRetry) return response
     held = null
-    return request(path, init, true)
+    return ask(path, init, true)
   }
+  const request = async (path: string, init?: RequestInit): Promise<unknown> => read(await ask(path, init))
+  const pathOf = (session: string): string => `/v1/sessions/${encodeURIComponent(session)}`
 
   return {
     token,
@@ -77,19 +97,36 @@ export function createApi({ fetch, now }: ApiDeps): Api {
       return ((await request("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
     },
     async createSession(title, id) {
-      const init = {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ id, title }),
-      }
-      return ((await request("/v1/sessions", init)) as { id: string }).id
+      return ((await request("/v1/sessions", jsonOf("POST", { id, title }))) as { id: string }).id
+    },
+    async rename(session, title) {
+      return ((await request(pathOf(session), jsonOf("PATCH", { title }))) as { title: string }).title
+    },
+    async erase(session) {
+      const response = await ask(pathOf(session), { method: "DELETE" })
+      if (response.status !== 404) await read(response)
+    },
+    async download(session, format) {
+      const query = format === "markdown" ? "?format=markdown" : ""
+      const response = await ask(`${pathOf(session)}/events${query}`, { signal: AbortSignal.timeout(DOWNLOAD_MS) })
+      if (!response.ok) await read(response)
+      const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
+      if (format === "markdown" && !isMarkdown) throw new RequestError(501, "This server writes no Markdown.")
+      return await response.blob()
+    },
+    async importProgress(session) {
+      return (await request(`${pathOf(session)}/import`)) as ImportProgress
     },
     async page(session, limit, before) {
       const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
-      const path = `/v1/sessions/${encodeURIComponent(session)}/conversation/recent?limit=${limit}${cursor}`
+      const path = `${pathOf(session)}/conversation/recent?limit=${limit}${cursor}`
       return (await request(path)) as HistoryPage
     },
   }
+}
+
+function jsonOf(method: string, body: object): RequestInit {
+  return { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
 }
 
 /** From `iat` to `exp`: both are told by the server's clock, and this machine's may be wrong by hours. */

@@ -8,7 +8,9 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import type { Chat } from "./chat.ts"
 import { Composer, focusAsked } from "./composer/composer.tsx"
 import type { Room } from "./room.ts"
-import { Mark, Sidebar } from "./sidebar.tsx"
+import { Mark } from "./mark.tsx"
+import { NoticeLine } from "./notice.tsx"
+import { Sidebar } from "./sidebar/sidebar.tsx"
 import type { LinkState } from "./link.ts"
 import { ScrollKeeper } from "./transcript/scroll.ts"
 import { loadTranscript, transcriptCode } from "./transcript/load.ts"
@@ -29,6 +31,7 @@ export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
       <Sidebar chat={chat} isOpen={isDrawerOpen} />
       <TopBar chat={chat} isDrawerOpen={isDrawerOpen} />
       {room === null ? <NoRoom chat={chat} /> : <OpenRoom key={room.id} room={room} chat={chat} isOnline={isOnline} />}
+      <NoticeLine sessions={chat.sessions} />
       <p class="unseen" role="status" aria-live="polite">
         {spoken.value}
       </p>
@@ -39,7 +42,7 @@ export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
 function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">): VNode {
   const title = useComputed(() => {
     const id = chat.room.value?.id
-    return chat.sessions.value.find((session) => session.id === id)?.title ?? ""
+    return chat.sessions.list.value.find((session) => session.id === id)?.title ?? ""
   })
   return (
     <header class="topbar">
@@ -113,7 +116,11 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
       </main>
       <footer class="foot">
         <JumpButton keeper={keeper} />
-        <LinkLine link={code === "lost" ? "outdated" : room.link.value} isOnline={isOnline.value} />
+        <LinkLine
+          link={code === "lost" ? "outdated" : room.link.value}
+          isOnline={isOnline.value}
+          wasThere={room.loaded.value}
+        />
         <Writer room={room} onSend={send} />
       </footer>
     </>
@@ -158,8 +165,15 @@ function JumpButton({ keeper }: { readonly keeper: ScrollKeeper }): VNode | null
   )
 }
 
+interface LinkLineProps {
+  readonly link: LinkState
+  readonly isOnline: boolean
+  /** It was open before it was gone: somebody deleted it. */
+  readonly wasThere: boolean
+}
+
 /** Nothing to say while all is well. */
-function LinkLine({ link, isOnline }: { readonly link: LinkState; readonly isOnline: boolean }): VNode | null {
+function LinkLine({ link, isOnline, wasThere }: LinkLineProps): VNode | null {
   if (!isOnline && link !== "outdated" && link !== "gone") {
     return (
       <p class="link" role="status">
@@ -189,7 +203,8 @@ function LinkLine({ link, isOnline }: { readonly link: LinkState; readonly isOnl
     case "gone":
       return (
         <p class="link" role="alert">
-          There is no such conversation. <a href="#/">Start a new one</a>
+          {wasThere ? "This conversation was deleted." : "There is no such conversation."}{" "}
+          <a href="#/">Start a new one</a>
         </p>
       )
   }

@@ -7,17 +7,19 @@
  * something on the shelf for. Source: SPEC PG14, SO7, SO13.
  */
 
-import { type Signal, signal } from "@preact/signals"
-import type { SessionSummary } from "../shared/frame.ts"
+import { effect, type Signal, signal } from "@preact/signals"
+import { MAX_TITLE_CHARS } from "../shared/limits.ts"
+import type { Api } from "./api.ts"
 import { Draft } from "./draft.ts"
-import { sessionsOn, type Unsent } from "./outbox.ts"
+import { clearShelf, sessionsOn, type Unsent } from "./outbox.ts"
 import { Room, type RoomDeps } from "./room.ts"
+import { Sessions, type SessionsDeps } from "./sessions.ts"
 import { Starts, type StartsDeps } from "./starts.ts"
 
 /** Words on the shelf are taken by their own page within so long, if it lives, in milliseconds. */
 const SHELF_CALM_MS = 3_000
 
-export interface ChatDeps extends RoomDeps, StartsDeps {
+export interface ChatDeps extends RoomDeps, StartsDeps, SessionsDeps {
   /** The part of the address after `#`. */
   readHash(): string
   writeHash(hash: string): void
@@ -25,7 +27,7 @@ export interface ChatDeps extends RoomDeps, StartsDeps {
 
 export class Chat {
   readonly room: Signal<Room | null> = signal(null)
-  readonly sessions: Signal<readonly SessionSummary[]> = signal([])
+  readonly sessions: Sessions
   /** First words of a session that is being made. */
   readonly starting: Signal<Unsent | null> = signal(null)
   readonly #deps: ChatDeps
@@ -35,9 +37,12 @@ export class Chat {
   /** Rooms that nobody looks at, which still have something to hand over. */
   readonly #left = new Map<string, Room>()
   #cancelCollect: (() => void) | null = null
+  /** Stops telling the list what the open room sees. */
+  #unwatch: (() => void) | null = null
 
   constructor(deps: ChatDeps) {
     this.#deps = deps
+    this.sessions = new Sessions(deps)
     this.#starts = new Starts(deps, {
       told: (entry) => this.#noteStart(entry),
       made: (entry, session) => this.#openMade(entry, session),
@@ -49,6 +54,25 @@ export class Chat {
     return this.room.value?.draft ?? this.#draftOf("")
   }
 
+  get api(): Api {
+    return this.#deps.api
+  }
+
+  /** What an import needs of the page. */
+  get importing(): Pick<ChatDeps, "api" | "nextId" | "after"> {
+    return this.#deps
+  }
+
+  /** Opens a session that came from a file; one that says nothing of its title is called after the file. */
+  async openImported(id: string, name: string): Promise<void> {
+    await this.sessions.refresh()
+    if (this.sessions.find(id)?.title === "" && name.trim() !== "") {
+      await this.sessions.rename(id, name.trim().slice(0, MAX_TITLE_CHARS))
+    }
+    this.#deps.writeHash(`#/s/${id}`)
+    this.follow()
+  }
+
   /** Opens what the address names. */
   follow(): void {
     const id = sessionOf(this.#deps.readHash())
@@ -56,20 +80,15 @@ export class Chat {
     if (open !== null ? id === open.id : id === null && this.starting.peek() !== null) return
     if (open !== null) this.#leave(open)
     this.starting.value = id === null ? this.#starts.first() : null
-    this.room.value = id === null ? null : this.#enter(id)
-  }
-
-  async refreshSessions(): Promise<void> {
-    try {
-      this.sessions.value = await this.#deps.api.sessions()
-    } catch {
-      // The list is a convenience; the open session says for itself when the server is away.
-    }
+    this.#show(id === null ? null : this.#enter(id))
   }
 
   send(content: string): void {
     const room = this.room.peek()
-    if (room !== null) return room.send(content)
+    if (room !== null) {
+      this.sessions.touch(room.id)
+      return room.send(content)
+    }
     const entry = { id: this.#deps.nextId(), content, at: this.#deps.now(), error: null }
     this.starting.value = entry
     this.#starts.add(entry)
@@ -89,8 +108,26 @@ export class Chat {
     this.starting.value = null
   }
 
+  /** Erases a session; the reader of it goes on to a new one. What was never sent there goes with it. */
+  async erase(id: string): Promise<void> {
+    this.#left.get(id)?.close()
+    this.#left.delete(id)
+    const open = this.room.peek()
+    if (open?.id === id) {
+      open.close()
+      this.#unwatch?.()
+      this.room.value = null
+      this.starting.value = this.#starts.first()
+      this.#deps.writeHash("#/")
+    }
+    if (!(await this.sessions.erase(id))) return
+    this.#drafts.delete(id)
+    clearShelf(this.#deps.shelf, id)
+  }
+
   /** The machine is online or visible again. */
   wake(): void {
+    this.sessions.wake()
     this.room.peek()?.wake()
     for (const room of this.#left.values()) room.wake()
     this.#starts.hurry()
@@ -102,7 +139,7 @@ export class Chat {
     const open = this.room.peek()
     open?.collect()
     for (const id of sessionsOn(this.#deps.shelf)) {
-      if (id === open?.id) continue
+      if (id === open?.id || this.sessions.isErasing(id)) continue
       const room = this.#enter(id)
       room.collect()
       this.#leave(room)
@@ -123,14 +160,30 @@ export class Chat {
   #openMade(entry: Unsent, id: string): void {
     const room = this.#enter(id)
     room.sendAs(entry.id, entry.content)
-    void this.refreshSessions()
+    void this.sessions.refresh()
     // The reader may have gone elsewhere meanwhile: then it is sent behind their back.
     if (this.starting.peek()?.id !== entry.id) return this.#leave(room)
     room.draft.giveBack(this.#draftOf("").words.peek())
     this.#drafts.delete("")
-    this.room.value = room
+    this.#show(room)
     this.starting.value = null
     this.#deps.writeHash(`#/s/${id}`)
+  }
+
+  /** The open room knows first whether it is at work, and whether it is still there. */
+  #show(room: Room | null): void {
+    this.#unwatch?.()
+    this.#unwatch = null
+    this.room.value = room
+    if (room === null) return
+    const stop = effect(() => {
+      if (room.link.value === "gone") return void this.sessions.refresh()
+      if (room.loaded.value) this.sessions.see(room.id, room.store.busy.value)
+    })
+    this.#unwatch = () => {
+      stop()
+      this.sessions.unsee(room.id)
+    }
   }
 
   #enter(id: string): Room {

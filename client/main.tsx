@@ -14,6 +14,7 @@ import { takeEscape } from "./escape.ts"
 import type { Shelf } from "./outbox.ts"
 import "./styles/base.css"
 import "./styles/page.css"
+import "./styles/list.css"
 import "./styles/transcript.css"
 import "./styles/acts.css"
 import "./styles/prose.css"
@@ -31,7 +32,7 @@ const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const api = createApi({
   // A network that swallows a request would hold the page for minutes.
-  fetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_MS) }),
+  fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(REQUEST_MS), ...init }),
   now: Date.now,
 })
 
@@ -60,13 +61,14 @@ const chat = new Chat({
     const code = transcriptCode.peek()
     const words = code === null || code === "lost" ? "" : code.spokenWords(message.segments)
     announce(spoken, message.status, words)
-    void chat.refreshSessions()
+    void chat.sessions.refresh()
   },
   // Without locks (an old browser, plain HTTP) two pages may be at it.
   claim: (name, call) => navigator.locks?.request(name, call) ?? call(),
   reached() {
     isOnline.value = true
   },
+  isVisible: () => !document.hidden,
   readHash: () => location.hash,
   writeHash: (hash) => history.pushState(null, "", hash),
 })
@@ -112,7 +114,7 @@ addEventListener("keydown", (event) => {
 restoreTheme()
 chat.follow()
 chat.collect()
-void chat.refreshSessions()
+void chat.sessions.refresh().then(() => chat.sessions.watch())
 const root = document.getElementById("app")
 // After the first view is painted.
 setTimeout(loadTranscript)

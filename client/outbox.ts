@@ -128,6 +128,15 @@ export function sessionsOn(shelf: Shelf): readonly string[] {
   return [...new Set(sessions)]
 }
 
+/** All that lies there of a session goes: it is no more. */
+export function clearShelf(shelf: Shelf, session: string): void {
+  try {
+    for (const [key] of rowsOf(shelf)) if (WORDS_KEY.exec(key)?.[1] === session) shelf.removeItem(key)
+  } catch {
+    // A forbidden storage holds nothing.
+  }
+}
+
 /** Of a message, or of an edit. */
 const WORDS_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
 

@@ -8,13 +8,13 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { FaultReason } from "../shared/fault.ts"
-import type { HistoryPage, MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
-import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
+import type { MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
 import { type Api, RequestError } from "./api.ts"
 import { Commands, isDone } from "./commands.ts"
 import { Draft } from "./draft.ts"
 import { Edits } from "./edits.ts"
 import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
+import { PAGE_MESSAGES, readNewest } from "./newest.ts"
 import { Outbox, type Shelf } from "./outbox.ts"
 import { type ErrorFrame, SessionSocket } from "./socket.ts"
 import { TranscriptStore, type Turn } from "./store.ts"
@@ -39,8 +39,6 @@ const CALM_MS = 20_000
 const MAX_HASTY_EPOCHS = 3
 /** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
 const STOP_APART_MS = 600
-/** Messages of the first page, and of every older one. */
-const PAGE_MESSAGES = 24
 
 export class Room {
   readonly id: string
@@ -105,7 +103,8 @@ export class Room {
         live: () => this.#goLive(),
         reset: (why) => this.#reload(why),
         link: (state) => {
-          this.link.value = state
+          if (state === "gone") this.#lose("The conversation was deleted.")
+          else this.link.value = state
         },
         reached: () => deps.reached?.(),
       },
@@ -123,7 +122,7 @@ export class Room {
     this.#cancelRetry?.()
     this.#cancelRetry = null
     try {
-      const page = await this.#readNewest()
+      const page = await readNewest(this.#deps.api, this.id, this.store.order.peek(), this.reading())
       if (this.#closed) return
       this.#failures = 0
       this.store.load(page)
@@ -136,26 +135,6 @@ export class Room {
     } catch (error) {
       this.#loadFailed(error)
     }
-  }
-
-  /** The newest page; for a reader further up as much before it as leaves them where they are. */
-  async #readNewest(): Promise<HistoryPage> {
-    const { api } = this.#deps
-    const newest = await api.page(this.id, PAGE_MESSAGES)
-    const reading = this.reading()
-    const ids = this.store.order.peek()
-    // Versions part ways somewhere: what is before that place is the same, so any of these will do.
-    const known = new Set(reading === null ? [] : ids.slice(0, ids.indexOf(reading) + 1))
-    let whole = newest
-    while (known.size > 0 && whole.cursor !== undefined && whole.messages.length <= ids.length + PAGE_MESSAGES) {
-      if (whole.messages.some(({ id }) => known.has(id))) break
-      const older = await api.page(this.id, MAX_PAGE_MESSAGES, whole.cursor)
-      // It changed again meanwhile: the server's hello will say so.
-      if (older.epoch !== newest.epoch) return newest
-      const { epoch, seq } = newest
-      whole = { ...older, messages: [...older.messages, ...whole.messages], epoch, seq }
-    }
-    return whole
   }
 
   /** Another version is shown at once; a server with which it goes on failing is asked less and less often. */
@@ -181,13 +160,19 @@ export class Room {
   #loadFailed(error: unknown): void {
     if (this.#closed) return
     if (error instanceof RequestError && error.status === 404) {
-      this.link.value = "gone"
-      for (const { id } of this.outbox.waiting()) this.outbox.fail(id, error.message)
-      return this.#closeIfDone()
+      return this.#lose(error.message)
     }
     this.link.value = "waiting"
     this.#failures++
     this.#loadLater(this.#failures)
+  }
+
+  /** There is no such session, or none any more: nothing that is said or asked can reach it. */
+  #lose(text: string): void {
+    this.link.value = "gone"
+    for (const { id } of this.outbox.waiting()) this.outbox.fail(id, text)
+    for (const { target } of this.commands.asked.peek().values()) this.commands.forget(target)
+    this.#closeIfDone()
   }
 
   /** One older page, if there is one. A failure is tried again when the reader scrolls. */

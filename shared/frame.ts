@@ -115,6 +115,10 @@ export interface SessionSummary {
   readonly title: string
   readonly created: number
   readonly active: number
+  /** A model or its tools are at work there. */
+  readonly running: boolean
+  /** Which agent answers there, where it is not the general one. */
+  readonly agent?: string
 }
 
 export type MessageFrame = {

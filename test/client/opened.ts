@@ -48,6 +48,10 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
     forgetToken() {},
     sessions: () => Promise.resolve([]),
     createSession: () => Promise.resolve("s1"),
+    rename: (_session, title) => Promise.resolve(title),
+    erase: () => Promise.resolve(),
+    importProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
+    download: () => Promise.resolve(new Blob()),
     page(_session, _limit, before) {
       asked.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]
@@ -56,8 +60,9 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
   }
   const ended: string[] = []
   const claims = createClaims()
-  const deps: RoomDeps & Pick<ChatDeps, "claim"> = {
+  const deps: RoomDeps & Pick<ChatDeps, "claim" | "isVisible"> = {
     claim: claims.claim,
+    isVisible: () => true,
     api,
     shelf,
     connect: (_session, protocols, events) => server.connect(protocols, events),

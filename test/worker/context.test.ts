@@ -7,7 +7,7 @@ import { type Message, openMessage } from "../../shared/message.ts"
 import { contextFor as contextWith, createPast, type LookUp } from "../../worker/session/context.ts"
 import { tokensOf, tokensOfMessages } from "../../worker/model/tokens.ts"
 import type { StoredMessage } from "../../worker/session/rows.ts"
-import { userMessage } from "../../worker/session/turn.ts"
+import { userMessage } from "../../worker/session/opening.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, placed, resultOf, startOf, TIME } from "../support/turn.ts"
 

@@ -19,7 +19,7 @@ test("[DI1] lists a user's own sessions, the last one used first, titled by thei
     .toEqual(["/say first words", "Named"])
   const sessions = await list()
   expect(sessions.map((session: { id: string }) => session.id)).toEqual([one, two])
-  expect(Object.keys(sessions[0]).sort()).toEqual(["active", "created", "id", "title"])
+  expect(Object.keys(sessions[0]).sort()).toEqual(["active", "created", "id", "running", "title"])
   expect(sessions[0].active).toBeGreaterThanOrEqual(sessions[0].created)
 })
 
@@ -49,7 +49,7 @@ test("[DI3] adding is idempotent; a touch moves forward only, keeps a title it d
   await stub.add("s1", "Other", 100)
   await stub.touch("s1", 200, "Late")
   await stub.touch("ghost", 400, "x")
-  expect(await stub.list(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300 }])
+  expect(await stub.list(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300, running: false }])
 })
 
 test("[DI3] a list survives eviction, in the same order, cut at its limit", async () => {
@@ -77,7 +77,7 @@ test("[DI3] a list that was made before there were revocations is kept, and take
   expect(await stub.revoke(claims, false)).toMatchObject({ ok: true })
   expect(await stub.revoked()).toEqual({ n: 1, tokens: ["t1"], upTo: null })
   expect(await stub.admit(claims, "s1")).toMatchObject({ ok: false, fault: { reason: "token_revoked" } })
-  expect(await stub.list(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200 }])
+  expect(await stub.list(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200, running: false }])
 })
 
 test("[DI4] listing reads the rows that it returns, however many there are", async () => {

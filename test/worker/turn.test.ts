@@ -14,7 +14,8 @@ import { nextAct as nextActOf, recoveryOf } from "../../worker/session/decide.ts
 import { createRecorder } from "../../worker/session/record.ts"
 import type { Sockets } from "../../worker/session/sockets.ts"
 import { createStore, type Store } from "../../worker/session/store.ts"
-import { createTurns, type Turns, userMessage } from "../../worker/session/turn.ts"
+import { userMessage } from "../../worker/session/opening.ts"
+import { createTurns, type Turns } from "../../worker/session/turn.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 
@@ -122,7 +123,7 @@ describe("when things go wrong", () => {
             if (before !== undefined) messages.set(stored.message.id, applyToMessage(before, ops))
           },
           ...{ renew: () => {}, resume: () => {}, see: () => {}, reply: () => {}, fault: () => {}, attend: () => null },
-          revoke: () => {},
+          ...{ revoke: () => {}, dismiss: () => {} },
         }
         const answerer: Answerer = {
           ...{ name: "test", system: "", tools: [], contextTokens: MODEL_CONTEXT_TOKENS, maxTokens: 1000 },

@@ -1,4 +1,4 @@
-/** sessions.ts: a user's sessions: make one, list them, read one's history, say something, open a socket. */
+/** sessions.ts: a user's sessions: make one, list them, name or erase one, read one's history, say something, open a socket. */
 
 import { Hono } from "hono"
 import { nanoid } from "nanoid"
@@ -29,6 +29,9 @@ const titleSchema = v.pipe(
 
 /** With an id of the client's own, a session that is asked for twice is made once. */
 const createSchema = v.object({ id: v.optional(idSchema), title: v.optional(titleSchema, "") })
+
+/** A title of nothing but white space is none. */
+const retitleSchema = v.object({ title: v.pipe(titleSchema, v.trim(), v.nonEmpty()) })
 
 const sendSchema = v.object({
   id: v.optional(idSchema),
@@ -80,6 +83,28 @@ sessions.post("/", async (context) => {
 sessions.get("/", async (context) => {
   const list = await directoryOf(context.env, context.get("claims")).list(MAX_SESSIONS_LISTED)
   return context.json({ sessions: list })
+})
+
+sessions.patch("/:id", async (context) => {
+  const body = await readBody(context, retitleSchema)
+  if (!body.ok) return answerFault(body.fault)
+  const claims = context.get("claims")
+  const id = context.req.param("id")
+  const session = sessionOf(context.env, claims, id)
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const retitled = await session.retitle(claims, body.value.title)
+  return retitled.ok ? context.json({ id, title: body.value.title }) : answerFault(retitled.fault)
+})
+
+sessions.delete("/:id", async (context) => {
+  const claims = context.get("claims")
+  const id = context.req.param("id")
+  const session = sessionOf(context.env, claims, id)
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const erased = await session.erase(claims)
+  // Last of all, and also where nothing else is left of it: should this end half-way, asking again mends it.
+  const wasListed = await directoryOf(context.env, claims).remove(id)
+  return erased.ok || wasListed ? context.body(null, 204) : answerFault(erased.fault)
 })
 
 sessions.get("/:id/conversation/recent", async (context) => {

@@ -10,7 +10,8 @@ import { MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/lim
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { tokensOf } from "../model/tokens.ts"
 import type { Store } from "./store.ts"
-import { type Turns, userMessage } from "./turn.ts"
+import { userMessage } from "./opening.ts"
+import type { Turns } from "./turn.ts"
 
 export interface SendRequest {
   readonly id: string

@@ -25,6 +25,8 @@ export interface Asked {
   reply(id: string): Promise<AskReply>
   /** Hands over the answers that are there. */
   settle(): void
+  /** The session is erased: whoever waits for an answer is told that none will come. Never rejects. */
+  giveUp(): Promise<void>
 }
 
 export interface AskedHost {
@@ -80,7 +82,17 @@ export function createAsked(host: AskedHost): Asked {
     }
   }
 
+  /** Read before the rows go; what cannot be told is found out by whoever asks. */
+  const giveUp = async (): Promise<void> => {
+    const reply = refused("The conversation was deleted.")
+    const rows = store.asks.open().filter(({ mode }) => mode === "async")
+    for (const resolve of [...waiting.values()].flat()) resolve(reply)
+    waiting.clear()
+    await Promise.all(rows.map((row) => tell(row, reply)))
+  }
+
   return {
+    giveUp,
     async take(request) {
       const { id, message, mode, path, depth, from } = request
       if (store.find(id) !== null) return succeed(null)

@@ -8,7 +8,7 @@
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
-import { type ClientFrame, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
+import { PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import type { Env } from "../env.ts"
 import { answerFault } from "../routes/answer.ts"
 import { directoryOf } from "../tenant/directory.ts"
@@ -16,19 +16,20 @@ import { GENERAL } from "../tenant/agents.ts"
 import { type Claims, claimsFrom, exportKey, scopeOf } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
 import { tenantOf } from "../tenant/tenant.ts"
-import { type Accepted, acceptMessage, type SendRequest, titleSession } from "./accept.ts"
+import { type Accepted, acceptMessage, type SendRequest } from "./accept.ts"
 import { type Times, timesFor } from "../times.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
+import { Erased } from "./erase.ts"
 import { exportLines } from "./export.ts"
 import { createDoor, type Door, type Taken } from "./external.ts"
 import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
 import { createStaging } from "./staging.ts"
-import { greet } from "./greet.ts"
+import { type Listing, listingOf } from "./listing.ts"
 import { type PageQuery, pageJson } from "./history.ts"
+import { type Desk, obeyFrame } from "./obey.ts"
 import type { ExternalState, ToldWhole, Where } from "./outside.ts"
 import { plantSockets } from "./plants.ts"
-import { type Revision, revise } from "./revise.ts"
-import { isOwner, log, openRoom, type Room, sparing } from "./room.ts"
+import { isOwner, log, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
 import type { SessionRow } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
@@ -50,7 +51,9 @@ export class Session extends DurableObject<Env> {
   readonly #times: Times
   readonly #door: Door
   #room: Room | null = null
+  #listing: Listing | null = null
   #alarmMs = 0
+  #erasing: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -100,6 +103,49 @@ export class Session extends DurableObject<Env> {
     return succeed({ json, rowsRead: room.store.rows().read - before })
   }
 
+  /** Gives the session another title; that is no activity. */
+  async retitle(claims: Claims, title: string): Promise<Result<null>> {
+    const room = this.#roomOf(claims)
+    if (room === null) return fail({ reason: "session_unknown" })
+    await this.#listing?.rename(title, 0)
+    return succeed(null)
+  }
+
+  /**
+   * Stops what runs, closes the sockets, and erases all that was ever stored here. What is still under way finds the
+   * gate shut. The list of sessions is the caller's to mend, last of all.
+   */
+  async erase(owner: Owner, withAgents = false): Promise<Result<null>> {
+    const room = this.#roomOf(owner)
+    if (room === null) return fail({ reason: "session_unknown" })
+    this.#room = null
+    this.#alarmMs = 0
+    const { id, family } = room.session
+    const isWhole = withAgents || id === family.session
+    const agents = isWhole ? room.store.asks.asked().filter((one) => one !== family.session) : []
+    this.ctx.waitUntil(room.asked.giveUp())
+    room.gate.shut()
+    room.turns.stop()
+    this.#sockets.dismiss({ reason: "session_unknown" })
+    this.#erasing = this.#eraseAll(owner, agents)
+    await this.#erasing
+    return succeed(null)
+  }
+
+  /** The agents' sessions that were asked go first: should this end half-way, asking again finds them. */
+  async #eraseAll(owner: Owner, agents: readonly string[]): Promise<void> {
+    const erase = (id: string) => this.env.SESSION.getByName(`${owner.tenant}:${id}`).erase(owner, true)
+    try {
+      await Promise.all(agents.map(erase))
+      await this.ctx.storage.deleteAlarm()
+      await this.ctx.storage.deleteAll()
+    } finally {
+      // Where it failed, what is left is there again, to be erased once more.
+      if (isCreated(this.ctx.storage.sql)) this.#enter()
+      this.#erasing = null
+    }
+  }
+
   /** Takes a user's message: the same id again has no second effect. */
   send(claims: Claims, request: SendRequest): Result<Accepted> {
     const room = this.#roomOf(claims)
@@ -145,7 +191,7 @@ export class Session extends DurableObject<Env> {
     if (!made.ok) return fail("agent_unknown")
     const room = this.#roomOf(owner)
     if (room === null) return fail("agent_unknown")
-    await this.#refresh(room)
+    await refreshAgent(this.env, room)
     const taken = await room.asked.take(request)
     this.#advance()
     return taken
@@ -185,9 +231,11 @@ export class Session extends DurableObject<Env> {
     // First of all the directory: from here on it tells this object of revocations, so that none slips through.
     const [admitted] = await Promise.all([
       directoryOf(this.env, claims).admit(claims, room.session.id),
-      this.#refresh(room),
+      refreshAgent(this.env, room),
     ])
-    return admitted.ok ? this.#sockets.accept(claims) : answerFault(admitted.fault)
+    if (!admitted.ok) return answerFault(admitted.fault)
+    // It may have been erased meanwhile.
+    return this.#room === room ? this.#sockets.accept(claims) : answerFault({ reason: "session_unknown" })
   }
 
   /** The owner's directory says which of their tokens are revoked: their sockets are closed. */
@@ -208,7 +256,7 @@ export class Session extends DurableObject<Env> {
       return this.#sockets.fault(socket, { reason: "hello_first" })
     }
     try {
-      sparing(room, () => this.#obey(room, socket, parsed.value))
+      sparing(room, () => obeyFrame(this.#deskOf(room), socket, parsed.value))
     } catch (error) {
       // The client resumes, and asks again.
       log("frame_error", { type: parsed.value.type, message: error instanceof Error ? error.message : "unknown" })
@@ -231,80 +279,40 @@ export class Session extends DurableObject<Env> {
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
   }
 
-  #obey(room: Room, socket: WebSocket, frame: ClientFrame): void {
-    switch (frame.type) {
-      case "hello":
-        return greet(room, this.#sockets, socket, frame)
-      case "send": {
-        if ((frame.attachments ?? []).length > 0) {
-          return this.#sockets.fault(socket, { reason: "not_supported", type: "attachments" }, frame.id)
-        }
-        const accepted = this.#accept(room, frame)
-        if (!accepted.ok) return this.#sockets.fault(socket, accepted.fault, frame.id)
-        return this.#sockets.reply(socket, { type: "ack", id: frame.id, seq: accepted.value.seq })
-      }
-      case "seen":
-        return this.#sockets.see(socket, frame.seq)
-      case "ping":
-        // Only a ping that is not byte for byte the automatic one comes as far as here.
-        return socket.send(PONG_FRAME)
-      case "cancel":
-        return this.#answer(socket, frame.exchange_id, this.#cancel(room, frame.exchange_id))
-      case "approve":
-        this.#answer(socket, frame.call_id, room.turns.approve(frame.call_id, frame.decision))
-        return this.#advance()
-      case "withdraw":
-        return this.#answer(socket, frame.id, room.turns.withdraw(frame.message))
-      case "retry":
-      case "regenerate":
-      case "edit":
-      case "switch":
-        return this.#revise(room, socket, frame)
-    }
-  }
-
   #cancel(room: Room, exchange: string): Result<number> {
     const cancelled = room.turns.cancel(exchange)
     this.#advance()
     return cancelled
   }
 
-  #revise(room: Room, socket: WebSocket, frame: Revision): void {
-    const revised = revise(room, frame)
-    this.#answer(socket, frame.id, revised.ok ? succeed(revised.value.seq) : revised)
-    if (revised.ok && !revised.value.duplicate && frame.type === "edit") this.#touch(room, frame.content, Date.now())
-    this.#advance()
-  }
-
-  #answer(socket: WebSocket, id: string, result: Result<number>): void {
-    if (result.ok) this.#sockets.reply(socket, { type: "ack", id, seq: result.value })
-    else this.#sockets.fault(socket, result.fault, id)
+  #deskOf(room: Room): Desk {
+    return {
+      ...{ room, sockets: this.#sockets },
+      accept: (request) => this.#accept(room, request),
+      cancel: (exchange) => this.#cancel(room, exchange),
+      touch: (words) => this.#touch(words, Date.now()),
+      advance: () => this.#advance(),
+    }
   }
 
   #accept(room: Room, request: SendRequest): Result<Accepted> {
     const now = Date.now()
     const accepted = acceptMessage(room.store, room.turns, request, now, room.maxTokens())
     if (accepted.ok && !accepted.value.duplicate) {
-      this.#touch(room, request.content, now)
+      this.#touch(request.content, now)
       this.#advance()
     }
     return accepted
   }
 
-  /** Lets the directory know that something was said here, and what the session is about. */
-  #touch(room: Room, words: string, now: number): void {
-    // A missed touch costs an old date in a list; the next message mends it.
-    const touched = this.#list(room, titleSession(room.store, words), now)
-    this.ctx.waitUntil(touched.catch(() => log("touch_failed", { id: room.session.id })))
-  }
-
-  async #list({ session: { tenant, user, id } }: Room, title: string, now: number): Promise<void> {
-    await this.env.DIRECTORY.getByName(`${tenant}:${user}`).touch(id, now, title)
+  #touch(words: string, now: number): void {
+    if (this.#listing !== null) this.ctx.waitUntil(this.#listing.touch(words, now))
   }
 
   async #create(owner: Owner, { agent, ...made }: NewSession): Promise<Result<null>> {
     const isOwn = (): Result<null> =>
       this.#roomOf(owner) === null ? fail({ reason: "session_unknown" }) : succeed(null)
+    await this.#erasing?.catch(() => {})
     if (this.#room !== null) return isOwn()
     const { tenant, user } = owner
     const view = await tenantOf(this.env, tenant).view(agent)
@@ -318,18 +326,6 @@ export class Session extends DurableObject<Env> {
     return succeed(null)
   }
 
-  /** What the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays. */
-  async #refresh(room: Room): Promise<void> {
-    const { tenant } = room.session
-    const known = room.agent()
-    const view = await tenantOf(this.env, tenant)
-      .view(known.self.name)
-      .catch(() => null)
-    if (view === null || JSON.stringify(view) === JSON.stringify(known)) return
-    room.store.setAgent(view)
-    room.setAgent(view)
-  }
-
   #roomOf(claims: Owner & Pick<Claims, "scope">): Room | null {
     const room = scopeOf(claims) === "user" ? this.#room : null
     return room !== null && isOwner(room, claims) ? room : null
@@ -337,10 +333,14 @@ export class Session extends DurableObject<Env> {
 
   #enter(): void {
     const { storage } = this.ctx
-    this.#room = openRoom({
+    let listing: Listing | null = null
+    const room = openRoom({
       ...{ storage, env: this.env, sockets: this.#sockets, armAlarm: () => this.#armAlarm() },
-      rename: (title) => this.#rename(title),
+      rename: async (title) => await listing?.rename(title, Date.now()),
     })
+    if (room !== null) listing = listingOf(this.env, room)
+    this.#room = room
+    this.#listing = listing
   }
 
   /** Imports while no turn may begin; those that were asked for meanwhile begin after it. */
@@ -349,7 +349,7 @@ export class Session extends DurableObject<Env> {
     try {
       return await room.turns.hold(async () => {
         const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
-        return await work({ store, nextSeq: host.nextSeq, key, staging: createStaging(this.ctx.storage.sql) })
+        return await work({ store, nextSeq: host.nextSeq, key, staging: createStaging(room.gate.sql) })
       })
     } finally {
       this.#advance()
@@ -359,34 +359,44 @@ export class Session extends DurableObject<Env> {
   /** A file that was being folded when the last process ended. */
   #resumeImport(): void {
     const room = this.#room
-    if (room === null || createStaging(this.ctx.storage.sql).state()?.isDone !== false) return
+    if (room === null || createStaging(room.gate.sql).state()?.isDone !== false) return
     this.ctx.waitUntil(this.#holding(room, (host) => this.#fold(room, host)))
   }
 
   /** Folds what is staged; every client then reads the history that there is now. */
   async #fold(room: Room, host: ImportHost): Promise<void> {
+    const listing = this.#listing
     this.#armAlarm()
     const folded = await foldStaged(host)
     if (folded === null) return
     const epoch = nanoid()
     room.store.setPath(epoch, folded.tip)
     room.setEpoch(epoch)
-    if (folded.title !== "" && room.store.session()?.title === "") await this.#rename(folded.title)
-  }
-
-  async #rename(title: string): Promise<void> {
-    const room = this.#room
-    if (room === null) return
-    room.store.setTitle(title)
-    await this.#list(room, title, Date.now())
+    if (folded.title !== "" && room.store.session()?.title === "") await listing?.rename(folded.title, Date.now())
   }
 
   #advance(): void {
-    if (this.#room !== null) this.ctx.waitUntil(this.#room.turns.advance())
+    if (this.#room !== null) this.ctx.waitUntil(this.#work(this.#room))
+  }
+
+  /** The list of sessions is told when something begins here, and when all has ended. */
+  async #work(room: Room): Promise<void> {
+    const listing = this.#listing
+    try {
+      const advanced = room.turns.advance()
+      const told = listing?.tell()
+      await advanced
+      await told
+      await listing?.tell()
+    } catch (error) {
+      if (!(error instanceof Erased)) throw error
+    }
   }
 
   /** One alarm while turns run: it wakes a process that took over from a killed one. */
   #armAlarm(): void {
+    // What is still under way in an erased session sets none.
+    if (this.#room === null) return
     const now = Date.now()
     const next = now + this.#times.alarmMs
     // Also where one is set for the end of a long wait, which is over now.

@@ -9,7 +9,7 @@ import { isEnded, type MessageStatus } from "../../shared/message.ts"
 import { type Claims, scopeOf } from "../tenant/keys.ts"
 import { isOwner, type Room } from "./room.ts"
 import { finish, type Run } from "./run.ts"
-import { emptyAnswer } from "./turn.ts"
+import { emptyAnswer } from "./opening.ts"
 
 /** How an answer stands: what its producer needs to go on. */
 export interface ExternalState {

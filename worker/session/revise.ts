@@ -14,7 +14,8 @@ import { type Accepted, faultOfContent } from "./accept.ts"
 import { finishedSteps } from "./decide.ts"
 import type { TurnHost } from "./run.ts"
 import type { StoredMessage } from "./rows.ts"
-import { emptyAnswer, type Turns, userMessage } from "./turn.ts"
+import { emptyAnswer, userMessage } from "./opening.ts"
+import type { Turns } from "./turn.ts"
 
 export type Revision = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 

@@ -6,12 +6,14 @@ import { nanoid } from "nanoid"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { AgentView } from "../tenant/agents.ts"
+import { tenantOf } from "../tenant/tenant.ts"
 import { timesFor } from "../times.ts"
 import type { Rename } from "../tool/rename.ts"
 import { type Answerer, answererFor, defaultView } from "./answerer.ts"
 import { type Asked, createAsked } from "./asked.ts"
 import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
+import { createGate, type Gate } from "./erase.ts"
 import { plantStore } from "./plants.ts"
 import type { Reviser } from "./revise.ts"
 import type { SessionRow } from "./rows.ts"
@@ -24,6 +26,8 @@ import { createTurns } from "./turn.ts"
 export interface Room extends Reviser {
   readonly session: SessionRow
   readonly store: Store
+  /** The way to its rows, which an erasing shuts. */
+  readonly gate: Gate
   /** Changes whenever another version becomes active. */
   readonly epoch: () => string
   /** The newest seq that was given. */
@@ -47,9 +51,10 @@ export interface RoomParts {
 
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
 export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts): Room | null {
+  const gate = createGate(storage.sql)
   const store = plantStore(
     env.PLANT,
-    createStore(storage.sql, (write) => storage.transactionSync(write)),
+    createStore(gate.sql, (write) => storage.transactionSync(write)),
   )
   const session = store.session()
   if (session === null) return null
@@ -85,9 +90,20 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
     sockets.renew(epoch, seq)
   }
   return {
-    ...{ session, store, host, turns, asking, asked, setAgent, setEpoch, epoch: () => epoch, lastSeq: () => seq },
+    ...{ session, store, gate, host, turns, asking, asked, setAgent, setEpoch, epoch: () => epoch, lastSeq: () => seq },
     ...{ agent: () => agent, maxTokens: () => answerer.maxTokens },
   }
+}
+
+/** What the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays. */
+export async function refreshAgent(env: Env, room: Room): Promise<void> {
+  const known = room.agent()
+  const view = await tenantOf(env, room.session.tenant)
+    .view(known.self.name)
+    .catch(() => null)
+  if (view === null || JSON.stringify(view) === JSON.stringify(known)) return
+  room.store.setAgent(view)
+  room.setAgent(view)
 }
 
 /** Whether these claims are those of the session's owner (law 12). */

@@ -54,6 +54,8 @@ export interface Sockets {
   fault(socket: WebSocket, fault: Fault, id?: string): void
   /** The socket's attachment, or null (and closed) where its token has run out or was revoked. */
   attend(socket: WebSocket): Attachment | null
+  /** Closes all sockets with a fault, and forgets what was sent. */
+  dismiss(why: Fault): void
   /** Closes the sockets of revoked tokens, and from now on also those that come late. */
   revoke(newest: Revoked): void
 }
@@ -85,14 +87,18 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
     reply(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
     if (close !== null) socket.close(close, text)
   }
+  /** A client that does not hang up may go on talking, also after this object slept and knows not why it was closed. */
+  const expire = (socket: WebSocket): void => {
+    const attachment = attachmentOf(socket)
+    attach(socket, { ...attachment, claims: { ...attachment.claims, expires: 0 } })
+  }
   const attend = (socket: WebSocket): Attachment | null => {
     const attachment = attachmentOf(socket)
     const { claims } = attachment
     const isLate = claims.expires * 1000 <= now()
     if (!isLate && !isRevoked(claims, revoked)) return attachment
     fault(socket, { reason: isLate ? "token_expired" : "token_revoked" })
-    // A client that does not hang up may go on talking, also after this object slept and knows of no revocation.
-    attach(socket, { ...attachment, claims: { ...claims, expires: 0 } })
+    expire(socket)
     return null
   }
 
@@ -132,6 +138,13 @@ export function createSockets(ctx: DurableObjectState, now: () => number): Socke
       attach(server, { claims, isGreeted: false, last: null, unseen: 0, unseenChars: 0, live: true })
       attend(server)
       return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
+    },
+    dismiss(why) {
+      ring.clear()
+      for (const socket of ctx.getWebSockets()) {
+        fault(socket, why)
+        expire(socket)
+      }
     },
     revoke(newest) {
       if (newest.n >= revoked.n) revoked = newest

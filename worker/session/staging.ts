@@ -2,6 +2,7 @@
  * staging.ts: the rows of a file that is being imported, until each of its turns is folded.
  */
 
+import type { Sql } from "./erase.ts"
 import { toJson } from "./rows.ts"
 
 /** How an import stands, in the session's row. */
@@ -26,7 +27,7 @@ export interface StagedLine {
 
 export type Staging = ReturnType<typeof createStaging>
 
-export function createStaging(sql: SqlStorage) {
+export function createStaging(sql: Sql) {
   const linesOf = (query: string, ...values: SqlStorageValue[]): StagedLine[] =>
     sql.exec<{ n: number; at: number; line: string }>(query, ...values).toArray()
   return {

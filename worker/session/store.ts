@@ -35,6 +35,7 @@ import {
   toJson,
   withdrawnOf,
 } from "./rows.ts"
+import type { Sql } from "./erase.ts"
 
 export type Store = ReturnType<typeof createStore>
 
@@ -48,7 +49,7 @@ export interface Found {
 }
 
 /** `atomically` runs writes all or none; without it (in tests) each statement stands alone. */
-export function createStore(sql: SqlStorage, atomically: <T>(write: () => T) => T = (write) => write()) {
+export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (write) => write()) {
   const rows = { read: 0, written: 0 }
   const all = (query: string, ...bindings: SqlStorageValue[]): Row[] => {
     const cursor = sql.exec<Row>(query, ...bindings)

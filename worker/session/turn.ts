@@ -6,15 +6,17 @@
  * (cancel, approve) is first written, and then `advance` finds it.
  */
 
-import type { AgentTag, TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { callsOf, isEnded, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
+import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/message.ts"
 import { withoutApproval } from "./answerer.ts"
 import { channelOf } from "./ask-rows.ts"
+import { Erased } from "./erase.ts"
 import { askedIn, isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
-import { notRunning, withdraw } from "./quiet.ts"
+import { beginNext, beginTurn, enqueue } from "./opening.ts"
 import { endSilent, keepTold, producerOf } from "./producer.ts"
+import { notRunning, withdraw } from "./quiet.ts"
 import {
   cancelRun,
   createBell,
@@ -54,6 +56,10 @@ export interface Turns {
   isActive(): boolean
   /** Does something during which no turn may begin: what is sent meanwhile waits in the queue. `advance` goes on after it. */
   hold<T>(work: () => Promise<T>): Promise<T>
+  /** A model or its tools are at work, or about to be; not where a person is waited for. */
+  isRunning(): boolean
+  /** The session is erased: stops whatever runs, and nothing begins any more. Writes nothing. */
+  stop(): void
   /** Exchange whose answer runs or waits; null where none does. */
   exchange(): string | null
   /** When the object has to be woken, in milliseconds since 1970; null: nothing is under way. */
@@ -67,12 +73,14 @@ export function createTurns(host: TurnHost): Turns {
   let run: Run | null = null
   let advancing: Promise<void> | null = null
   let isHeld = false
+  let isStopped = false
   const running = (): Run | null => (run === null || isOver(run) ? null : run)
 
   const moveAll = async (): Promise<void> => {
     if (isHeld) return
     run = running() ?? recoverSafely(host)
     for (;;) {
+      if (isStopped) return
       const rows = store.rows()
       // One that could not even be ended stays the newest: the alarm tries again.
       if (running() === null) host.atRest()
@@ -183,6 +191,14 @@ export function createTurns(host: TurnHost): Turns {
       settle(wanted, [call_id])
       return succeed(newestOf(host)?.seq ?? stored.seq)
     },
+    isRunning() {
+      const status = store.newestAnswer()?.status
+      return status === "running" || (status !== "waiting" && store.countQueued() > 0)
+    },
+    stop() {
+      isStopped = true
+      if (run !== null) letGo(run)
+    },
     exchange: () => (isUnderWay(host) ? (newestOf(host)?.message.exchange_id ?? null) : null),
     nextAlarm() {
       // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
@@ -230,8 +246,9 @@ async function moveSafely(host: TurnHost, run: Run): Promise<boolean> {
     await move(host, run)
     return true
   } catch (error) {
-    host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
     letGo(run)
+    if (error instanceof Erased) return false
+    host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
     endStored(host)
     return false
   }
@@ -328,62 +345,4 @@ function recover(host: TurnHost): Run | null {
   letGo(run)
   host.log("turn_end", { status: "interrupted", reason: "process_restart" })
   return null
-}
-
-/** Stores and shows a message and the empty answer to it; the one that waited at `n` of the queue waits no more. */
-function beginTurn(host: TurnHost, user: Message, n: number | null = null): number {
-  const { store, sockets } = host
-  const pos = store.newestPos() + 1
-  const question: StoredMessage = { pos, parent: store.tip(), seq: host.nextSeq(), deadline: null, message: user }
-  const head = { id: host.nextId(), exchange_id: user.id, agent: backTo(user.agent) }
-  const answer = emptyAnswer(host, { pos: pos + 1, parent: pos }, head)
-  store.atomically(() => {
-    if (n !== null) store.dropQueued(n)
-    store.insertMessage(question)
-    store.insertMessage(answer)
-  })
-  sockets.sendMessage(question)
-  sockets.sendMessage(answer)
-  host.armAlarm()
-  return question.seq
-}
-
-/** The answer to what an agent asked goes back to it; that to what an agent answered is the reader's. */
-function backTo(agent: AgentTag | null): AgentTag | null {
-  return agent === null || agent.call_id !== undefined ? null : { ...agent, direction: "sent" }
-}
-
-/** An answer before anything happened in it. It is given its seq here, so it is to be stored at once. */
-export function emptyAnswer(
-  host: TurnHost,
-  place: Pick<StoredMessage, "pos" | "parent">,
-  head: Pick<Message, "id" | "exchange_id"> & Partial<Message>,
-): StoredMessage {
-  const now = host.now()
-  const message = openMessage({ role: "assistant", timestamp: new Date(now).toISOString(), ...head })
-  return { ...place, seq: host.nextSeq(), deadline: now + host.times.turnMs, message }
-}
-
-function beginNext(host: TurnHost): boolean {
-  const next = host.store.nextQueued()
-  if (next === null) return false
-  beginTurn(host, { ...next.message, status: "completed" }, next.n)
-  return true
-}
-
-function enqueue(host: TurnHost, user: Message): number {
-  const seq = host.nextSeq()
-  const message: Message = { ...user, status: "queued" }
-  host.store.pushQueue(message, seq)
-  host.sockets.sendMessage({ pos: 0, parent: null, seq, deadline: null, message })
-  host.armAlarm()
-  return seq
-}
-
-/** A user's message as it is accepted; its content was checked before. */
-export function userMessage(id: string, content: string, now: number, reply_to: string | null): Message {
-  // The store is UTF-8: what cannot be said in it is said with U+FFFD, in the frame too (law 1).
-  const words = content.toWellFormed()
-  const timestamp = new Date(now).toISOString()
-  return openMessage({ id, role: "user", exchange_id: id, status: "completed", words, timestamp, reply_to })
 }

@@ -23,10 +23,12 @@ const MIGRATIONS: readonly string[] = [
      created INTEGER NOT NULL, active INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX sessions_active ON sessions (active, created)`,
   LEDGER_TABLES,
+  "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 ]
 
 /** The newest activity first. */
-export const LIST_SQL = "SELECT id, title, created, active FROM sessions ORDER BY active DESC, created DESC LIMIT ?"
+export const LIST_SQL =
+  "SELECT id, title, created, active, running FROM sessions ORDER BY active DESC, created DESC LIMIT ?"
 
 /** What a session was not told is told again so often, in milliseconds. SPEC AU8. */
 const RETELL_MS = 10_000
@@ -74,8 +76,24 @@ export class Directory extends DurableObject<Env> {
   list(limit: number): SessionSummary[] {
     if (!isBegun(this.ctx.storage.sql)) return []
     return this.ctx.storage.sql
-      .exec<{ id: string; title: string; created: number; active: number }>(LIST_SQL, limit)
+      .exec<Omit<SessionSummary, "running"> & { running: number }>(LIST_SQL, limit)
       .toArray()
+      .map((row) => ({ ...row, running: row.running === 1 }))
+  }
+
+  /** Something runs there now, or nothing does any more. Writes only what changes. */
+  mark(id: string, running: boolean): void {
+    if (!isBegun(this.ctx.storage.sql)) return
+    const now = running ? 1 : 0
+    this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", now, id, now)
+  }
+
+  /** A session is no more: neither is it listed nor told of revocations. False where it was not listed. */
+  remove(id: string): boolean {
+    const { sql } = this.ctx.storage
+    if (!isBegun(sql)) return false
+    this.#ledger.release(id)
+    return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
   /** Which of this user's tokens are revoked. */

@@ -79,6 +79,11 @@ export function createLedger(sql: SqlStorage) {
       all("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
     },
 
+    /** It is no more, and its sockets are closed. */
+    release(session: string): void {
+      all("DELETE FROM holder WHERE session = ?", session)
+    },
+
     prune(now: number): void {
       all("DELETE FROM revoked WHERE expires <= ?", now)
       all("DELETE FROM holder WHERE until <= ?", now)

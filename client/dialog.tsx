@@ -1,0 +1,47 @@
+/**
+ * dialog.tsx: a box that has to be answered before the page goes on. The browser holds the focus inside it.
+ */
+
+import type { ComponentChildren, VNode } from "preact"
+import { useLayoutEffect, useRef } from "preact/hooks"
+
+interface DialogProps {
+  readonly title: string
+  readonly role?: "dialog" | "alertdialog"
+  readonly onCancel: () => void
+  readonly children: ComponentChildren
+}
+
+export function Dialog({ title, role = "dialog", onCancel, children }: DialogProps): VNode {
+  const box = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    box.current?.showModal()
+    box.current?.querySelector<HTMLElement>("[data-first]")?.focus()
+  }, [])
+  return (
+    <dialog
+      class="box"
+      ref={box}
+      role={role}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault()
+        onCancel()
+      }}
+      onKeyDown={(event) => {
+        // The page's own Escape would stop an answer behind the box.
+        if (event.key !== "Escape" || event.isComposing) return
+        event.preventDefault()
+        onCancel()
+      }}
+      onClick={(event) => {
+        if (event.target === box.current) onCancel()
+      }}
+    >
+      <div>
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,47 @@
+/**
+ * cut.ts: a file of lines as pieces that one request may carry, each ended by a line's end.
+ *
+ * Reads only around the cuts: a piece is a view of the file, not a copy. Source: SPEC PG35.
+ */
+
+import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
+
+/** Looked through at once for a line's end, in bytes. */
+const STEP_BYTES = 256 * 1024
+const LINE_END = 10
+
+/** Null where a line is longer than any that would be taken. */
+export async function cutAtLines(file: Blob, max = MAX_IMPORT_BYTES): Promise<readonly Blob[] | null> {
+  const parts: Blob[] = []
+  let from = 0
+  while (file.size - from > max) {
+    const end = await lastLineEnd(file, from, from + max)
+    if (end === null) return null
+    parts.push(file.slice(from, end))
+    from = end
+  }
+  return [...parts, file.slice(from)]
+}
+
+/** Just behind the last line's end before `to`. */
+async function lastLineEnd(file: Blob, from: number, to: number): Promise<number | null> {
+  const floor = Math.max(from, to - MAX_IMPORT_LINE_BYTES)
+  for (let high = to; high > floor; high -= STEP_BYTES) {
+    const low = Math.max(floor, high - STEP_BYTES)
+    const bytes = new Uint8Array(await file.slice(low, high).arrayBuffer())
+    const at = bytes.lastIndexOf(LINE_END)
+    if (at >= 0) return low + at + 1
+  }
+  return null
+}
+
+/** Is it packed? By its first bytes: names lie. */
+export async function isPacked(file: Blob): Promise<boolean> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  return first === 0x1f && second === 0x8b
+}
+
+/** Is it one JSON list, which cannot be cut at lines? */
+export async function isOneList(file: Blob): Promise<boolean> {
+  return /^\s*\[/.test(await file.slice(0, 256).text())
+}

@@ -1,0 +1,102 @@
+/**
+ * place.tsx: where an import begins: a button, and any file that is dropped on the page.
+ *
+ * Its code is fetched when it is wanted. Source: SPEC PG35.
+ */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import type { Chat } from "../chat.ts"
+import { nameOf } from "../sessions.ts"
+import type { Importer } from "./importer.ts"
+
+type ImportCode = typeof import("./dialog.tsx")
+
+interface ImportPlaceProps {
+  readonly chat: Chat
+  /** Something takes the drawer's place. */
+  readonly onOpen: () => void
+}
+
+export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
+  const code = useSignal<ImportCode | null>(null)
+  const isOpen = useSignal(false)
+  const isOver = useSignal(false)
+  const importer = useRef<Importer | null>(null)
+  const button = useRef<HTMLButtonElement>(null)
+
+  const open = async (): Promise<void> => {
+    onOpen()
+    try {
+      code.value ??= await import("./dialog.tsx")
+      importer.current ??= code.value.createImporter(chat.importing)
+      isOpen.value = true
+    } catch {
+      chat.sessions.tell("The import could not be loaded. Try again in a moment.", true)
+    }
+  }
+  const close = (): void => {
+    isOpen.value = false
+    const stage = importer.current?.stage.peek().at
+    if (stage === "sending" || stage === "folding") importer.current?.cancel()
+    else importer.current?.reset()
+    button.current?.focus()
+  }
+  const take = async (file: File): Promise<void> => {
+    await open()
+    const { current } = importer
+    if (current === null || current.isBusy) return
+    await current.start(file)
+    const stage = current.stage.peek()
+    if (stage.at !== "done") return
+    await chat.openImported(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
+    if (stage.skipped > 0) return
+    close()
+    chat.sessions.tell(`“${nameOf(chat.sessions.find(stage.session)?.title)}” was imported.`)
+  }
+  const taken = useRef(take)
+  taken.current = take
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes("Files") !== true) return
+      // Else the browser leaves the page for the file.
+      event.preventDefault()
+      isOver.value = event.type === "dragover"
+      const file = event.type === "drop" ? event.dataTransfer.files[0] : undefined
+      if (file !== undefined) void taken.current(file)
+    }
+    const leave = (): void => {
+      isOver.value = false
+    }
+    addEventListener("dragover", over)
+    addEventListener("drop", over)
+    addEventListener("dragleave", leave)
+    return () => {
+      removeEventListener("dragover", over)
+      removeEventListener("drop", over)
+      removeEventListener("dragleave", leave)
+    }
+  }, [])
+  const Box = code.value?.ImportDialog
+  return (
+    <>
+      <button
+        type="button"
+        class="import"
+        ref={button}
+        aria-haspopup="dialog"
+        data-over={isOver.value ? "" : undefined}
+        onClick={() => void open()}
+      >
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
+        </svg>
+        {isOver.value ? "Drop it to import it" : "Import a conversation"}
+      </button>
+      {isOpen.value && Box !== undefined && importer.current !== null && (
+        <Box importer={importer.current} onFile={(file) => void take(file)} onClose={close} />
+      )}
+    </>
+  )
+}

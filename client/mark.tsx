@@ -1,0 +1,13 @@
+/** mark.tsx: our sign: a card with its cue, the corner that is about to be turned. */
+
+import type { VNode } from "preact"
+
+export function Mark(): VNode {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect x="4.5" y="8" width="23" height="17" rx="4.5" />
+      <path d="M10 14h8" />
+      <path class="cue" d="M10 19.5h12" />
+    </svg>
+  )
+}

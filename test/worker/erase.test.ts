@@ -1,0 +1,218 @@
+/** erase.test.ts: sessions are named and erased by their owner, and the list knows which of them are at work. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import type { SessionSummary } from "../../shared/frame.ts"
+import { call, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./call.ts"
+import { call as asks, pause, say, script } from "./follow.ts"
+
+const objectOf = (id: string, tenant = "era") => env.SESSION.getByName(`${tenant}:${id}`)
+const listOf = async (token: string): Promise<SessionSummary[]> => (await call("/v1/sessions", { token })).json.sessions
+const remove = (id: string, token: string) => call(`/v1/sessions/${id}`, { method: "DELETE", token })
+const send = (id: string, token: string, content: string, message = "m1") =>
+  call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: message, content }) })
+const pageOf = async (id: string, token: string) =>
+  (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token })).json
+
+/** All that the object keeps: tables and the alarm. */
+async function keptIn(id: string): Promise<{ readonly tables: string[]; readonly alarm: number | null }> {
+  const alarm = await runInDurableObject(objectOf(id), (_object, { storage }) => storage.getAlarm())
+  return { tables: await tablesOf(objectOf(id)), alarm }
+}
+
+async function untilShown(id: string, token: string): Promise<void> {
+  await expect
+    .poll(async () => (await pageOf(id, token)).messages.at(-1)?.segments.length, { timeout: 8_000 })
+    .toBeGreaterThan(0)
+}
+
+/** Longer than anything below dawdles, in milliseconds. */
+const LATE_MS = 900
+const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
+describe("a title", () => {
+  const patch = (id: string, token: string, body: object) =>
+    call(`/v1/sessions/${id}`, { method: "PATCH", token, body: JSON.stringify(body) })
+
+  test("[RT9] is changed in the session and in the list, and the session stays where it stood there", async () => {
+    const token = await tokenOf("era", "title")
+    const [one, two] = [await makeSession(token, "One"), await makeSession(token, "Two")]
+    await send(two, token, "/say hi")
+    const before = await listOf(token)
+    expect(await patch(one, token, { title: "  Rain or shine " })).toMatchObject({
+      ...{ status: 200, json: { id: one, title: "Rain or shine" } },
+    })
+    const after = await listOf(token)
+    expect(after.map(({ title }) => title)).toEqual(["Two", "Rain or shine"])
+    expect(after.map(({ active }) => active)).toEqual(before.map(({ active }) => active))
+    // The first words do not take the name's place.
+    await send(one, token, "/say other words")
+    await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
+  })
+
+  test("[RT9] that is none, too long, or another's is refused, and nothing changes", async () => {
+    const token = await tokenOf("era", "titles")
+    const id = await makeSession(token, "Mine")
+    for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
+      expect(await patch(id, token, { title })).toEqual(refusal(400, "field_invalid"))
+    }
+    for (const other of [await tokenOf("era", "eve"), await tokenOf("else", "titles")]) {
+      expect(await patch(id, other, { title: "Theirs" })).toEqual(refusal(404, "session_unknown"))
+    }
+    expect(await patch("no.such", token, { title: "x" })).toEqual(refusal(404, "session_unknown"))
+    expect((await listOf(token)).map(({ title }) => title)).toEqual(["Mine"])
+  })
+})
+
+describe("a session that is erased", () => {
+  test("[RT9] leaves no row, no alarm, no socket and no place in the list; asked again it is unknown", async () => {
+    const token = await tokenOf("era", "ada")
+    const id = await makeSession(token)
+    const line = await openSocket(id, token)
+    await send(id, token, "/say hello")
+    await untilShown(id, token)
+    const gone = await remove(id, token)
+    expect({ status: gone.status, text: gone.text }).toEqual({ status: 204, text: "" })
+    expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
+    expect(await listOf(token)).toEqual([])
+    await expect.poll(() => line.closed).toBe(4404)
+    expect(line.heard.at(-1)).toBe("session_unknown")
+    const holders = await runInDurableObject(env.DIRECTORY.getByName("era:ada"), (_object, { storage }) =>
+      storage.sql.exec("SELECT session FROM holder").toArray(),
+    )
+    expect(holders).toEqual([])
+    for (const path of ["conversation/recent", "events"]) {
+      expect(await call(`/v1/sessions/${id}/${path}`, { token })).toEqual(refusal(404, "session_unknown"))
+    }
+    expect(await remove(id, token)).toEqual(refusal(404, "session_unknown"))
+  })
+
+  test.each([
+    ["a model that still talks", script([say("one "), pause(500), say("two"), pause(100), say("three")])],
+    ["a tool that still works", script([say("one"), asks("probe_slow", { ms: 500 })], [say("done")])],
+    ["a call that waits for leave", script([say("one"), asks("probe_ask", { ms: 1 })], [say("done")])],
+  ])("[RT9] %s writes nothing afterwards, nor into a new session of the same id", async (what, words) => {
+    const token = await tokenOf("era", what.replaceAll(" ", "_"))
+    const id = await makeSession(token)
+    const line = await openSocket(id, token)
+    await send(id, token, words)
+    await send(id, token, "/say queued", "m2")
+    await untilShown(id, token)
+    expect((await remove(id, token)).status).toBe(204)
+    await later(LATE_MS)
+    expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
+
+    // Once more, with a fresh one in its place at once.
+    const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
+    expect(again.status).toBe(201)
+    await send(id, token, words)
+    await untilShown(id, token)
+    expect((await remove(id, token)).status).toBe(204)
+    await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "Newer" }) })
+    await later(LATE_MS)
+    expect(await pageOf(id, token)).toMatchObject({ messages: [], has_more: false, seq: 0 })
+    await expect.poll(async () => await listOf(token)).toMatchObject([{ id, title: "Newer", running: false }])
+    line.socket.close()
+  })
+
+  test("[RT9] a late alarm does nothing, also after the object was out of memory", async () => {
+    const token = await tokenOf("era", "alarm")
+    const id = await makeSession(token)
+    await send(id, token, script([say("one"), pause(300), say("two")]))
+    await untilShown(id, token)
+    await remove(id, token)
+    await runInDurableObject(objectOf(id), (object) => object.alarm())
+    expect(await runDurableObjectAlarm(objectOf(id))).toBe(false)
+    await evictDurableObject(objectOf(id))
+    await runInDurableObject(objectOf(id), (object) => object.alarm())
+    expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
+  })
+
+  test("[RT9] a socket that does not hang up cannot talk to the next session of that id", async () => {
+    const token = await tokenOf("era", "ghost")
+    const id = await makeSession(token)
+    const line = await openSocket(id, token)
+    await remove(id, token)
+    await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
+    try {
+      line.socket.send(JSON.stringify({ type: "send", id: "ghost", content: "boo" }))
+    } catch {
+      // It is closed already.
+    }
+    await later(100)
+    expect((await pageOf(id, token)).messages).toEqual([])
+  })
+
+  test("[RT9] is its owner's alone to erase", async () => {
+    const token = await tokenOf("era", "own")
+    const id = await makeSession(token, "Kept")
+    for (const other of [await tokenOf("era", "eve"), await tokenOf("else", "own")]) {
+      expect(await remove(id, other)).toEqual(refusal(404, "session_unknown"))
+    }
+    expect(await remove("no.such", token)).toEqual(refusal(404, "session_unknown"))
+    expect(await listOf(token)).toMatchObject([{ id, title: "Kept" }])
+    expect((await pageOf(id, token)).messages).toEqual([])
+  })
+
+  test("[RT9] whose erasing ended half-way goes from the list when it is asked again", async () => {
+    const token = await tokenOf("era", "half")
+    const id = await makeSession(token)
+    // Erased, and the process died before the list was told.
+    await runInDurableObject(objectOf(id), (_object, { storage }) => storage.deleteAll())
+    await evictDurableObject(objectOf(id))
+    expect((await listOf(token)).map((one) => one.id)).toEqual([id])
+    expect((await remove(id, token)).status).toBe(204)
+    expect(await listOf(token)).toEqual([])
+    expect(await tablesOf(objectOf(id))).toEqual([])
+  })
+})
+
+describe("what runs", () => {
+  const running = async (token: string) => (await listOf(token)).map((one) => one.running)
+
+  test("[DI5] is marked in the list from its beginning to the end of the last turn", async () => {
+    const token = await tokenOf("era", "run")
+    const id = await makeSession(token)
+    expect(await running(token)).toEqual([false])
+    await send(id, token, script([say("one"), pause(600), say("two")]))
+    await send(id, token, script([say("three"), pause(300)]), "m2")
+    await expect.poll(() => running(token)).toEqual([true])
+    await later(700)
+    expect(await running(token)).toEqual([true])
+    await expect.poll(() => running(token), { timeout: 5_000 }).toEqual([false])
+    expect((await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
+  })
+
+  test("[DI5] a turn that waits for its reader is not marked; stopped ones neither", async () => {
+    const token = await tokenOf("era", "wait")
+    const id = await makeSession(token)
+    await send(id, token, script([asks("probe_ask", { ms: 1 })], [say("done")]))
+    await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.status).toBe("waiting")
+    await expect.poll(() => running(token)).toEqual([false])
+    await send(id, token, script([say("one"), pause(5_000)]), "m2")
+    const newest = async () => (await pageOf(id, token)).messages.at(-1)
+    const shown = async () => [(await newest())?.role, (await newest())?.exchange_id, (await newest())?.segments.length]
+    await expect.poll(shown).toEqual(["assistant", "m2", 1])
+    expect(await running(token)).toEqual([true])
+    expect((await call(`/v1/sessions/${id}/cancel`, { method: "POST", token, body: "{}" })).status).toBe(200)
+    await expect.poll(() => running(token)).toEqual([false])
+  })
+
+  test("[DI5] a mark that a killed process left behind goes when the session wakes", async () => {
+    const token = await tokenOf("era", "kill")
+    const id = await makeSession(token)
+    await env.DIRECTORY.getByName("era:kill").mark(id, true)
+    expect(await running(token)).toEqual([true])
+    await evictDurableObject(objectOf(id))
+    await pageOf(id, token)
+    await expect.poll(() => running(token)).toEqual([false])
+  })
+
+  test("[DI5] marking an unknown session, or in an unknown list, writes nothing", async () => {
+    const stub = env.DIRECTORY.getByName("era:nobody")
+    await stub.mark("ghost", true)
+    expect(await stub.remove("ghost")).toBe(false)
+    expect(await tablesOf(stub)).toEqual([])
+  })
+})
