@@ -3,6 +3,7 @@
  */
 
 import { Hono } from "hono"
+import { agents } from "./routes/agents.ts"
 import { type App, answerError, answerFault } from "./routes/answer.ts"
 import { devToken } from "./routes/dev-token.ts"
 import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"
@@ -24,6 +25,7 @@ app.use("/external/*", checkOrigin)
 app.route("/healthz", health)
 app.route("/v1/dev/token", devToken)
 app.route("/v1/tokens", tokens)
+app.route("/v1/agents", agents)
 app.route("/v1/sessions", sessions)
 app.route("/external/sessions", external)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"
-import { type Message } from "../../shared/message.ts"
+import type { Message } from "../../shared/message.ts"
 import { parseRecord } from "../../shared/record.ts"
 import { segmentsOf } from "../../shared/segment.ts"
 import { answerOfGolden, questionOf } from "../support/golden-messages.ts"

@@ -6,7 +6,9 @@ import { MAX_AGENTS } from "../../shared/limits.ts"
 import { DEFAULT_AGENTS } from "../../worker/tenant/agents.ts"
 import { answerTo, freshSession, say, script, textIn, toolsIn } from "./follow.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { tablesOf } from "./call.ts"
+import { nanoid } from "nanoid"
+import { issueToken } from "../../worker/tenant/keys.ts"
+import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./call.ts"
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const agent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
@@ -36,6 +38,62 @@ describe("agents of a tenant", () => {
     for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++) expect((await tenant.put(agent(`a${n}`))).ok).toBe(true)
     expect(await tenant.put(agent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
     expect((await tenant.put(agent("a9"))).ok).toBe(true)
+  })
+})
+
+describe("the routes", () => {
+  const admin = (tenant: string) =>
+    issueToken(
+      { tenant, user: "root", expires: nowSeconds() + 600, token: nanoid(), issued: Date.now() / 1000, scope: "admin" },
+      SECRET,
+    )
+  const body = JSON.stringify({ description: "Writes.", prompt: "You write.", tools: ["weather"] })
+
+  test("[AG1] an administrator configures, a user is told the names, and a session is made with one", async () => {
+    const [root, ada] = [await admin("routed"), await tokenOf("routed", "ada")]
+    const put = await call("/v1/agents/writer", { method: "PUT", token: root, body })
+    expect(put).toMatchObject({ status: 200, json: { name: "writer", model: null, tools: ["weather"] } })
+    const shown = await call("/v1/agents", { token: ada })
+    expect(shown.json.agents.at(-1)).toEqual({ name: "writer", description: "Writes." })
+    expect((await call("/v1/agents", { token: root })).json.agents.at(-1)).toMatchObject({ prompt: "You write." })
+    const made = await call("/v1/sessions", { method: "POST", token: ada, body: '{"id":"w1","agent":"writer"}' })
+    expect(made.status).toBe(201)
+    const unknown = await call("/v1/sessions", { method: "POST", token: ada, body: '{"agent":"nobody"}' })
+    expect(unknown).toEqual(refusal(404, "agent_unknown"))
+    expect((await call("/v1/agents/writer", { method: "DELETE", token: root })).status).toBe(204)
+    expect(await call("/v1/agents/writer", { method: "DELETE", token: root })).toEqual(refusal(404, "agent_unknown"))
+    // Another tenant has its own.
+    expect((await call("/v1/agents", { token: await tokenOf("other", "ada") })).json.agents).toHaveLength(3)
+  })
+
+  test.each([
+    ["no name", "/v1/agents/Bad%20Name", body, 400, "field_invalid"],
+    ["no prompt", "/v1/agents/a", '{"description":""}', 400, "field_invalid"],
+    [
+      "a tool that there is not",
+      "/v1/agents/a",
+      '{"description":"","prompt":"x","tools":["rm"]}',
+      400,
+      "field_invalid",
+    ],
+    [
+      "a prompt that is too long",
+      "/v1/agents/a",
+      JSON.stringify({ description: "", prompt: "x".repeat(20_000) }),
+      400,
+      "field_invalid",
+    ],
+  ])("[AG1] %s is refused", async (_name, path, sent, status, code) => {
+    expect(await call(path, { method: "PUT", token: await admin("refused"), body: sent })).toEqual(
+      refusal(status, code),
+    )
+    expect(await tablesOf(stub("refused"))).toEqual([])
+  })
+
+  test("[AG1] a user's token configures nothing", async () => {
+    const ada = await tokenOf("guarded", "ada")
+    expect(await call("/v1/agents/a", { method: "PUT", token: ada, body })).toEqual(refusal(403, "scope_denied"))
+    expect(await call("/v1/agents/a", { method: "DELETE", token: ada })).toEqual(refusal(403, "scope_denied"))
   })
 })
 

@@ -14,6 +14,7 @@ import {
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { agentNameSchema } from "../tenant/agents.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"
@@ -28,7 +29,12 @@ const titleSchema = v.pipe(
 )
 
 /** With an id of the client's own, a session that is asked for twice is made once. */
-const createSchema = v.object({ id: v.optional(idSchema), title: v.optional(titleSchema, "") })
+const createSchema = v.object({
+  id: v.optional(idSchema),
+  title: v.optional(titleSchema, ""),
+  /** Who answers in it. */
+  agent: v.optional(agentNameSchema),
+})
 
 /** A title of nothing but white space is none. */
 const retitleSchema = v.object({ title: v.pipe(titleSchema, v.trim(), v.nonEmpty()) })
@@ -72,8 +78,8 @@ sessions.post("/", async (context) => {
   const body = await readBody(context, createSchema)
   if (!body.ok) return answerFault(body.fault)
   const claims = context.get("claims")
-  const { title, id = nanoid() } = body.value
-  const made = await context.env.SESSION.getByName(`${claims.tenant}:${id}`).create(claims, id, title)
+  const { title, agent, id = nanoid() } = body.value
+  const made = await context.env.SESSION.getByName(`${claims.tenant}:${id}`).create(claims, id, title, agent)
   if (!made.ok) return answerFault(made.fault)
   const created = Date.now()
   await directoryOf(context.env, claims).add(id, title, created)

@@ -12,6 +12,12 @@ import { utf8Bytes } from "../../shared/truncate.ts"
 import { isQuiet, type StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
 
+/** A page as JSON, and the rows that it took. */
+export interface PageText {
+  readonly json: string
+  readonly rowsRead: number
+}
+
 export interface PageQuery {
   /** Messages, 1 to MAX_PAGE_MESSAGES. */
   readonly limit: number

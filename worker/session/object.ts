@@ -25,26 +25,15 @@ import { createDoor, type Door, type Taken } from "./external.ts"
 import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
 import { createStaging } from "./staging.ts"
 import { type Listing, listingOf } from "./listing.ts"
-import { type PageQuery, pageJson } from "./history.ts"
+import { type PageQuery, type PageText, pageJson } from "./history.ts"
 import { type Desk, obeyFrame } from "./obey.ts"
 import type { ExternalState, ToldWhole, Where } from "./outside.ts"
 import { plantSockets } from "./plants.ts"
 import { isOwner, log, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
-import type { SessionRow } from "./rows.ts"
+import type { NewSession } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
 import { createStore } from "./store.ts"
-
-/** A session that is to be made. */
-interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
-  /** Name of the one who answers in it. */
-  readonly agent: string
-}
-
-export interface PageText {
-  readonly json: string
-  readonly rowsRead: number
-}
 
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets

@@ -39,6 +39,12 @@ export interface SessionRow {
   readonly family: Family
 }
 
+/** A session that is to be made. */
+export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
+  /** Name of the one who answers in it. */
+  readonly agent: string
+}
+
 /** The session in which a person talks, and its agent: those that are asked there, and by these, have one session each. */
 export interface Family {
   readonly session: string
