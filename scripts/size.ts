@@ -15,7 +15,7 @@ import { QUIET_ENV } from "./group.ts"
 /** JavaScript a reader waits for. */
 const FIRST_VIEW_BUDGET_KB = 35
 /** What every cold start has to load. */
-const WORKER_BUDGET_KB = 150
+const WORKER_BUDGET_KB = 180
 
 const PAGE = "dist/client"
 const WORKER = "dist/cuecard"
