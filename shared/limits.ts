@@ -220,6 +220,9 @@ export const PRODUCER_TURN_MS = 4 * 60 * 60_000
 /** Longest line of a producer outside, in bytes: the largest stored result, twice escaped. SPEC EX10. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 
+/** Largest body of one request of a producer outside, in bytes: more than any answer comes to; hours of empty lines fit. SPEC EX10. */
+export const MAX_EXTERNAL_BODY_BYTES = 256 * 1024 * 1024
+
 /** Parts of one answer from outside: thoughts, texts and calls. Each costs a little with every window. SPEC EX10. */
 export const MAX_EXTERNAL_PARTS = 4_000
 

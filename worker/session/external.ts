@@ -14,9 +14,11 @@ import { parseJson } from "../../shared/frame.ts"
 import {
   MAX_ANSWER_CHARS,
   MAX_BAD_LINES,
+  MAX_EXTERNAL_BODY_BYTES,
   MAX_EXTERNAL_CALLS,
   MAX_EXTERNAL_DATA_CHARS,
   MAX_EXTERNAL_PARTS,
+  MAX_RECORD_BYTES,
 } from "../../shared/limits.ts"
 import { callsOf, type ToolCall } from "../../shared/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
@@ -141,7 +143,10 @@ export function createDoor(env: Env): Door {
 
 function beginVisit(room: Room, claims: Claims, where: Where, body: ReadableStream<Uint8Array> | null): Visit {
   const { host } = room
-  const onLife = (): void => {
+  let left = MAX_EXTERNAL_BODY_BYTES
+  const onLife = (bytes: number): void => {
+    left -= bytes
+    if (left < 0) return stop(visit, { reason: "body_too_large", max: MAX_EXTERNAL_BODY_BYTES })
     if (claims.expires * 1000 <= host.now()) return stop(visit, { reason: "token_expired" })
     const { run } = visit
     if (run?.producer != null) noteLife(host, run, run.producer)
@@ -167,6 +172,7 @@ async function read(room: Room, visit: Visit, visits: ReadonlySet<Visit>): Promi
   try {
     for await (const line of visit.feed.lines()) {
       if (visit.fault === null) orFail(room, visit, () => takeLine(room, visit, visits, line))
+      if (line.isEndless) stop(visit, { reason: "body_too_large", max: MAX_RECORD_BYTES })
       if (visit.fault !== null) break
     }
   } catch {

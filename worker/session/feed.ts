@@ -14,6 +14,8 @@ export interface FeedLine {
   readonly n: number
   /** Its words, or why it has none: it is too long, or no UTF-8. */
   readonly text: Result<string, Fault>
+  /** It is so long that its end was not waited for: nothing comes after it. */
+  readonly isEndless?: true
 }
 
 export interface Feed {
@@ -25,11 +27,18 @@ export interface Feed {
 
 const NEWLINE = 0x0a
 
+/** A line of so many bytes is no mistake, in bytes: its end is not waited for. */
+const MAX_ENDLESS_BYTES = 4 * MAX_RECORD_BYTES
+
 /**
  * Shapes  (body, silenceMs, onLife) → Feed; blank lines are passed over.
  * Cost    linear; the memory of one line.
  */
-export function createFeed(body: ReadableStream<Uint8Array> | null, silenceMs: number, onLife: () => void): Feed {
+export function createFeed(
+  body: ReadableStream<Uint8Array> | null,
+  silenceMs: number,
+  onLife: (bytes: number) => void,
+): Feed {
   const reader = body?.getReader() ?? null
   const { promise: stopped, resolve: end } = Promise.withResolvers<null>()
   let isStopped = false
@@ -45,7 +54,8 @@ export function createFeed(body: ReadableStream<Uint8Array> | null, silenceMs: n
       const timer = setTimeout(stop, silenceMs)
       const next = await Promise.race([reader.read(), stopped]).finally(() => clearTimeout(timer))
       if (next === null || next.done || isStopped) return
-      onLife()
+      onLife(next.value.byteLength)
+      if (isStopped) return
       yield next.value
     }
   }
@@ -74,6 +84,9 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>, isStopped: () => bool
     // What is too long already need not be kept to be told so.
     if (heldBytes <= MAX_RECORD_BYTES) held.push(chunk.slice(from))
     heldBytes += chunk.byteLength - from
+    if (heldBytes <= MAX_ENDLESS_BYTES) continue
+    yield { n: n + 1, text: fail({ reason: "body_too_large", max: MAX_RECORD_BYTES }), isEndless: true }
+    return
   }
   const last = heldBytes > 0 && !isStopped() ? take(new Uint8Array()) : null
   if (last !== null) yield last

@@ -1,0 +1,189 @@
+/**
+ * ingest/scribe.ts: writes down, as stream-event records, what a program's own events say.
+ *
+ * line of a program → mapper (claude, codex, pi) → SCRIBE → records → POST /external/…/events
+ * What comes in pieces and again as a whole is written once: of a whole that began with what is known only the rest counts.
+ * The answer's end waits for the program's own end, since some begin again after what looked like one.
+ * Pure.
+ */
+
+import type { TurnFault } from "../fault.ts"
+import { parseJson } from "../frame.ts"
+import { MAX_ARGS_CHARS, MAX_RESULT_BYTES } from "../limits.ts"
+import type { StreamRecord } from "../record.ts"
+import { utf8Bytes } from "../truncate.ts"
+
+export interface Mapper {
+  /** The records that one line of the program comes to; none for what says nothing to a reader. */
+  take(line: string): StreamRecord[]
+  /** The program is over: how it exited (null: it did not tell, as with a file). Gives the records that end the answer. */
+  end(exit: number | null): StreamRecord[]
+  /** Event types that were passed over because nobody knows them, and how often. */
+  readonly unknown: ReadonlyMap<string, number>
+}
+
+export interface Outcome {
+  readonly status: "completed" | "failed" | "interrupted"
+  readonly reason: TurnFault | null
+  /** What went wrong, in the program's words; shown where it has not been said. */
+  readonly words?: string
+}
+
+export type Kind = "text" | "thinking"
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Longest delta of one record, in UTF-16 code units: four windows. */
+const MAX_DELTA_CHARS = 16 * 1024
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {}
+}
+
+export function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : []
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : ""
+}
+
+/** The words of a list of content blocks, or of plain content. */
+export function contentText(value: unknown): string {
+  if (typeof value === "string") return value
+  const texts = listOf(value).map((block) => (block["type"] === "text" ? textOf(block["text"]) : `[${block["type"]}]`))
+  return texts.join("\n")
+}
+
+export type Scribe = ReturnType<typeof createScribe>
+
+export function createScribe() {
+  let records: StreamRecord[] = []
+  let step = 0
+  let outcome: Outcome | null = null
+  /** Everything that was said, for what is told again at the end. */
+  let lastSaid = ""
+  /** What is known of each thing that grows, by its key. */
+  const grown = new Map<string, string>()
+  const calls = new Set<string>()
+  const settled = new Set<string>()
+  const unknown = new Map<string, number>()
+
+  const write = (record: StreamRecord): void => void records.push(step === 0 ? record : { ...record, step })
+  const say = (kind: Kind, delta: string): void => {
+    for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) {
+      write({ type: `${kind}_delta`, delta: delta.slice(at, at + MAX_DELTA_CHARS) })
+    }
+    if (kind === "text") lastSaid += delta
+  }
+  const close = (kind: Kind): void => write({ type: `${kind}_done` })
+  /** What `whole` has more than is known of it. One that does not begin with that is told by null. */
+  const rest = (key: string, whole: string): string | null => {
+    const known = grown.get(key) ?? ""
+    if (!whole.startsWith(known)) return null
+    grown.set(key, whole)
+    return whole.slice(known.length)
+  }
+  const call = (callId: string, toolName: string, args: unknown): void => {
+    if (calls.has(callId)) return
+    calls.add(callId)
+    const text = typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}")
+    write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
+  }
+  const output = (callId: string, delta: string): void => {
+    if (!calls.has(callId) || settled.has(callId)) return
+    for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) {
+      write({ type: "tool_output_delta", callId, delta: delta.slice(at, at + MAX_DELTA_CHARS) })
+    }
+  }
+
+  return {
+    unknown,
+    say,
+    close,
+    call,
+    output,
+    hasCall: (callId: string): boolean => calls.has(callId),
+    drain(): StreamRecord[] {
+      const drained = records
+      records = []
+      return drained
+    },
+    /** A model call begins. */
+    nextStep(): void {
+      step += 1
+    },
+    /** A delta of something that will be told again as a whole. */
+    grow(key: string, kind: Kind, delta: string): void {
+      grown.set(key, (grown.get(key) ?? "") + delta)
+      say(kind, delta)
+    },
+    /** The whole of it, so far. */
+    growTo(key: string, kind: Kind, whole: string): void {
+      say(kind, rest(key, whole) ?? "")
+    },
+    /** What is known of a thing that grows. */
+    known: (key: string): string | undefined => grown.get(key),
+    /** The output of a call so far; one that lost its head meanwhile is left to the result. */
+    outputTo(callId: string, whole: string): void {
+      output(callId, rest(`output ${callId}`, whole) ?? "")
+    },
+    result(callId: string, ok: boolean, text: string, error?: { code: string; message: string }): void {
+      if (settled.has(callId)) return
+      settled.add(callId)
+      if (utf8Bytes(text) > MAX_RESULT_BYTES) {
+        const large = { code: "tool_result_too_large", message: "The tool's result is too large to keep." }
+        return write({ type: "tool_result", callId, ok: false, error: large })
+      }
+      const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: firstLine(text) } }
+      write({ type: "tool_result", callId, ok, result: text, ...failure })
+    },
+    /** How the answer stands by what the program says; the last word counts. */
+    settle(told: Outcome | null): void {
+      outcome = told
+    },
+    pass(type: string): void {
+      unknown.set(type, (unknown.get(type) ?? 0) + 1)
+    },
+    /** The records of the end. A program that exited badly did not go well, whatever it said. */
+    finish(exit: number | null): StreamRecord[] {
+      const { status, reason, words = "" } = endOf(outcome, exit)
+      const isSaid = status === "completed" ? lastSaid.trim() !== "" : lastSaid.trimEnd().endsWith(words.trim())
+      if (words !== "" && !isSaid) {
+        close("text")
+        say("text", words)
+        close("text")
+      }
+      write({ type: "assistant_message", text: "", status, reason })
+      return this.drain()
+    },
+  }
+}
+
+function endOf(told: Outcome | null, exit: number | null): Outcome {
+  if (told !== null && told.status !== "completed") return told
+  if (exit !== null && exit !== 0) return { status: "failed", reason: "producer_failed" }
+  return told ?? { status: "interrupted", reason: "producer_gone" }
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n", 1)[0]?.slice(0, 200) ?? ""
+}
+
+/** A mapper that hands each event to `hear`; a line that is none is counted. */
+export function createMapper(scribe: Scribe, hear: (event: Fields) => void): Mapper {
+  return {
+    unknown: scribe.unknown,
+    take(line) {
+      if (line.trim() === "") return []
+      const event = parseJson(line)
+      if (isFields(event)) hear(event)
+      else scribe.pass("not JSON")
+      return scribe.drain()
+    },
+    end: (exit) => scribe.finish(exit),
+  }
+}

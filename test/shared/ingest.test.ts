@@ -1,0 +1,175 @@
+/** ingest.test.ts: recorded streams of programs come to the answers that stand beside them. */
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { createAssembler } from "../../shared/assemble.ts"
+import { callsOf, type Message } from "../../shared/message.ts"
+import { createClaudeMapper } from "../../shared/ingest/claude.ts"
+import { createCodexMapper } from "../../shared/ingest/codex.ts"
+import { createPiMapper } from "../../shared/ingest/pi.ts"
+import type { Mapper } from "../../shared/ingest/scribe.ts"
+import { parseRecord, type StreamRecord } from "../../shared/record.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import { cutsOf, hold } from "../support/seeded.ts"
+
+const FOLDER = join(import.meta.dirname, "ingest")
+const MAPPERS: Record<string, () => Mapper> = {
+  claude: createClaudeMapper,
+  codex: createCodexMapper,
+  pi: createPiMapper,
+}
+
+const names = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".jsonl"))
+  .map((name) => name.replace(".jsonl", ""))
+
+function linesOf(name: string): string[] {
+  return readFileSync(join(FOLDER, `${name}.jsonl`), "utf8")
+    .trimEnd()
+    .split("\n")
+}
+
+function mapperFor(name: string): Mapper {
+  const make = MAPPERS[name.split("-")[0] ?? ""]
+  if (make === undefined) throw new Error(`no mapper for ${name}`)
+  return make()
+}
+
+/** The answer that records come to, as they come out of JSON. */
+function answerOf(records: readonly StreamRecord[]): Message {
+  const assembler = createAssembler()
+  const taken = records.flatMap((record, n) => {
+    const read = parseRecord(JSON.parse(JSON.stringify({ ...record, responseId: "r1" })))
+    if (!read.ok) throw new Error(JSON.stringify([record, read.fault]))
+    return assembler.take(read.value, n)
+  })
+  const [one] = [...taken, ...assembler.end()]
+  if (one?.kind !== "message") throw new Error("no message")
+  return one.message
+}
+
+/** An answer in few words, a line a segment. */
+function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string {
+  const steps = message.parts.map((part) => part.step)
+  const lines = messageToWire(message).segments.map((segment) => {
+    switch (segment.type) {
+      case "text":
+      case "thinking":
+        return `${segment.type} ${JSON.stringify(segment.content)}`
+      case "tool": {
+        const { name, args, status, output, result, error } = segment
+        const said = output === undefined ? "" : ` output ${JSON.stringify(output)}`
+        const came = result === undefined ? "" : ` result ${JSON.stringify(result)}`
+        return `tool ${name} ${JSON.stringify(args)} ${status}${said}${came}${error ? ` ${error.code}: ${error.message}` : ""}`
+      }
+      default:
+        return segment.type
+    }
+  })
+  const passed = [...unknown].map(([type, n]) => `unknown ${type} ${n}`)
+  const end = `end ${message.status}${message.reason === null ? "" : ` ${message.reason}`}`
+  return `${[...lines, end, `steps ${steps.join(" ")}`, ...passed].join("\n")}\n`
+}
+
+function mapped(mapper: Mapper, lines: readonly string[], exit: number | null = null): StreamRecord[] {
+  return [...lines.flatMap((line) => mapper.take(line)), ...mapper.end(exit)]
+}
+
+describe("recorded streams", () => {
+  test.each(names)("[PI1] %s", (name) => {
+    const mapper = mapperFor(name)
+    const answer = shown(answerOf(mapped(mapper, linesOf(name))), mapper.unknown)
+    const file = join(FOLDER, `${name}.txt`)
+    // UPDATE=1 writes what comes out; it is read before it is kept.
+    if (process.env["UPDATE"] === "1") writeFileSync(file, answer)
+    expect(answer).toBe(readFileSync(file, "utf8"))
+  })
+
+  test.each(names)("[PI2] %s, broken off after any line, shows a beginning of it, and ends", (name) => {
+    const lines = linesOf(name)
+    const whole = answerOf(mapped(mapperFor(name), lines))
+    for (let at = 0; at < lines.length; at++) {
+      const message = answerOf(mapped(mapperFor(name), lines.slice(0, at), 1))
+      expect(["failed", "interrupted"]).toContain(message.status)
+      expect(callsOf(message).length).toBeLessThanOrEqual(callsOf(whole).length)
+      expect(callsOf(message).every((call) => call.status !== "running")).toBe(true)
+    }
+  })
+
+  test("[PI3] how a program exits counts: a bad exit is no good end, a good one without an end is an early one", () => {
+    const end = (lines: readonly string[], exit: number | null) => {
+      const { status, reason } = answerOf(mapped(createClaudeMapper(), lines, exit))
+      return [status, reason]
+    }
+    const whole = linesOf("claude-tools")
+    expect(end(whole, 0)).toEqual(["completed", null])
+    expect(end(whole, 1)).toEqual(["failed", "producer_failed"])
+    expect(end(whole.slice(0, 4), 0)).toEqual(["interrupted", "producer_gone"])
+    expect(end(whole.slice(0, 4), 2)).toEqual(["failed", "producer_failed"])
+    expect(end([], 127)).toEqual(["failed", "producer_failed"])
+    expect(end(linesOf("claude-max-turns"), 1)).toEqual(["failed", "step_limit"])
+  })
+})
+
+/** The same messages, once whole and once in deltas before. */
+const blocksArb = fc.array(
+  fc.record({ kind: fc.constantFrom("text", "thinking"), words: fc.string({ minLength: 1, maxLength: 40 }) }),
+  { minLength: 1, maxLength: 5 },
+)
+
+describe("deltas and wholes", () => {
+  test("[PI2] words that come in deltas and again as a whole count once, however they were cut", () => {
+    const property = fc.property(
+      blocksArb.chain((blocks) => fc.tuple(fc.constant(blocks), fc.tuple(...blocks.map((one) => cutsOf(one.words))))),
+      fc.boolean(),
+      ([blocks, cuts], stopFirst) => {
+        const message = (content: object[]) => ({ type: "assistant", message: { id: "m1", content } })
+        const wholes = blocks.map(({ kind, words }) => message([{ type: kind, [kind]: words }]))
+        const event = (event: object) => ({ type: "stream_event", event })
+        const partial = blocks.flatMap(({ kind }, index) => {
+          const deltas = (cuts[index] ?? []).map((cut) => {
+            const delta = { type: `${kind}_delta`, [kind]: cut }
+            return event({ type: "content_block_delta", index, delta })
+          })
+          const start = event({ type: "content_block_start", index, content_block: { type: kind } })
+          const stop = event({ type: "content_block_stop", index })
+          const whole = wholes[index] ?? {}
+          return [start, ...deltas, ...(stopFirst ? [stop, whole] : [whole, stop])]
+        })
+        const begin = event({ type: "message_start", message: { id: "m1" } })
+        const show = (events: object[]) => {
+          const lines = [...events, { type: "result", subtype: "success" }].map((one) => JSON.stringify(one))
+          return shown(answerOf(mapped(createClaudeMapper(), lines)))
+        }
+        expect(show([begin, ...partial])).toBe(show(wholes))
+      },
+    )
+    hold(property, 2_000)
+  })
+
+  test("[PI3] hostile lines throw nothing, and each is counted or told", () => {
+    const lineArb = fc.oneof(fc.string(), fc.json(), fc.constantFrom(...names.flatMap(linesOf)), jsonOf(names))
+    for (const make of Object.values(MAPPERS)) {
+      hold(
+        fc.property(fc.array(lineArb, { maxLength: 12 }), (lines) => {
+          expect(mapped(make(), lines, 0).at(-1)?.type).toBe("assistant_message")
+        }),
+        1_000,
+      )
+    }
+  })
+})
+
+/** Known lines with one of their values replaced by anything. */
+function jsonOf(files: readonly string[]): fc.Arbitrary<string> {
+  const known = files.flatMap(linesOf).filter((line) => line.startsWith("{") && line.endsWith("}"))
+  return fc.tuple(fc.constantFrom(...known), fc.nat(), fc.jsonValue()).map(([line, at, value]) => {
+    const spots = [...line.matchAll(/:("(?:[^"\\]|\\.)*"|null|true|false|[\d.]+)/g)]
+    const spot = spots[at % Math.max(spots.length, 1)]
+    if (spot?.[1] === undefined) return line
+    const from = spot.index + 1
+    return line.slice(0, from) + JSON.stringify(value) + line.slice(from + spot[1].length)
+  })
+}

@@ -1,0 +1,172 @@
+/** pipe.test.ts: scripts/pipe.ts against a real server: what a program says is shown live, once, whatever breaks. */
+
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { WireMessage } from "../../shared/frame.ts"
+
+const POLL = { timeout: 20_000, interval: 100 }
+const RECORDED = resolve("test/shared/ingest")
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean()
+})
+
+async function start(options: Parameters<typeof startCuecard>[0] = {}): Promise<Cuecard> {
+  const cuecard = await startCuecard(options)
+  cleanups.push(() => cuecard.close())
+  return cuecard
+}
+
+interface Piping {
+  readonly child: ChildProcess
+  readonly said: () => string
+  readonly exit: Promise<number | null>
+}
+
+/** Runs the pipe with these options. */
+function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
+  const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", cuecard.url, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+  })
+  let said = ""
+  child.stderr?.on("data", (chunk) => {
+    said += String(chunk)
+  })
+  cleanups.push(async () => child.kill("SIGKILL"))
+  return { child, said: () => said, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
+}
+
+/** The command that prints a recorded stream slowly. */
+function slowly(name: string, ms: number, exit = 0): string[] {
+  return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
+}
+
+async function messagesOf(cuecard: Cuecard, session: string): Promise<WireMessage[]> {
+  const path = `${cuecard.url}/v1/sessions/${session}/conversation/recent?limit=20`
+  const response = await fetch(path, { headers: { authorization: `Bearer ${cuecard.token}` } })
+  return ((await response.json()) as { messages: WireMessage[] }).messages
+}
+
+/** How many segments the newest answer shows; 0 where it cannot be asked. */
+async function shownIn(cuecard: Cuecard, session: string): Promise<number> {
+  return (await messagesOf(cuecard, session).catch(() => [])).at(-1)?.segments.length ?? 0
+}
+
+function kindsIn(message: WireMessage | undefined): string[] {
+  return (message?.segments ?? []).map((segment) => segment.type)
+}
+
+const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
+
+describe("a program", () => {
+  test("[PI4] is shown live and ends as it ended; its format is told by --format, its token by the session's owner", async () => {
+    const cuecard = await start()
+    const { id } = await cuecard.createSession()
+    const piping = pipe(cuecard, id, "--token", cuecard.token, "--format", "claude", ...slowly("claude-tools", 120))
+    await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(1)
+    expect((await messagesOf(cuecard, id))[0]).toMatchObject({ status: "running", mode: "external" })
+    expect(await piping.exit).toBe(0)
+    const [message] = await messagesOf(cuecard, id)
+    expect(message?.status).toBe("completed")
+    expect(kindsIn(message)).toEqual(WHOLE)
+    expect(piping.said()).toContain("the answer is completed")
+    expect(piping.said()).toContain("rate_limit_event ×1")
+  })
+
+  test("[PI4] goes on at most once after the server was killed and came back", async () => {
+    const persist = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
+    cleanups.push(() => rm(persist, { recursive: true, force: true }))
+    const first = await start({ persist })
+    const { id } = await first.createSession()
+    const piping = pipe(first, id, "--format", "claude", ...slowly("claude-tools", 400))
+    await expect.poll(() => shownIn(first, id), POLL).toBeGreaterThan(2)
+    await first.kill()
+    const second = await start({ persist, port: Number(new URL(first.url).port) })
+    expect(await piping.exit, piping.said()).toBe(0)
+    const messages = await messagesOf(second, id)
+    expect(messages).toHaveLength(1)
+    expect(messages[0]?.status).toBe("completed")
+    expect(kindsIn(messages[0])).toEqual(WHOLE)
+    expect(messages[0]?.content).toBe(
+      "Let me run the tests.\n\nOne fails. I read it, and ask another to look.\n\nThe sign is wrong in `add.js`.",
+    )
+  })
+
+  test("[PI5] that exits badly, or is not there, says so", async () => {
+    const cuecard = await start()
+    const { id } = await cuecard.createSession()
+    const bad = pipe(cuecard, id, "--format", "codex", ...slowly("codex-cut", 10, 3))
+    expect(await bad.exit).toBe(3)
+    expect((await messagesOf(cuecard, id)).at(-1)).toMatchObject({ status: "failed", reason: "producer_failed" })
+    const none = pipe(cuecard, id, "--", "./claude", "-p", "x")
+    expect(await none.exit).toBe(127)
+    expect(none.said()).toContain("./claude")
+    expect(await messagesOf(cuecard, id)).toHaveLength(1)
+  })
+
+  test("[PI5] is stopped when a reader stops its answer", async () => {
+    const cuecard = await start()
+    const { id } = await cuecard.createSession()
+    const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 2_000))
+    await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
+    const headers = { authorization: `Bearer ${cuecard.token}` }
+    const stopped = await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers, body: "{}" })
+    expect(stopped.status).toBe(200)
+    const before = Date.now()
+    expect(await piping.exit).not.toBe(0)
+    // The program alone would go on for half a minute.
+    expect(Date.now() - before).toBeLessThan(10_000)
+    expect(piping.said()).toContain("the answer is cancelled")
+    expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
+  })
+
+  test("[PI5] Ctrl-C cancels the answer; a pipe that is killed leaves it interrupted soon", async () => {
+    const cuecard = await start({ vars: { TIME_SCALE: "0.04" } })
+    const { id } = await cuecard.createSession()
+    const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 300))
+    await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
+    piping.child.kill("SIGINT")
+    expect(await piping.exit).toBe(130)
+    expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
+    const second = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 300))
+    await expect.poll(async () => (await messagesOf(cuecard, id)).length, POLL).toBe(2)
+    second.child.kill("SIGKILL")
+    await expect.poll(async () => (await messagesOf(cuecard, id))[1]?.status, POLL).toBe("interrupted")
+    expect((await messagesOf(cuecard, id))[1]?.reason).toBe("producer_gone")
+  })
+})
+
+describe("a recorded stream", () => {
+  test("[PI6] comes from standard input; the pipe waits while another answer is under way", async () => {
+    const cuecard = await start({ script: [[{ type: "text_delta", delta: "Mine." }, { type: "finish" }]] })
+    const { id } = await cuecard.createSession()
+    const { readFileSync } = await import("node:fs")
+    const busy = pipe(cuecard, id, "--format", "pi", ...slowly("pi-tools", 60))
+    await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
+    const piping = pipe(cuecard, id, "--stdin", "--format", "codex")
+    piping.child.stdin?.end(readFileSync(join(RECORDED, "codex-tools.jsonl")))
+    expect(await busy.exit).toBe(0)
+    expect(await piping.exit, piping.said()).toBe(0)
+    const messages = await messagesOf(cuecard, id)
+    expect(messages.map(({ status }) => status)).toEqual(["completed", "completed"])
+    expect(kindsIn(messages[1])).toEqual([
+      ...["thinking", "tool", "tool", "text", "tool", "tool", "tool", "tool", "tool", "text"],
+    ])
+    expect(piping.said()).toContain("item hologram ×1")
+  })
+
+  test("[PI6] without a session or a format it says how it is used", async () => {
+    const cuecard = await start()
+    const none = spawn(process.execPath, ["scripts/pipe.ts", "--stdin"], { stdio: "ignore" })
+    expect(await new Promise((done) => none.on("exit", done))).toBe(1)
+    const { id } = await cuecard.createSession()
+    const unknown = pipe(cuecard, id, "--", "cat", "x")
+    expect(await unknown.exit).toBe(1)
+    expect(unknown.said()).toContain("--format")
+  })
+})
