@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { MAX_ANSWER_CHARS, MAX_EXTERNAL_CALLS, MAX_OUTPUT_CHARS, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, refusal, tablesOf, call as callRoute } from "./call.ts"
+import { exportOf } from "./exported.ts"
 import { answerTo, expectSame, freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
 import { ask, callStart, END, numbered, open, output, outsideToken, post, result, text, thought } from "./outside.ts"
 
@@ -268,6 +269,40 @@ describe("rubbish", () => {
     expect(tools[1]).toMatchObject({ status: "failed", error: { code: "tool_result_too_large" } })
     expect(tools[2]?.error?.code).toBe("boom")
     expect(tools[2]?.error?.message).toHaveLength(500)
+  })
+})
+
+describe("around it", () => {
+  test("[EX6] the list of sessions says that something runs there, from its first record to its end", async () => {
+    const id = await freshSession()
+    const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
+    await directory.add(id, "", Date.now())
+    const isRunning = async () => (await directory.list(200)).find((one) => one.id === id)?.running
+    await post(id, numbered("r1", text("a")))
+    await expect.poll(isRunning).toBe(true)
+    await post(id, [{ ...END, n: 2 }], "?responseId=r1")
+    await expect.poll(isRunning).toBe(false)
+  })
+
+  test("[EX11] a session that is erased meanwhile is there no more, and nothing of it comes back", async () => {
+    const id = await freshSession()
+    const sending = await open(id, "?responseId=r1")
+    await sending.send({ ...text("a"), n: 1 })
+    await expect.poll(async () => (await ask(id, "r1")).json["n"]).toBe(1)
+    await sessionOf(id).erase(CLAIMS)
+    expect(await sending.answer).toMatchObject({ status: 404, json: { code: "session_unknown" } })
+    expect(await ask(id, "r1")).toMatchObject({ status: 404, json: { code: "session_unknown" } })
+    expect(await tablesOf(sessionOf(id))).toEqual([])
+  })
+
+  test("[EX9] an answer from outside goes out with the session and comes in again as one", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    await post(here, numbered("r1", ...SAMPLE))
+    const file = await exportOf(here)
+    const imported = await sessionOf(there).import(CLAIMS, new Response(file).body as ReadableStream<Uint8Array>)
+    expect(imported).toMatchObject({ ok: true, value: { isSealed: true, skipped: 0 } })
+    expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
+    expect((await pageOf(there)).messages).toMatchObject([{ mode: "external", status: "completed" }])
   })
 })
 

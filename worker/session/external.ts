@@ -27,6 +27,7 @@ import { directoryOf } from "../tenant/directory.ts"
 import type { Claims } from "../tenant/keys.ts"
 import { isRevoked, type Revoked } from "../tenant/revocation.ts"
 import { createOutput, type Output } from "./dispatch.ts"
+import { Erased } from "./erase.ts"
 import { createFeed, type Feed, type FeedLine } from "./feed.ts"
 import { faultOfRecord, type Heard, hearRecord, tooLarge } from "./foreign.ts"
 import {
@@ -118,10 +119,13 @@ export function createDoor(env: Env): Door {
       visits.add(visit)
       try {
         await read(entered, visit, visits)
+        return succeed(takenOf(entered, visit))
+      } catch (error) {
+        if (error instanceof Erased) return fail({ reason: "session_unknown" })
+        throw error
       } finally {
         visits.delete(visit)
       }
-      return succeed(takenOf(entered, visit))
     },
     tell(room, claims, where, text) {
       const entered = outsideRoomOf(room, claims)
@@ -193,6 +197,7 @@ function orFail<T>(room: Room, visit: Visit, work: () => T): T | null {
   try {
     return work()
   } catch (error) {
+    if (error instanceof Erased) throw error
     room.host.log("external_error", { message: error instanceof Error ? error.message : "unknown" })
     room.host.resetSeq()
     stop(visit, { reason: "internal" })

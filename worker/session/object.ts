@@ -325,6 +325,7 @@ export class Session extends DurableObject<Env> {
     let listing: Listing | null = null
     const room = openRoom({
       ...{ storage, env: this.env, sockets: this.#sockets, armAlarm: () => this.#armAlarm() },
+      goOn: () => this.#advance(),
       rename: async (title) => await listing?.rename(title, Date.now()),
     })
     if (room !== null) listing = listingOf(this.env, room)

@@ -67,6 +67,7 @@ export function openAnswer(room: Room, id: string, turnId: string | undefined): 
     store.setTold(place.pos, 0)
   })
   turns.begin([answer])
+  host.goOn()
   const run = turns.current()
   return run === null ? fail({ reason: "internal" }) : succeed(run)
 }

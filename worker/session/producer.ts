@@ -51,4 +51,5 @@ export function endSilent(host: TurnHost, run: Run): void {
   } catch (error) {
     failLater(run, error)
   }
+  host.goOn()
 }

@@ -46,11 +46,13 @@ export interface RoomParts {
   readonly env: Env
   readonly sockets: Sockets
   readonly armAlarm: () => void
+  /** Begins what waits. */
+  readonly goOn: () => void
   readonly rename: Rename
 }
 
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
-export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts): Room | null {
+export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: RoomParts): Room | null {
   const gate = createGate(storage.sql)
   const store = plantStore(
     env.PLANT,
@@ -73,7 +75,7 @@ export function openRoom({ storage, env, sockets, armAlarm, rename }: RoomParts)
   const host: TurnHost = {
     ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest: asked.settle },
     // Not in this very step: whoever moves turns now may have looked already.
-    goOn: () => void setTimeout(() => void turns.advance()),
+    goOn: () => void setTimeout(goOn),
     past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS),
     ...{ times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {

@@ -38,7 +38,7 @@ export interface TurnHost {
   readonly resetSeq: () => void
   /** Makes sure that the object wakes, even if this process is killed: in `times.alarmMs` at the latest. */
   readonly armAlarm: () => void
-  /** An answer that nobody here moved is over: what waits begins. */
+  /** An answer that nobody here moves began or is over: what waits begins, and the list of sessions is told. */
   readonly goOn: () => void
   /** One structured line for the engineers who run it. */
   readonly log: (event: string, detail: Record<string, unknown>) => void
