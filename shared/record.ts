@@ -11,6 +11,7 @@ import * as v from "valibot"
 import { resultData } from "./cue.ts"
 import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
+import { MAX_RECORD_STEP } from "./limits.ts"
 import { contentOf, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
@@ -23,7 +24,7 @@ const common = {
   /** The message that it is about. */
   responseId: v.optional(v.string()),
   /** Model call of the turn, from 1. */
-  step: v.optional(v.number()),
+  step: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_RECORD_STEP))),
   /** Number of the record within its response, from 1: who sends it live can go on after a break, and nothing counts twice. */
   n: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 }

@@ -128,3 +128,9 @@ test("[RE9] what has no responseId yet belongs to the first answer of its turn t
     ["r1", 2],
   ])
 })
+
+test("[RE10] a step beyond all bounds is no step", () => {
+  for (const step of [1e9, -1, 1.5]) {
+    expect(parseRecord({ type: "text_delta", delta: "x", step })).toMatchObject({ ok: false, fault: { field: "step" } })
+  }
+})
