@@ -12,6 +12,8 @@ import type { WireMessage } from "../../shared/frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/message.ts"
 import { focusAsked } from "../composer/composer.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
+import { AgentHead } from "./agents.tsx"
+import { Calls, runsOf } from "./calls.tsx"
 import { Act, AnswerActs, Refusal, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
 import { type Asking, useAsking } from "./asking.ts"
 import { Editor } from "./editor.tsx"
@@ -39,10 +41,24 @@ interface AnswerProps {
 }
 
 function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
-  const { id, role, status, segments, summary, origin } = message
+  const { id, role, status, segments, summary, origin, agent } = message
   const isRunning = status === "running"
+  const view = (at: number): VNode | null => {
+    const segment = segments[at]
+    if (segment === undefined) return null
+    const isOpen = isRunning && at === segments.length - 1
+    return <SegmentView key={at} segment={segment} message={id} isOpen={isOpen} fresh={isFresh(id, at)} />
+  }
   return (
-    <article data-id={id} data-role={role} data-status={status} data-origin={origin} aria-label="Cuecard">
+    <article
+      data-id={id}
+      data-role={role}
+      data-status={status}
+      data-origin={origin}
+      data-agent={agent?.direction}
+      aria-label={role === "agent" ? (agent?.name ?? "Agent") : "Cuecard"}
+    >
+      {agent?.direction === "sent" && <AgentHead way="out" name={agent.name} />}
       {origin === "import" && <p class="note">Imported from a file: nobody vouches for what it shows.</p>}
       {summary !== undefined && (
         <details class="summary">
@@ -50,18 +66,18 @@ function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
           <Markdown text={summary} />
         </details>
       )}
-      {segments.map((segment, at) => (
-        <SegmentView
-          key={at}
-          segment={segment}
-          message={id}
-          isOpen={isRunning && at === segments.length - 1}
-          fresh={isFresh(id, at)}
-        />
-      ))}
+      {runsOf(segments).map(({ at, calls }) =>
+        calls.length === 0 ? (
+          view(at)
+        ) : (
+          <Calls key={at} calls={calls}>
+            {calls.map((_, nth) => view(at + nth))}
+          </Calls>
+        ),
+      )}
       <StatusNote message={message} />
       <Refusal of={id} />
-      {isEnded(status) && <AnswerActs message={message} />}
+      {isEnded(status) && role !== "agent" && <AnswerActs message={message} />}
     </article>
   )
 }

@@ -6,7 +6,8 @@
  * switch that they used. Source: SPEC PG16, PG23.
  */
 
-import { Component, type ComponentChildren, createRef } from "preact"
+import { Component, type ComponentChildren, createRef, type VNode } from "preact"
+import type { AgentTag } from "../../shared/event.ts"
 import type { TranscriptStore } from "../store.ts"
 import { MessageView } from "./message.tsx"
 import type { ScrollKeeper } from "./scroll.ts"
@@ -69,16 +70,48 @@ export class Rows extends Component<RowsProps> {
 
   override render({ ids, store }: RowsProps): ComponentChildren {
     const isFresh = (id: string, at: number): boolean => store.isFresh(id, at)
-    const rows = ids.map((id) => {
+    const view = (id: string): VNode | null => {
       const message = store.message(id)
       return message === undefined ? null : <MessageView key={id} message={message} isFresh={isFresh} />
-    })
-    return [<span ref={this.#mark} hidden />, ...rows]
+    }
+    const blocks = blocksOf(ids, (id) => store.message(id)?.peek().agent)
+    const rows = blocks.map(({ agent, ids: own }) =>
+      agent === null
+        ? own.map(view)
+        : [
+            <section key={own[0]} class="exchange" aria-label={`Exchange with ${agent.name}`}>
+              {own.map(view)}
+            </section>,
+          ],
+    )
+    return [<span ref={this.#mark} hidden />, ...rows.flat()]
   }
 
   #articles(): HTMLElement[] {
-    return Array.from(this.#mark.current?.parentElement?.querySelectorAll<HTMLElement>(":scope > article") ?? [])
+    return Array.from(this.#mark.current?.parentElement?.querySelectorAll<HTMLElement>("article") ?? [])
   }
+}
+
+interface Block {
+  /** Whose exchange wraps them; null: they stand for themselves. */
+  readonly agent: AgentTag | null
+  readonly ids: readonly string[]
+}
+
+/**
+ * What an agent asked, and the answer that goes back to it, are one block. It is there with the question, so that the
+ * answer joins it. Pure.
+ */
+export function blocksOf(ids: readonly string[], agentOf: (id: string) => AgentTag | undefined): readonly Block[] {
+  const blocks: { agent: AgentTag | null; ids: string[] }[] = []
+  for (const id of ids) {
+    const agent = agentOf(id)
+    const last = blocks.at(-1)
+    const isReply = agent?.direction === "sent" && last?.agent?.exchange === agent.exchange && last.ids.length === 1
+    if (isReply) last.ids.push(id)
+    else blocks.push({ agent: agent?.direction === "received" ? agent : null, ids: [id] })
+  }
+  return blocks
 }
 
 function idOf(article: HTMLElement): string {

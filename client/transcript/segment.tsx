@@ -10,6 +10,7 @@ import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/frame.ts"
 import { drawCard } from "../cards/registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
+import { AgentCallView, isAgentCall, ReceivedView } from "./agents.tsx"
 import { ToolView } from "./tool.tsx"
 
 interface SegmentProps {
@@ -33,7 +34,13 @@ export class SegmentView extends Component<SegmentProps> {
       case "thinking":
         return <ThinkingView text={segment.content} ms={segment.ms} isOpen={isOpen} />
       case "tool":
-        return <ToolView tool={segment} message={message} />
+        return isAgentCall(segment) ? (
+          <AgentCallView tool={segment} message={message} />
+        ) : (
+          <ToolView tool={segment} message={message} />
+        )
+      case "agent":
+        return <ReceivedView segment={segment} />
       case "rich": {
         const card = drawCard(segment.tag, { payload: segment.payload, synthesis: segment.synthesis, fresh })
         return card === null ? <TextView text={segment.synthesis} /> : <div data-segment="rich">{card}</div>

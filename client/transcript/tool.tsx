@@ -13,7 +13,7 @@ import { excerpt } from "../excerpt.ts"
 import { useAsking } from "./asking.ts"
 import { JsonText } from "./json.tsx"
 
-type ToolSegment = Extract<Segment, { type: "tool" }>
+export type ToolSegment = Extract<Segment, { type: "tool" }>
 
 interface ToolProps {
   readonly tool: ToolSegment
@@ -21,7 +21,7 @@ interface ToolProps {
   readonly message: string
 }
 
-const BADGES: Readonly<Record<CallStatus, string>> = {
+export const BADGES: Readonly<Record<CallStatus, string>> = {
   queued: "QUEUED",
   running: "RUNNING",
   waiting: "WAITING",
@@ -30,14 +30,19 @@ const BADGES: Readonly<Record<CallStatus, string>> = {
   interrupted: "INTERRUPTED",
 }
 
+/** Does it wait for its reader? One that waits for something else asks nobody. */
+export function isAsked({ status, approval }: ToolSegment): boolean {
+  return status === "waiting" && approval === "asked"
+}
+
 export function ToolView({ tool, message }: ToolProps): VNode {
   const [opened, setOpened] = useState(false)
   const { name, args, status, output, result, error, truncated, approval } = tool
   const hint = hintOf(args)
-  const isAsked = status === "waiting" && approval === "asked"
+  const asks = isAsked(tool)
   return (
     <div data-segment="tool" data-state={status}>
-      <details open={isAsked} onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <details open={asks} onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>
           <code>{name}</code>
           {hint !== "" && <span class="hint">{hint}</span>}
@@ -57,7 +62,7 @@ export function ToolView({ tool, message }: ToolProps): VNode {
           {error !== undefined && <p class="fault">{error.message}</p>}
         </div>
       </details>
-      {isAsked && <Ask tool={tool} message={message} />}
+      {asks && <Ask tool={tool} message={message} />}
     </div>
   )
 }

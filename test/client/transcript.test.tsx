@@ -35,7 +35,7 @@ describe("a message", () => {
     ])
     expect(kindsIn(root)).toEqual(["thinking", "text", "tool", "rich", "text"])
     const article = root.querySelector("article")
-    expect(article?.querySelectorAll(":scope > :not([data-segment], footer)")).toHaveLength(0)
+    expect(article?.querySelectorAll(":scope > :not([data-segment], .calls, footer)")).toHaveLength(0)
     expect(article?.dataset).toMatchObject({ id: "a", role: "assistant", status: "completed" })
   })
 

@@ -1,0 +1,91 @@
+/**
+ * calls.tsx: tool calls that stand next to each other are one group, with how they stand together.
+ *
+ * segments → runs → CALLS → one view per call
+ * Open while one of them works or waits, folded when all have come to rest, unless the reader is inside or said otherwise.
+ * A call that asks for leave is never hidden. One call alone has the same elements and no heading, so that another can
+ * join without a new beginning. Source: SPEC PG36.
+ */
+
+import type { ComponentChildren, VNode } from "preact"
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
+import type { Segment } from "../../shared/frame.ts"
+import { type CallStatus, isSettled } from "../../shared/message.ts"
+import { isAgentCall } from "./agents.tsx"
+import { BADGES, isAsked, type ToolSegment } from "./tool.tsx"
+
+/** A stretch of segments: one that stands alone, or neighbouring calls. */
+export interface Run {
+  readonly at: number
+  readonly calls: readonly ToolSegment[]
+}
+
+/** Pure. An agent that is asked is a block of its own. */
+export function runsOf(segments: readonly Segment[]): readonly Run[] {
+  const runs: { at: number; calls: ToolSegment[] }[] = []
+  segments.forEach((segment, at) => {
+    const last = runs.at(-1)
+    const isCall = segment.type === "tool" && !isAgentCall(segment)
+    if (isCall && last !== undefined && last.calls.length > 0 && last.at + last.calls.length === at) {
+      last.calls.push(segment)
+    } else runs.push({ at, calls: isCall ? [segment] : [] })
+  })
+  return runs
+}
+
+/** How many calls stand together: what works or waits first, then what went wrong. */
+export function statusOf(calls: readonly ToolSegment[]): CallStatus {
+  const has = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
+  if (has("running", "queued")) return "running"
+  if (has("waiting")) return "waiting"
+  if (has("failed")) return "failed"
+  return has("interrupted") ? "interrupted" : "ok"
+}
+
+interface CallsProps {
+  readonly calls: readonly ToolSegment[]
+  /** One view for each of them. */
+  readonly children: readonly ComponentChildren[]
+}
+
+export function Calls({ calls, children }: CallsProps): VNode {
+  const id = useId()
+  const box = useRef<HTMLDivElement>(null)
+  /** What the reader said last; null: nothing. */
+  const [choice, setChoice] = useState<boolean | null>(null)
+  const isAtRest = calls.every(({ status }) => isSettled(status))
+  const isGroup = calls.length > 1
+  const isOpen = !isGroup || (choice ?? !isAtRest)
+  useLayoutEffect(() => {
+    // Nobody's place folds away under them.
+    if (isAtRest && choice === null && isGroup && isRead(box.current)) setChoice(true)
+  }, [isAtRest])
+  return (
+    <div class="calls" data-count={calls.length} data-state={statusOf(calls)}>
+      {isGroup && (
+        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setChoice(!isOpen)}>
+          {calls.length} calls
+          <span class="hint">{namesOf(calls)}</span>
+          <span class="badge">[{BADGES[statusOf(calls)]}]</span>
+        </button>
+      )}
+      <div class="list" id={id} ref={box}>
+        {calls.map((call, at) => (
+          <div key={at} hidden={!isOpen && !isAsked(call)}>
+            {children[at]}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** The reader has unfolded something in it, or stands in it with the keyboard. */
+function isRead(box: HTMLElement | null): boolean {
+  return box?.querySelector("details[open]") != null || box?.contains(box.ownerDocument.activeElement) === true
+}
+
+/** "get_weather, rename_conversation": each name once. */
+function namesOf(calls: readonly ToolSegment[]): string {
+  return [...new Set(calls.map(({ name }) => name))].join(", ")
+}
