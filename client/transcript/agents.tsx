@@ -24,6 +24,8 @@ const MAX_HEAD_CHARS = 90
 export interface AgentCall {
   readonly agent: string
   readonly message: string
+  /** Its answer comes as a message of its own too. */
+  readonly isAsync: boolean
   /** Null: it has not come yet. */
   readonly answer: string | null
   /** Where it can be read. */
@@ -36,11 +38,11 @@ export function isAgentCall(tool: ToolSegment): boolean {
 
 /** Null where the call is not of the shape that is known. Pure. */
 export function agentCallOf({ args, result }: Pick<ToolSegment, "args" | "result">): AgentCall | null {
-  const { agent, message } = Object(parseJson(args)) as Record<string, unknown>
+  const { agent, message, mode } = Object(parseJson(args)) as Record<string, unknown>
   if (typeof agent !== "string" || typeof message !== "string") return null
   const { answer, session } = Object(parseJson(result ?? "")) as Record<string, unknown>
   return {
-    ...{ agent, message, answer: typeof answer === "string" ? answer : null },
+    ...{ agent, message, isAsync: mode === "async", answer: typeof answer === "string" ? answer : null },
     session: typeof session === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(session) ? session : null,
   }
 }
@@ -67,7 +69,7 @@ export function AgentCallView({ tool, message }: { readonly tool: ToolSegment; r
       {call.answer !== null && (
         <div class="reply">
           <p class="note">{call.agent} answered</p>
-          <Words text={call.answer} />
+          <Words text={call.answer} isAside={call.isAsync} />
         </div>
       )}
       {status === "waiting" && <p class="note">Waiting for its answer.</p>}
@@ -105,11 +107,17 @@ function AgentSign({ way }: { readonly way: "in" | "out" }): VNode {
   )
 }
 
+interface WordsProps {
+  readonly text: string
+  /** They stand elsewhere too. */
+  readonly isAside?: boolean
+}
+
 /** Long words are folded until somebody wants them; the fold is the reader's, however the words change. */
-function Words({ text }: { readonly text: string }): ComponentChildren {
+function Words({ text, isAside = false }: WordsProps): ComponentChildren {
   const [isOpen, setOpen] = useState(false)
   const isLong = text.length > MAX_OPEN_CHARS || text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES
-  if (!isLong) return <Markdown text={text} />
+  if (!isLong && !isAside) return <Markdown text={text} />
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{isOpen ? "Less" : excerpt(text.trim().replace(/\s+/g, " "), MAX_HEAD_CHARS)}</summary>

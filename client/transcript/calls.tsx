@@ -64,7 +64,7 @@ export function Calls({ calls, children }: CallsProps): VNode {
     <div class="calls" data-count={calls.length} data-state={statusOf(calls)}>
       {isGroup && (
         <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setChoice(!isOpen)}>
-          {calls.length} calls
+          <span>{calls.length} calls</span>
           <span class="hint">{namesOf(calls)}</span>
           <span class="badge">[{BADGES[statusOf(calls)]}]</span>
         </button>

@@ -83,8 +83,7 @@ describe("what a reader may unfold", () => {
     store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 1, segment: done(1) }]))
     store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
     await soon()
-    const folds = () =>
-      [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
+    const folds = () => [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
     expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknow[OK]", "Thinking…"])
     store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
     store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: done(2) }]))

@@ -1,0 +1,223 @@
+/** calls.test.tsx: calls side by side are one group, and what agents say to one another is one block. */
+
+import { beforeEach, describe, expect, test } from "vitest"
+import { agentCallOf } from "../../client/transcript/agents.tsx"
+import { runsOf, statusOf } from "../../client/transcript/calls.tsx"
+import { blocksOf } from "../../client/transcript/rows.tsx"
+import type { Segment } from "../../shared/frame.ts"
+import type { CallStatus } from "../../shared/message.ts"
+import { soon } from "./dom.ts"
+import { answer, call, text, user } from "./said.ts"
+import { transcript } from "./window.tsx"
+import { messageFrame, ops, wireMessage } from "./wire.ts"
+
+const tool = (n: number, status: CallStatus = "ok", more: object = {}): Segment =>
+  call({ call_id: `c${n}`, name: `tool_${n}`, status, ...more })
+const plain = (n: number, status: CallStatus = "ok") => {
+  const { approval: _, ...rest } = tool(n, status) as Extract<Segment, { type: "tool" }>
+  return rest as Segment
+}
+
+beforeEach(() => document.body.replaceChildren())
+
+describe("calls side by side", () => {
+  const heading = (root: ParentNode) => root.querySelector(".calls > button")
+  const visible = (root: ParentNode) =>
+    [...root.querySelectorAll<HTMLElement>(".list > div:not([hidden]) [data-segment=tool] summary > code")].map(
+      (one) => one.textContent,
+    )
+
+  test("[PG36] are one group with their number and how they stand; one alone has no heading", () => {
+    const { root } = transcript([answer("a", { segments: [plain(1), text("and"), plain(2), plain(3, "failed")] })])
+    const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
+    expect(one?.querySelector("button[aria-expanded]")).toBe(null)
+    expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
+    expect(two?.querySelector("button")?.textContent).toBe("2 callstool_2, tool_3[FAILED]")
+    expect([...root.querySelectorAll("[data-segment]")].map((each) => each.getAttribute("data-segment"))).toEqual([
+      ...["tool", "text", "tool", "tool"],
+    ])
+    expect(visible(root)).toEqual(["tool_1"])
+  })
+
+  test.each<[CallStatus[], CallStatus]>([
+    [["ok", "ok"], "ok"],
+    [["ok", "queued"], "running"],
+    [["failed", "running", "waiting"], "running"],
+    [["failed", "waiting"], "waiting"],
+    [["interrupted", "failed", "ok"], "failed"],
+    [["ok", "interrupted"], "interrupted"],
+  ])("[PG36] %j together are %s", (statuses, together) => {
+    const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof statusOf>[0]
+    expect(statusOf(calls)).toBe(together)
+  })
+
+  test("[PG36] a group grows in its place: what stands there keeps its elements, its folds and the focus", async () => {
+    const { root, store } = transcript([
+      answer("a", { status: "running", segments: [text("go"), plain(1, "running")] }),
+    ])
+    const first = root.querySelector<HTMLElement>("[data-segment=tool]")
+    const fold = first?.querySelector("details") as HTMLDetailsElement
+    fold.open = true
+    fold.querySelector("summary")?.focus()
+    store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 2, segment: plain(2, "running") }]))
+    await soon()
+    expect(heading(root)?.textContent).toContain("2 calls")
+    expect(root.querySelector("[data-segment=tool]")).toBe(first)
+    expect(fold.open).toBe(true)
+    expect(document.activeElement).toBe(fold.querySelector("summary"))
+    for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
+    await soon()
+    // The reader is inside: it does not fold away under them.
+    expect(heading(root)?.getAttribute("aria-expanded")).toBe("true")
+    expect(document.activeElement).toBe(fold.querySelector("summary"))
+  })
+
+  test("[PG36] it is open while something works, and folds at rest; the reader's word holds", async () => {
+    const { root, store } = transcript([
+      answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
+    ])
+    expect(visible(root)).toEqual(["tool_1", "tool_2"])
+    store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "ok" } }]))
+    await soon()
+    expect(visible(root)).toEqual(["tool_1", "tool_2"])
+    store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 1, fields: { status: "ok" } }]))
+    await soon()
+    expect(visible(root)).toEqual([])
+    expect(heading(root)?.textContent).toBe("2 callstool_1, tool_2[OK]")
+    ;(heading(root) as HTMLElement).click()
+    await soon()
+    expect(visible(root)).toEqual(["tool_1", "tool_2"])
+    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 2, segment: plain(3) }]))
+    await soon()
+    expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
+  })
+
+  test("[PG36] a call that asks for leave is seen also where the reader has folded its group", async () => {
+    const { root } = transcript([
+      answer("a", { status: "waiting", segments: [plain(1), tool(2, "waiting", { approval: "asked" }), plain(3)] }),
+    ])
+    expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
+    ;(heading(root) as HTMLElement).click()
+    await soon()
+    expect(visible(root)).toEqual(["tool_2"])
+    expect(root.querySelector(".list > div:not([hidden]) .ask")).not.toBe(null)
+  })
+
+  test("[PG36] [PG6] a delta draws one of them and no other", async () => {
+    const { root, store } = transcript([
+      answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
+    ])
+    const changed = new Set<Node>()
+    const tools = [...root.querySelectorAll("[data-segment=tool]")]
+    const watch = new MutationObserver((all) => {
+      for (const { target } of all) changed.add(tools.find((one) => one.contains(target)) ?? target)
+    })
+    watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
+    store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 1, offset: 0, text: "line" }]))
+    await soon()
+    watch.disconnect()
+    expect([...changed]).toEqual([tools[1]])
+  })
+
+  test("[PG36] runs are stretches of calls; all else stands alone", () => {
+    const ask = call({ name: "agents_message", args: '{"agent":"r","message":"m"}', status: "ok" })
+    const runs = runsOf([plain(1), plain(2), ask, plain(3), text("t"), text("u"), plain(4)])
+    expect(runs.map(({ at, calls }) => [at, calls.length])).toEqual([
+      ...[[0, 2] as const, [2, 0] as const, [3, 1] as const, [4, 0] as const, [5, 0] as const, [6, 1] as const],
+    ])
+  })
+})
+
+describe("agents", () => {
+  const asked = (more: object = {}): Segment => {
+    const args = JSON.stringify({ agent: "researcher", message: "**Compare** them", mode: "async" })
+    return { type: "tool", call_id: "c1", name: "agents_message", args, status: "running", ...more } as Segment
+  }
+  const received = (exchange: string, content = "Where is it **warm**?") =>
+    wireMessage(exchange, {
+      ...{ role: "agent", status: "completed", exchange_id: exchange },
+      agent: { direction: "received", name: "general", exchange },
+      segments: [{ type: "agent", direction: "received", name: "general", exchange, content }],
+    })
+  const sent = (id: string, exchange: string) =>
+    answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange } })
+
+  test("[PG37] what came in and the answer that goes back are one block, which the answer joins", async () => {
+    const { root, store } = transcript([received("x")])
+    const block = root.querySelector<HTMLElement>("section.exchange")
+    const first = block?.querySelector("article")
+    expect(block?.getAttribute("aria-label")).toBe("Exchange with general")
+    expect(first?.textContent).toContain("Received from generalWhere is it warm?")
+    expect(first?.querySelector("strong")?.textContent).toBe("warm")
+    expect(first?.querySelector(".acts")).toBe(null)
+    store.applyFrame(messageFrame(2, 1, sent("a", "x")))
+    await soon()
+    expect(root.querySelector("section.exchange")).toBe(block)
+    expect(block?.querySelector("article")).toBe(first)
+    expect([...(block?.querySelectorAll("article") ?? [])].map((one) => one.dataset["id"])).toEqual(["x", "a"])
+    expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Sent to generalyes")
+    store.applyFrame(messageFrame(3, 2, user("q", "thanks", { timestamp: "2026-05-02T15:00:00.000Z" })))
+    await soon()
+    expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
+  })
+
+  test("[PG37] one that comes back late stands alone, and an ordinary answer follows", () => {
+    const tag = (direction: "received" | "sent", exchange: string) => ({ direction, name: "r", exchange }) as const
+    const tags = {
+      a: tag("received", "1"),
+      b: undefined,
+      c: tag("received", "2"),
+      d: tag("sent", "2"),
+      e: tag("sent", "3"),
+    }
+    const blocks = blocksOf(Object.keys(tags), (id) => tags[id as keyof typeof tags])
+    expect(blocks.map(({ agent, ids }) => [agent?.exchange ?? null, ids.join("")])).toEqual([
+      ...[["1", "a"] as const, [null, "b"] as const, ["2", "cd"] as const, [null, "e"] as const],
+    ])
+  })
+
+  test("[PG37] an agent that is asked shows whom, what, and what it answered; one that takes its time asks nobody", async () => {
+    const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
+    const { root, store, wishes } = transcript([answer("a", { segments: [asked()] })])
+    const block = root.querySelector<HTMLElement>("section.agent")
+    expect(block?.querySelector("header")?.textContent).toBe("Sent to researcher[RUNNING]")
+    expect(block?.querySelector("strong")?.textContent).toBe("Compare")
+    const waits = { status: "waiting", result: JSON.stringify(queued) } as const
+    store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: waits }]))
+    await soon()
+    expect(block?.querySelector(".badge")?.textContent).toBe("[WAITING]")
+    expect(block?.textContent).toContain("Waiting for its answer.")
+    expect(block?.querySelector("a")?.getAttribute("href")).toBe("#/s/agent-1")
+    expect(block?.querySelectorAll("button")).toHaveLength(0)
+    expect(root.textContent).not.toContain("Waiting for your answer.")
+    expect(wishes.approve).not.toHaveBeenCalled()
+    const result = JSON.stringify({ agent: "researcher", session: "agent-1", answer: "Lima is *warm*." })
+    store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { status: "ok", result } }]))
+    await soon()
+    expect(root.querySelector("section.agent")).toBe(block)
+    expect(block?.querySelector(".badge")?.textContent).toBe("[OK]")
+    expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
+  })
+
+  test("[PG37] what is not as expected is shown as any other call", () => {
+    for (const args of ["{}", "[1]", "nonsense", '{"agent":"r"}', '{"agent":1,"message":"m"}']) {
+      const { root } = transcript([answer("a", { segments: [asked({ args, status: "ok" })] })])
+      expect(root.querySelector("section.agent")).toBe(null)
+      expect(root.querySelector(".calls [data-segment=tool] summary > code")?.textContent).toBe("agents_message")
+      document.body.replaceChildren()
+    }
+    const args = '{"agent":"r","message":"m"}'
+    expect(agentCallOf({ args, result: '{"session":"../evil","answer":7}' })).toMatchObject({
+      answer: null,
+      session: null,
+    })
+    expect(agentCallOf({ args, result: "null" })).toMatchObject({ answer: null, session: null })
+  })
+
+  test("[PG37] long words are folded, short ones are not", () => {
+    const { root } = transcript([received("x", "long ".repeat(200)), received("y")])
+    const [long, short] = [...root.querySelectorAll("section.exchange")]
+    expect(long?.querySelector("details")?.open).toBe(false)
+    expect(short?.querySelector("details")).toBe(null)
+  })
+})

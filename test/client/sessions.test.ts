@@ -1,0 +1,229 @@
+/** sessions.test.ts: the list of sessions: what the page knows first, what it wishes, and what becomes of that. */
+
+import { describe, expect, test, vi } from "vitest"
+import { type Api, RequestError } from "../../client/api.ts"
+import { Chat } from "../../client/chat.ts"
+import { Sessions } from "../../client/sessions.ts"
+import { fileName } from "../../client/sidebar/save.ts"
+import { groupsOf, whenWords } from "../../client/sidebar/when.ts"
+import type { SessionSummary } from "../../shared/frame.ts"
+import { opened, pageOf, setUp, user } from "./opened.ts"
+import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
+
+const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
+  ...{ id, title: id, created: 1, active: 1, running: false },
+  ...more,
+})
+
+function listed(rows: SessionSummary[], more: Partial<Api> = {}) {
+  const { api, clock } = setUp()
+  let isVisible = true
+  const sessionsOf = vi.fn(() => Promise.resolve<readonly SessionSummary[]>(rows))
+  const deps = { ...clock, isVisible: () => isVisible, api: { ...api, sessions: sessionsOf, ...more } }
+  return {
+    ...{ clock, rows, asked: sessionsOf, sessions: new Sessions(deps) },
+    hide: () => {
+      isVisible = false
+    },
+  }
+}
+const titles = (sessions: Sessions) => sessions.list.value.map(({ title }) => title)
+const ids = (sessions: Sessions) => sessions.list.value.map(({ id }) => id)
+const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
+
+describe("the list", () => {
+  test("[PG31] the last one used stands first, and words that are sent bring theirs up at once", async () => {
+    const { sessions, clock } = listed([row("a", { active: 5 }), row("b", { active: 9 })])
+    expect(sessions.isLoaded.value).toBe(false)
+    await sessions.refresh()
+    expect(sessions.isLoaded.value).toBe(true)
+    expect(ids(sessions)).toEqual(["b", "a"])
+    clock.pass(10)
+    sessions.touch("a")
+    expect(ids(sessions)).toEqual(["a", "b"])
+  })
+
+  test("[PG31] an open room knows first whether it runs; when it is left that holds until the server speaks", async () => {
+    const { sessions, rows } = listed([row("a")])
+    const runs = () => sessions.list.value[0]?.running
+    await sessions.refresh()
+    sessions.see("a", true)
+    expect(runs()).toBe(true)
+    await sessions.refresh()
+    expect(runs()).toBe(true)
+    sessions.unsee("a")
+    expect(runs()).toBe(true)
+    rows[0] = row("a", { running: false })
+    await sessions.refresh()
+    expect(runs()).toBe(false)
+  })
+
+  test("[PG31] it is asked for often while something runs elsewhere, seldom else, and never while nobody looks", async () => {
+    const { sessions, clock, asked, rows, hide } = listed([row("a", { running: true })])
+    await sessions.refresh()
+    sessions.watch()
+    clock.pass(5_000)
+    await settle()
+    expect(asked).toHaveBeenCalledTimes(2)
+    rows[0] = row("a")
+    clock.pass(5_000)
+    await settle()
+    expect(asked).toHaveBeenCalledTimes(3)
+    clock.pass(5_000)
+    await settle()
+    const calm = asked.mock.calls.length
+    clock.pass(50_000)
+    expect(asked.mock.calls.length).toBe(calm)
+    clock.pass(10_000)
+    expect(asked.mock.calls.length).toBe(calm + 1)
+    hide()
+    clock.pass(600_000)
+    expect(asked.mock.calls.length).toBe(calm + 1)
+    sessions.wake()
+    expect(asked.mock.calls.length).toBe(calm + 2)
+  })
+
+  test("[PG31] when it was is said in a word or two, under the heading of its day", () => {
+    const now = new Date(2026, 4, 13, 15, 0).getTime()
+    const ago = (minutes: number) => now - minutes * 60_000
+    const words = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => whenWords(ago(minutes), now))
+    expect(words).toEqual(["now", "5 min", "59 min", "1 h", "14 h", "Yesterday", "Yesterday"])
+    const at = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
+    expect(whenWords(at(2026, 4, 9), now)).toBe("Sat")
+    expect(whenWords(at(2026, 2, 2), now)).toBe("2 Mar")
+    expect(whenWords(at(2025, 2, 2), now)).toBe("2 Mar 2025")
+    expect(whenWords(now + 60_000, now)).toBe("now")
+    const all = [now, ago(16 * 60), at(2026, 4, 9), at(2026, 3, 20), at(2025, 1, 1)]
+    const groups = groupsOf(
+      all.map((active, nth) => row(`s${nth}`, { active })),
+      now,
+    )
+    expect(groups.map(({ name, sessions }) => [name, sessions.length])).toEqual([
+      ...[["Today", 1] as const, ["Last 7 days", 2] as const, ["Last 30 days", 1] as const, ["Older", 1] as const],
+    ])
+  })
+})
+
+describe("wishes", () => {
+  test("[PG32] another title stands there at once, and an older list does not take it back", async () => {
+    let done = (_title: string): void => {}
+    const rename = () =>
+      new Promise<string>((resolve) => {
+        done = resolve
+      })
+    const { sessions, rows } = listed([row("a")], { rename })
+    await sessions.refresh()
+    const renamed = sessions.rename("a", "New")
+    expect(titles(sessions)).toEqual(["New"])
+    const late = sessions.refresh()
+    rows[0] = row("a", { title: "New" })
+    done("New")
+    await Promise.all([renamed, late])
+    expect(titles(sessions)).toEqual(["New"])
+    expect(sessions.notice.value).toBe(null)
+  })
+
+  test("[PG32] one that is refused goes back, and the reader is told why", async () => {
+    const { sessions } = listed([row("a", { title: "Old" })], { rename: refused })
+    await sessions.refresh()
+    await sessions.rename("a", "New")
+    expect(titles(sessions)).toEqual(["Old"])
+    expect(sessions.notice.value).toEqual({
+      text: "“Old” could not be renamed: Something went wrong on our side.",
+      isFault: true,
+    })
+  })
+
+  test("[PG33] a deleted one goes at once, and stands there again where that was refused", async () => {
+    const { sessions } = listed([row("a"), row("b")], { erase: refused })
+    await sessions.refresh()
+    const erased = sessions.erase("a")
+    expect(ids(sessions)).toEqual(["b"])
+    expect(await erased).toBe(false)
+    expect(ids(sessions)).toEqual(["a", "b"])
+    expect(sessions.notice.value?.text).toContain("could not be deleted")
+  })
+
+  test("[PG33] the open one leads to a new chat, and drafts and unsent words of it go too", async () => {
+    const world = setUp()
+    const hashes: string[] = []
+    world.shelf.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
+    let hash = "#/s/s1"
+    const chat = new Chat({
+      ...world.deps,
+      readHash: () => hash,
+      writeHash: (next) => {
+        hash = next
+        hashes.push(next)
+      },
+    })
+    chat.follow()
+    await settle()
+    chat.room.value?.send("never sent")
+    chat.draft.words.value = "half a thought"
+    expect([...world.shelf.all.keys()]).toContain("cuecard.send.s1.n1")
+    await chat.erase("s1")
+    expect(chat.room.value).toBe(null)
+    expect(hashes).toEqual(["#/"])
+    expect(chat.draft.words.value).toBe("")
+    expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s2.x"])
+    hash = "#/s/s1"
+    chat.follow()
+    expect(chat.draft.words.value).toBe("")
+  })
+
+  test("[PG33] where it could not be deleted, its words are still there", async () => {
+    const world = setUp()
+    const api = { ...world.api, erase: refused }
+    const chat = new Chat({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
+    chat.follow()
+    await settle()
+    chat.room.value?.send("never sent")
+    chat.draft.words.value = "half a thought"
+    await chat.erase("s1")
+    chat.follow()
+    await settle()
+    expect(chat.draft.words.value).toBe("half a thought")
+    expect(chat.room.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
+  })
+
+  test("[PG33] one that was deleted elsewhere says so, takes no words, and tries no more", async () => {
+    const { room, server, clock, shelf } = await opened([pageOf([user("q", "hi")])])
+    room.send("on its way")
+    room.withdraw("q")
+    server.last().events.close(4404)
+    expect(room.link.value).toBe("gone")
+    expect(room.outbox.entries.value).toMatchObject([{ error: "The conversation was deleted." }])
+    clock.pass(120_000)
+    await settle()
+    expect(server.sockets).toHaveLength(1)
+    room.leave()
+    expect(room.isClosed).toBe(true)
+    expect(shelf.all.size).toBe(1)
+  })
+
+  test("[PG31] the list hears from the open room that an answer began and ended", async () => {
+    const { deps, api, server } = setUp()
+    const sessions = () => Promise.resolve([row("s1")])
+    const chat = new Chat({ ...deps, api: { ...api, sessions }, readHash: () => "#/s/s1", writeHash() {} })
+    await chat.sessions.refresh()
+    chat.follow()
+    await settle()
+    server.last().events.open()
+    server.last().say(hello())
+    const runs = () => chat.sessions.list.value[0]?.running
+    expect(runs()).toBe(false)
+    server.last().say(messageFrame(11, 10, wireMessage("a")))
+    expect(runs()).toBe(true)
+    const end = [{ op: "end", status: "completed", reason: null, metrics: null }] as const
+    server.last().say({ type: "ops", seq: 12, prev: 11, message: "a", ops: [...end] })
+    expect(runs()).toBe(false)
+  })
+})
+
+test("[PG34] a file is called after its conversation, by a name that no file system minds", () => {
+  expect(fileName("Rain or shine", "markdown")).toBe("Rain or shine.md")
+  expect(fileName('a/b\\c: "d" <e>|*?\n\u202e', "jsonl")).toBe("a b c d e.jsonl")
+  expect(fileName("..", "jsonl")).toBe("conversation.jsonl")
+  expect(fileName("x".repeat(300), "jsonl").length).toBeLessThan(100)
+})

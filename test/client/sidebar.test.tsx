@@ -1,0 +1,189 @@
+/** sidebar.test.tsx: the list as a reader handles it: its menu by keyboard, a new title in its place, a question before a deletion. */
+
+import { signal } from "@preact/signals"
+import { render } from "preact"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { App } from "../../client/app.tsx"
+import { Chat } from "../../client/chat.ts"
+import { takeEscape } from "../../client/escape.ts"
+import type { SessionSummary } from "../../shared/frame.ts"
+import { setUp } from "./opened.ts"
+import { soon } from "./dom.ts"
+import { settle } from "./wire.ts"
+
+const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
+  ...{ id, title: `Title ${id}`, created: 1, active: Date.now() - 90_000, running: false },
+  ...more,
+})
+
+async function page(rows: readonly SessionSummary[]) {
+  const { deps, api } = setUp()
+  const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
+  const erase = vi.fn((_id: string) => Promise.resolve())
+  const stop = vi.fn()
+  const chat = new Chat({
+    ...deps,
+    api: { ...api, rename, erase, sessions: () => Promise.resolve(rows) },
+    readHash: () => "#/",
+    writeHash() {},
+  })
+  await chat.sessions.refresh()
+  const isDrawerOpen = signal(false)
+  const root = document.body.appendChild(document.createElement("div"))
+  render(<App chat={chat} spoken={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
+  const onKeyDown = (event: KeyboardEvent): void => takeEscape(event, isDrawerOpen, stop)
+  addEventListener("keydown", onKeyDown)
+  ended.push(() => {
+    removeEventListener("keydown", onKeyDown)
+    render(null, root)
+  })
+  return { root, chat, rename, erase, stop, isDrawerOpen }
+}
+
+let ended: (() => void)[] = []
+beforeEach(() => document.body.replaceChildren())
+afterEach(() => {
+  for (const end of ended) end()
+  ended = []
+})
+
+const press = async (key: string): Promise<void> => {
+  document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
+  await soon()
+}
+const more = (root: ParentNode, id: string) => root.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
+const focused = () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent
+const open = async (root: ParentNode, id: string): Promise<void> => {
+  more(root, id)?.click()
+  await soon()
+}
+const choose = async (name: string): Promise<void> => {
+  const items = [...document.querySelectorAll<HTMLElement>("[role=menuitem], dialog button")]
+  items.find(({ textContent }) => textContent === name)?.click()
+  await soon()
+}
+const shown = (root: ParentNode) =>
+  [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
+
+describe("the list", () => {
+  test("[PG31] titles with their times; what is at work says so, also to the ear", async () => {
+    const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "", agent: "weather" })])
+    expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitledweather1 min"])
+    expect(root.querySelectorAll(".pulse")).toHaveLength(1)
+    expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
+  })
+
+  test("[PG31] an empty one says what will stand there", async () => {
+    const { root } = await page([])
+    expect(root.querySelector("nav")?.textContent).toBe("Your conversations will stand here.")
+  })
+})
+
+describe("the menu", () => {
+  test("[PG32] is handled by keyboard alone, and gives the focus back", async () => {
+    const { root, stop } = await page([row("a")])
+    more(root, "a")?.focus()
+    await open(root, "a")
+    expect(more(root, "a")?.getAttribute("aria-expanded")).toBe("true")
+    expect(focused()).toBe("Rename")
+    await press("ArrowDown")
+    expect(focused()).toBe("Export as Markdown")
+    await press("End")
+    expect(focused()).toBe("Delete…")
+    await press("ArrowDown")
+    expect(focused()).toBe("Rename")
+    await press("ArrowUp")
+    expect(focused()).toBe("Delete…")
+    await press("Home")
+    expect(focused()).toBe("Rename")
+    await press("Escape")
+    expect(root.querySelector("[role=menu]")).toBe(null)
+    expect(focused()).toBe("Options for Title a")
+    expect(stop).not.toHaveBeenCalled()
+  })
+
+  test("[PG32] goes with a press elsewhere", async () => {
+    const { root } = await page([row("a")])
+    await open(root, "a")
+    root.querySelector("main")?.dispatchEvent(new Event("pointerdown", { bubbles: true }))
+    await soon()
+    expect(root.querySelector("[role=menu]")).toBe(null)
+  })
+})
+
+describe("another title", () => {
+  const field = (root: ParentNode) => root.querySelector<HTMLInputElement>(".rename")
+  async function renaming() {
+    const it = await page([row("a")])
+    await open(it.root, "a")
+    await choose("Rename")
+    expect(document.activeElement).toBe(field(it.root))
+    return it
+  }
+
+  test("[PG32] is written in its place and saved with Enter", async () => {
+    const { root, rename } = await renaming()
+    const input = field(root) as HTMLInputElement
+    expect(input.value).toBe("Title a")
+    input.value = "  Rain \t or shine "
+    await press("Enter")
+    expect(rename.mock.calls).toEqual([["a", "Rain or shine"]])
+    expect(root.querySelector("nav a .title")?.textContent).toBe("Rain or shine")
+    expect(focused()).toBe("Options for Rain or shine")
+  })
+
+  test("[PG32] is given up with Escape, and nothing else hears the key", async () => {
+    const { root, rename, stop } = await renaming()
+    const input = field(root) as HTMLInputElement
+    input.value = "Other"
+    await press("Escape")
+    expect(field(root)).toBe(null)
+    expect(rename).not.toHaveBeenCalled()
+    expect(stop).not.toHaveBeenCalled()
+    expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
+  })
+
+  test.each(["", "   ", "Title a"])("[PG32] %j is none: it keeps its own", async (words) => {
+    const { root, rename } = await renaming()
+    const input = field(root) as HTMLInputElement
+    input.value = words
+    await press("Enter")
+    expect(rename).not.toHaveBeenCalled()
+    expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
+  })
+})
+
+describe("deleting", () => {
+  test("[PG33] is asked for first, with the way back at hand", async () => {
+    const { root, erase, stop } = await page([row("a"), row("b")])
+    await open(root, "a")
+    await choose("Delete…")
+    const box = root.querySelector("dialog")
+    expect(box?.getAttribute("role")).toBe("alertdialog")
+    expect(box?.textContent).toContain("Title a")
+    expect(focused()).toBe("Cancel")
+    await press("Escape")
+    expect(root.querySelector("dialog")).toBe(null)
+    expect(focused()).toBe("Options for Title a")
+    expect(erase).not.toHaveBeenCalled()
+    expect(stop).not.toHaveBeenCalled()
+    await open(root, "a")
+    await choose("Delete…")
+    await choose("Delete")
+    await settle()
+    expect(erase.mock.calls).toEqual([["a"]])
+    expect(shown(root)).toEqual(["Title b1 min"])
+  })
+})
+
+test("[PG32] what was refused is told once, and can be sent away", async () => {
+  const { root, chat } = await page([row("a")])
+  chat.sessions.tell("It could not be.", true)
+  await soon()
+  const line = root.querySelector(".notice")
+  expect(line?.getAttribute("role")).toBe("alert")
+  expect(line?.textContent).toBe("It could not be.")
+  line?.querySelector("button")?.click()
+  await soon()
+  expect(line?.textContent).toBe("")
+})
