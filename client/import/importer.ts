@@ -97,6 +97,7 @@ export class Importer {
 
   async #sendAll(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<Answer> {
     let gone = 0
+    let isFolded = true
     let answer: Answer = { records: 0, skipped: 0, bad: [] }
     for (const [at, part] of parts.entries()) {
       const query = parts.length === 1 ? "" : `?part=${at + 1}&of=${parts.length}`
@@ -105,10 +106,11 @@ export class Importer {
       const sending = this.#send(`${pathOf(session)}${query}`, part, onSent, signal)
       const said = isLast ? await this.#watching(session, sending, signal) : await sending
       answer = add(answer, answerIn(said))
+      isFolded = isFoldedIn(said)
       gone += part.size
       this.#noteSent(gone, size)
     }
-    await this.#untilFolded(session, signal)
+    if (!isFolded) await this.#untilFolded(session, signal)
     return answer
   }
 
@@ -200,6 +202,12 @@ async function partsOf(file: File): Promise<readonly Blob[]> {
 function answerIn(said: unknown): Answer {
   const { records, skipped, bad } = Object(said) as Partial<Answer>
   return { records: records ?? 0, skipped: skipped ?? 0, bad: Array.isArray(bad) ? bad : [] }
+}
+
+/** A server that does not say has answered when it was done. */
+function isFoldedIn(said: unknown): boolean {
+  const { state } = Object(said) as { state?: unknown }
+  return state === undefined || state === "done"
 }
 
 /** The answer to a part may be about all of them so far. */

@@ -179,7 +179,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.waitForSelector(".calls > button[aria-expanded=true]:has-text('[RUNNING]')", SOON)
     await settled(page)
     const head = await page.waitForSelector(".calls > button[aria-expanded=false]", SOON)
-    expect(await head.innerText()).toMatch(/3 calls[\s\S]*\[FAILED\]/)
+    expect(await head.textContent()).toMatch(/3 calls[\s\S]*\[FAILED\]/)
     expect(await page.isVisible("[data-segment=tool]")).toBe(false)
     const live = await transcriptOf(page)
     await page.reload()

@@ -162,7 +162,7 @@ describe("leave", () => {
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows([first, second, phone], ".ask")
     expect(await phone.textContent(".ask")).toContain("May this run?")
-    expect(await phone.isVisible('text="now"')).toBe(true)
+    expect(await phone.isVisible('[data-segment=tool] >> text="now"')).toBe(true)
     expect(await first.$(".typing")).toBe(null)
     // Whoever comes second finds no button any more.
     const press = (page: Page, name: string) => page.click(`.ask >> text=${name}`, { timeout: 3_000 }).catch(() => {})

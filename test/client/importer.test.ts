@@ -96,7 +96,7 @@ describe("an import", () => {
     let asked = 0
     const bad = [{ line: 2, code: "frame_malformed", text: "The frame is not a JSON object." }]
     const { importer, made, erased, paths, stages } = importing(
-      () => Promise.resolve(answered({ records: 3, skipped: 1, bad }, 202)),
+      () => Promise.resolve(answered({ state: "staging", records: 3, skipped: 1, bad }, 202)),
       { importProgress: () => Promise.resolve(progress[Math.min(asked++, 2)] ?? progress[2]) },
     )
     await importer.start(file("a\nb\nc\n"))
@@ -109,9 +109,11 @@ describe("an import", () => {
 
   test("[PG35] a server that cannot say how far it is has answered when it was done", async () => {
     const unknown = () => Promise.reject(new RequestError(404, "There is nothing here."))
-    const { importer } = importing(() => Promise.resolve(answered(DONE)), { importProgress: unknown })
-    await importer.start(file("a\n"))
-    expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
+    for (const said of [DONE, { ...DONE, state: "folding" }]) {
+      const { importer } = importing(() => Promise.resolve(answered(said)), { importProgress: unknown })
+      await importer.start(file("a\n"))
+      expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
+    }
   })
 
   test("[PG35] what is refused is told in the server's words, and leaves no session behind", async () => {
