@@ -6,9 +6,11 @@
  * sessions that led to them: one that would come back to one of these is refused before anybody waits for it.
  */
 
+import * as v from "valibot"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
+import { parseJson } from "../../shared/frame.ts"
 import { MAX_AGENT_CALLS, MAX_AGENT_DEPTH } from "../../shared/limits.ts"
-import { isSettled, openMessage } from "../../shared/message.ts"
+import { callsOf, isSettled, openMessage } from "../../shared/message.ts"
 import type { Env } from "../env.ts"
 import { pause } from "../model/pause.ts"
 import type { Claims } from "../tenant/keys.ts"
@@ -55,6 +57,8 @@ export interface Asking {
   ask(question: AgentQuestion, context: ToolContext): Promise<ToolReturn>
   /** The other side answers late. The same again has no effect. */
   callback(callback: Callback): void
+  /** The newest turn was stopped: whoever works for it asynchronously may stop too. */
+  release(): void
   /** Sessions for whose answer the turn that runs waits. */
   waitsFor(): string[]
 }
@@ -65,6 +69,7 @@ export interface AskingHost {
   readonly session: SessionRow
   readonly name: () => string
   readonly turns: () => Turns
+  readonly log: (event: string, detail: Record<string, unknown>) => void
   readonly now: () => number
 }
 
@@ -76,7 +81,7 @@ export function fanOutAt(depth: number): number {
 /** How often an agent's session that broke off is asked again. */
 const MAX_BREAKS = 5
 
-export function createAsking({ env, store, session, name, turns, now }: AskingHost): Asking {
+export function createAsking({ env, store, session, name, turns, now, log }: AskingHost): Asking {
   const { tenant, user, family } = session
   const owner = { tenant, user }
   const waiting = new Map<string, string>()
@@ -130,6 +135,17 @@ export function createAsking({ env, store, session, name, turns, now }: AskingHo
       if (mode === "sync") waiting.set(id, to)
       return await askAgain(request.value, context.signal).finally(() => waiting.delete(id))
     },
+    release() {
+      const stopped = store.at(store.newestPos())
+      for (const call of stopped === null ? [] : callsOf(stopped.message)) {
+        const queued = call.status === "interrupted" ? v.safeParse(queuedSchema, parseJson(call.result ?? "")) : null
+        if (queued?.success !== true) continue
+        const { session: to, responseId } = queued.output
+        const told = env.SESSION.getByName(`${tenant}:${to}`).unask(owner, responseId)
+        // What it does not hear costs its work alone: its answer finds the call settled.
+        told.catch(() => log("unask_failed", { id: responseId }))
+      }
+    },
     callback(callback) {
       const { id, call_id, reply } = callback
       const found = turns().findCall(call_id)
@@ -148,6 +164,9 @@ export function createAsking({ env, store, session, name, turns, now }: AskingHo
     },
   }
 }
+
+/** What a call is told for now (`askOnce`). */
+const queuedSchema = v.object({ mode: v.literal("async"), responseId: v.string(), session: v.string() })
 
 function resultOf({ call_id, name: agent, session, reply }: Callback) {
   const base = { type: "tool_result", call_id, card: null } as const

@@ -270,6 +270,7 @@ export class Session extends DurableObject<Env> {
 
   #cancel(room: Room, exchange: string): Result<number> {
     const cancelled = room.turns.cancel(exchange)
+    if (cancelled.ok) room.asking.release()
     this.#advance()
     return cancelled
   }

@@ -68,9 +68,9 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     agent = view
     answerer = answererFor(env, view, { rename, ask: (question, context) => asking.ask(question, context) }, log)
   }
-  const common = { env, store, session, now: Date.now, name: () => answerer.name, turns: () => turns }
+  const common = { env, store, session, log, now: Date.now, name: () => answerer.name, turns: () => turns }
   const asking = createAsking(common)
-  const asked = createAsked({ ...common, log, maxTokens: () => answerer.maxTokens, waitsFor: asking.waitsFor })
+  const asked = createAsked({ ...common, maxTokens: () => answerer.maxTokens, waitsFor: asking.waitsFor })
   setAgent(agent)
   const host: TurnHost = {
     ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest: asked.settle },
