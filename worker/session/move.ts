@@ -19,6 +19,8 @@ export async function move(host: TurnHost, run: Run): Promise<void> {
   }
   for (;;) {
     if (run.failure !== null) throw run.failure
+    // Whoever stopped it has written its end, or there is nothing any more that it could be written to.
+    if (run.abort.signal.aborted) return
     const act = nextAct(run.recorder.message(), moving)
     switch (act.do) {
       case "rest":

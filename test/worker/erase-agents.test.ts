@@ -1,0 +1,65 @@
+/** erase-agents.test.ts: what goes with a conversation whose agents asked each other, and who is told. */
+
+import { runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { tablesOf } from "./call.ts"
+import { call as callTool, freshSession, pause, say, script, toolsIn } from "./follow.ts"
+
+const ask = (agent: string, message: string, mode: "sync" | "async"): object =>
+  callTool("agents_message", { agent, message, mode })
+
+/** The one session that this one asked, once there is one. */
+async function askedBy(id: string): Promise<string> {
+  const asked = () =>
+    runInDurableObject(sessionOf(id), (_object, { storage }) =>
+      storage.sql.exec<{ session: string }>("SELECT session FROM asked").toArray(),
+    )
+  await expect.poll(async () => (await asked()).length, { timeout: 8_000 }).toBe(1)
+  return (await asked())[0]?.session ?? ""
+}
+
+const begun = (id: string) =>
+  expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0, { timeout: 8_000 }).toBeGreaterThan(0)
+
+test("[RT9] the sessions of the agents that were asked go too, however far down, and nothing comes back", async () => {
+  const id = await freshSession("gone")
+  const client = await connect(id)
+  const leafWords = script([say("w "), pause(900), say("late")])
+  const words = script([ask("weather", leafWords, "async")], [say("r "), pause(900), say("late")])
+  client.say({ type: "send", id: "q1", content: script([ask("researcher", words, "sync")], [say("ok")]) })
+  const middle = await askedBy(id)
+  const leaf = await askedBy(middle)
+  await begun(leaf)
+  expect(await sessionOf(id).erase(CLAIMS)).toMatchObject({ ok: true })
+  await new Promise((done) => setTimeout(done, 1_500))
+  for (const one of [id, middle, leaf]) expect(await tablesOf(sessionOf(one))).toEqual([])
+})
+
+test("[RT9] an agent's session that is erased alone leaves the others, and whoever waits for it is told", async () => {
+  const id = await freshSession("alone")
+  const client = await connect(id)
+  const words = script([say("r "), pause(4_000), say("late")])
+  client.say({ type: "send", id: "q1", content: script([ask("researcher", words, "sync")], [say("ok")]) })
+  const agent = await askedBy(id)
+  await begun(agent)
+  expect(await sessionOf(agent).erase(CLAIMS)).toMatchObject({ ok: true })
+  const answer = await client.untilEnd("q1")
+  expect(answer.status).toBe("completed")
+  expect(toolsIn(answer)).toMatchObject([{ status: "failed" }])
+  expect(toolsIn(answer)[0]?.result).toContain("The conversation was deleted.")
+  expect(await tablesOf(sessionOf(agent))).toEqual([])
+})
+
+test("[RT9] a call that goes on without the answer learns that none will come", async () => {
+  const id = await freshSession("async")
+  const client = await connect(id)
+  const words = script([say("r "), pause(4_000), say("late")])
+  client.say({ type: "send", id: "q1", content: script([ask("researcher", words, "async")], [say("ok")]) })
+  expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "waiting" }])
+  const agent = await askedBy(id)
+  await begun(agent)
+  await sessionOf(agent).erase(CLAIMS)
+  await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 8_000 }).toBe("failed")
+  expect(await tablesOf(sessionOf(agent))).toEqual([])
+})
