@@ -25,6 +25,8 @@ export interface Assembled {
   /** Undefined: the file does not say. */
   readonly parent: number | null | undefined
   readonly tip: number | null
+  /** Results of it that changed nothing: the first for a call counts. */
+  readonly lost: number
 }
 
 /** Something that came for a message after it was closed. */
@@ -32,10 +34,21 @@ export interface Late {
   readonly kind: "late"
   readonly id: string
   readonly events: readonly TurnEvent[]
+  /** What else it said, of which nothing is shown: nothing but a result arrives after the end. */
+  readonly lost: number
+}
+
+/** The messages that are closed, by their ids. */
+export interface ClosedIds {
+  has(id: string): boolean
+  add(id: string): void
 }
 
 export interface Assembler {
-  /** What this record, the `n`-th of its file, closes. A message without an id is named by the record that opened it. */
+  /**
+   * What this record, the `n`-th of its file, closes: whole turns, the question first. A message without an id is named
+   * by the record that opened it.
+   */
   take(record: StreamRecord, n: number): readonly (Assembled | Late)[]
   /** The file is over. */
   end(): readonly (Assembled | Late)[]
@@ -61,43 +74,50 @@ interface Open {
 
 /**
  * Shapes  records → messages, in the order in which they were closed; ids that are no ids of ours are made so.
- * Cost    linear; the memory of one turn, and an id for each message that is closed.
+ * Cost    linear; the memory of one turn. `closed` is asked once for each message, and for what comes late.
  * Source  SPEC RE3–RE6; seed 001 §6.
  */
-export function createAssembler(): Assembler {
+export function createAssembler(closed: ClosedIds = new Set<string>()): Assembler {
+  /** Answers of the turn at hand, by the ids that their records name. */
   const open = new Map<string, Open>()
-  const closed = new Set<string>()
   /** Calls of closed answers whose true result is still to come. */
   const awaited: Awaited[] = []
+  let question: Assembled | null = null
   let exchange = ""
   let at = 0
   const freshId = (): string => `imported-${at}`
+  const isTaken = (id: string): boolean => id === question?.message.id || closed.has(id)
 
   const closeAll = (): Assembled[] => {
-    const done = [...open.values()].map(assemble)
-    for (const { message } of done) awaited.push(...awaitedIn(message))
-    for (const id of open.keys()) closed.add(id)
+    const done = [...(question === null ? [] : [question]), ...[...open.values()].map(assemble)]
+    for (const { message } of done) {
+      awaited.push(...awaitedIn(message))
+      closed.add(message.id)
+    }
     open.clear()
+    question = null
     return done
   }
   /** The call that a callback answers is filled in where it stands. */
   const answered = (record: Asking): Late[] => {
     const at = record.type === "agent_callback" ? awaited.findIndex((one) => isAnsweredBy(one, record)) : -1
     return awaited.splice(at, at < 0 ? 0 : 1).map(({ id, call_id }) => {
-      return { kind: "late", id, events: [resultOf(call_id, true, record.text, undefined, null)] }
+      return { kind: "late", id, events: [resultOf(call_id, true, record.text, undefined, null)], lost: 0 }
     })
   }
   const ask = (record: Asking): (Assembled | Late)[] => {
-    const done = [...closeAll(), ...answered(record)]
-    const id = idOf(record.responseId ?? record.turnId) ?? freshId()
+    const whole = closeAll()
+    const told = idOf(record.responseId ?? record.turnId)
+    // Two questions of one turn are two messages.
+    const id = told === null || whole.some(({ message }) => message.id === told) || closed.has(told) ? freshId() : told
     exchange = idOf(record.turnId) ?? id
-    closed.add(id)
     const message = openMessage({
       ...{ id, role: record.type === "user_message" ? "user" : "agent", exchange_id: exchange, status: "completed" },
       ...{ words: record.text, timestamp: timeOf(record), version: record.version ?? 1 },
       ...(record.type === "user_message" ? { reply_to: idOf(record.replyTo) } : receivedFrom(record, id)),
     })
-    return [...done, { kind: "message", message, ...placeOf(record) }]
+    question = { kind: "message", message, lost: 0, ...placeOf(record) }
+    return [...whole, ...answered(record)]
   }
   const answerOf = (record: StreamRecord): Open => {
     const named = idOf(record.responseId)
@@ -108,12 +128,12 @@ export function createAssembler(): Assembler {
     const [unnamed] = [...open.values()].filter((one) => !one.isNamed)
     if (unnamed !== undefined) {
       open.delete(unnamed.id)
-      const renamed = { ...unnamed, id, isNamed: true }
+      const renamed = { ...unnamed, id: isTaken(id) ? unnamed.id : id, isNamed: true }
       open.set(id, renamed)
       return renamed
     }
     const turn = idOf(record.turnId) ?? (exchange === "" ? id : exchange)
-    const made = { ...openAnswer(id, turn, record), isNamed: named !== null }
+    const made = { ...openAnswer(isTaken(id) ? freshId() : id, turn, record), isNamed: named !== null }
     open.set(id, made)
     return made
   }
@@ -123,14 +143,15 @@ export function createAssembler(): Assembler {
       if (isAsking(record)) return ask(record)
       if (record.type === "signature") return []
       const id = idOf(record.responseId)
-      if (id !== null && closed.has(id)) {
-        const late = openAnswer(id, exchange, record)
-        hear(late, record)
-        const events = late.events.filter((event) => event.type === "tool_result")
-        return events.length === 0 ? [] : [{ kind: "late", id, events }]
+      // What names its question, or their turn, is an answer to it.
+      if (id === null || id === exchange || open.has(id) || !closed.has(id)) {
+        hear(answerOf(record), record)
+        return []
       }
-      hear(answerOf(record), record)
-      return []
+      const late = openAnswer(id, exchange, record)
+      hear(late, record)
+      const events = late.events.filter((event) => event.type === "tool_result")
+      return [{ kind: "late", id, events, lost: isSaying(record) && events.length === 0 ? 1 : 0 }]
     },
     end: closeAll,
   }
@@ -187,6 +208,11 @@ const queuedSchema = v.object({
 function responseIn(result: string | null): string | null {
   const parsed = v.safeParse(queuedSchema, parseJson(result ?? ""))
   return parsed.success ? parsed.output.responseId : null
+}
+
+/** Whether a record says anything that a reader would see. */
+function isSaying({ type }: StreamRecord): boolean {
+  return type === "text_delta" || type === "thinking_delta" || type === "tool_call"
 }
 
 function openAnswer(id: string, exchange: string, record: StreamRecord): Open {
@@ -289,15 +315,20 @@ function assemble(answer: Open): Assembled {
   const intake = createIntake()
   const agent = last?.to === undefined ? null : tagOf("sent", last.to, last.agentExchangeId, id)
   let message: Message = openMessage({ ...head, mode: last?.mode ?? "chat", agent, reply_to: idOf(last?.replyTo) })
+  let lost = 0
   for (const event of answer.events) {
     if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
     const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
-    for (const clean of intake.take(raw)) message = fold(message, clean)
+    for (const clean of intake.take(raw)) {
+      const next = fold(message, clean)
+      if (clean.type === "tool_result" && next === message) lost += 1
+      message = next
+    }
   }
   const { status, reason } = endOf(message, last, isCancelled)
   for (const clean of intake.take({ type: "end", status, reason, metrics: last?.metrics ?? null }))
     message = fold(message, clean)
-  return { kind: "message", message, ...placeOf(last ?? {}) }
+  return { kind: "message", message, lost, ...placeOf(last ?? {}) }
 }
 
 interface Place {
@@ -306,7 +337,7 @@ interface Place {
   readonly tip?: number | undefined
 }
 
-function placeOf({ pos, parent, tip }: Place): Omit<Assembled, "kind" | "message"> {
+function placeOf({ pos, parent, tip }: Place): Omit<Assembled, "kind" | "message" | "lost"> {
   return { pos: pos ?? null, parent, tip: tip ?? null }
 }
 

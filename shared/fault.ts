@@ -56,6 +56,9 @@ export type Fault =
   | { readonly reason: "call_settled" }
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
+  | { readonly reason: "import_damaged" }
+  | { readonly reason: "import_stalled" }
+  | { readonly reason: "import_running" }
   | { readonly reason: "session_begun" }
   | { readonly reason: "agent_unknown" }
   | { readonly reason: "agents_full"; readonly max: number }
@@ -165,6 +168,12 @@ export function faultToWire(fault: Fault): WireFault {
       return say(413, `A file may have ${fault.max} bytes at most. Send it in numbered parts.`)
     case "import_empty":
       return say(422, "There is nothing in this file that can be used.")
+    case "import_damaged":
+      return say(400, "This file cannot be unpacked: it is damaged.")
+    case "import_stalled":
+      return say(408, "The upload came to a halt. Send it again.")
+    case "import_running":
+      return say(409, "Another upload is coming in. Wait until it is done.")
     case "session_begun":
       return say(409, "This session has messages of its own. Import into a new one.")
     case "agent_unknown":

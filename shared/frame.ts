@@ -109,6 +109,37 @@ export interface HistoryPage {
   readonly seq: number
 }
 
+/** A line of a file that could not be used. */
+export interface BadLine {
+  /** The part that it stands in, where the file came in several. */
+  readonly part?: number
+  readonly line: number
+  readonly code: FaultReason
+  readonly text: string
+}
+
+/** How the import of a session stands: `GET /v1/sessions/:id/import`, and the answer to every upload. */
+export interface ImportProgress {
+  /** `staging`: the file comes in; `folding`: it becomes the transcript, also if nobody waits; `done`: all of it is there. */
+  readonly state: "none" | "staging" | "folding" | "done"
+  /** Records that have come in, and how many of them are in the transcript. */
+  readonly records: number
+  readonly folded: number
+  /** The first of the lines that could not be used; `skipped` counts them all. */
+  readonly bad: readonly BadLine[]
+  readonly skipped: number
+  /** Our own seal vouches for it; false also while that is not known yet. */
+  readonly isSealed: boolean
+  /** Where it comes in parts: how many, and which are still to come. */
+  readonly parts?: { readonly of: number; readonly missing: readonly number[] }
+}
+
+/** What an upload is answered. */
+export interface ImportAnswer extends ImportProgress {
+  /** It was here before: nothing was added. */
+  readonly duplicate: boolean
+}
+
 /** One line of the session list. `active` is milliseconds since 1970 of the last message. */
 export interface SessionSummary {
   readonly id: string

@@ -21,8 +21,20 @@ export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 /** Longest user message, in UTF-8 bytes. Fits one frame unless most of it are control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 
-/** Largest file of one import, in bytes, packed and unpacked. A larger one comes in parts. SPEC RE7. */
+/** Largest file of one import, or part of one, in bytes, packed and unpacked. A larger one comes in parts. SPEC RE6. */
 export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
+
+/** Most parts that a file may come in: 4 GB of text, well within what the platform stores for one object. SPEC RE20. */
+export const MAX_IMPORT_PARTS = 64
+
+/** A file in parts of which no part came for so long is given up, in milliseconds: what is sent meanwhile waits for it. SPEC RE20. */
+export const IMPORT_STAGED_MS = 5 * 60_000
+
+/** Longest silence inside an upload, in milliseconds: what is sent meanwhile waits for it. SPEC RE10. */
+export const IMPORT_IDLE_MS = 30_000
+
+/** Longest wait of an upload's answer for the folding, in milliseconds; a longer one is asked for. Under what proxies wait. SPEC RE21. */
+export const IMPORT_ANSWER_MS = 20_000
 
 /** Longest line of such a file, in bytes: the largest stored result, twice escaped. */
 export const MAX_IMPORT_LINE_BYTES = 4 * 1024 * 1024
@@ -234,3 +246,6 @@ export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 
 /** Highest number of a step that a record may name: each one before it is counted. */
 export const MAX_RECORD_STEP = 10_000
+
+/** Late changes of older messages that are remembered, one by one, for those who resume. Further back, they read history. SPEC HI5. */
+export const MAX_LATE_CHANGES = 256

@@ -10,6 +10,9 @@ import {
   AGENT_RETRY_MS,
   ALARM_MS,
   APPROVAL_MS,
+  IMPORT_ANSWER_MS,
+  IMPORT_IDLE_MS,
+  IMPORT_STAGED_MS,
   MAX_RETRY_AFTER_MS,
   MODEL_FIRST_BYTE_MS,
   MODEL_IDLE_MS,
@@ -40,6 +43,9 @@ export interface Times {
   readonly producerSilenceMs: number
   readonly producerRefreshMs: number
   readonly producerTurnMs: number
+  readonly importStagedMs: number
+  readonly importIdleMs: number
+  readonly importAnswerMs: number
 }
 
 /** A factor that is none counts as 1: the limits as they are. */
@@ -61,5 +67,8 @@ export function timesFor(env: TimesEnv): Times {
     producerSilenceMs: ms(PRODUCER_SILENCE_MS),
     producerRefreshMs: ms(PRODUCER_REFRESH_MS),
     producerTurnMs: ms(PRODUCER_TURN_MS),
+    importStagedMs: ms(IMPORT_STAGED_MS),
+    importIdleMs: ms(IMPORT_IDLE_MS),
+    importAnswerMs: ms(IMPORT_ANSWER_MS),
   }
 }

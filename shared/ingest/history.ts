@@ -23,7 +23,7 @@ export function isHistoryMessage(value: unknown): value is Fields {
  * Errors  none: a block that is not known is passed over.
  * Source  SPEC RE11.
  */
-export function recordsOfHistory(message: Fields, n: number): StreamRecord[] {
+export function recordsOfHistory(message: Fields, n: number | string): StreamRecord[] {
   const responseId = textOf(message["id"]) ?? `imported-${n}`
   const timestamp = textOf(message["timestamp"]) ?? textOf(message["created_at"]) ?? textOf(message["createdAt"])
   const base = { responseId, ...(timestamp === null ? {} : { timestamp }) }

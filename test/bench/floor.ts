@@ -3,7 +3,7 @@
  *
  * One object by path, hibernating sockets. A message asks it for so many frames of so many characters, going back to
  * the event loop every so many, each alone or all of a turn of the loop gathered into one, to one socket or to all;
- * or for one row written before one frame is sent; or to pass on what an upstream
+ * or for one row written before one frame is sent; a file that is posted becomes rows, and these become others; or to pass on what an upstream
  * streams, each chunk alone or all of a window written as a row and then sent.
  */
 
@@ -14,7 +14,8 @@ import { exchange, opened } from "./measure.ts"
 const SCRIPT = `
 import { DurableObject } from "cloudflare:workers"
 export class Bare extends DurableObject {
-  fetch() {
+  fetch(request) {
+    if (request.method === "POST") return this.take(request.body)
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     return new Response(null, { status: 101, webSocket: client })
@@ -38,6 +39,31 @@ export class Bare extends DurableObject {
       }
     }
     send('{"end":true}')
+  }
+  async take(body) {
+    const { sql } = this.ctx.storage
+    sql.exec("CREATE TABLE IF NOT EXISTS line (n INTEGER PRIMARY KEY, at INTEGER, text TEXT)")
+    sql.exec("CREATE INDEX IF NOT EXISTS line_at ON line (at, n)")
+    sql.exec("CREATE TABLE IF NOT EXISTS message (n INTEGER PRIMARY KEY, text TEXT)")
+    const decoder = new TextDecoder()
+    const reader = body.getReader({ mode: "byob" })
+    let [buffer, tail, n] = [new ArrayBuffer(65536), "", 0]
+    for (;;) {
+      const { done, value } = await reader.read(new Uint8Array(buffer))
+      if (done) break
+      buffer = value.buffer
+      const lines = (tail + decoder.decode(value, { stream: true })).split("\\n")
+      tail = lines.pop()
+      for (const line of lines) { n += 1; sql.exec("INSERT INTO line VALUES (?, ?, ?)", n, n, line) }
+    }
+    for (let last = 0; last < n; last += 20) {
+      const rows = sql.exec("SELECT n, text FROM line WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT 20", last, last).toArray()
+      for (const half of [rows.slice(0, 10), rows.slice(10)])
+        if (half.length > 0) sql.exec("INSERT INTO message VALUES (?, ?)", half[0].n, half.map((row) => row.text).join("\\n"))
+      if (last % 500 === 0) await new Promise((resolve) => setTimeout(resolve))
+    }
+    sql.exec("DELETE FROM line")
+    return new Response(String(n))
   }
   write(socket, word = '{"end":true}') {
     this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS fact (n INTEGER PRIMARY KEY, word TEXT)")
@@ -64,6 +90,7 @@ export default { fetch: (request, env) => env.BARE.getByName(new URL(request.url
 const OUTBOUND = "export default { fetch: (request) => fetch(request) }"
 
 export interface Floor {
+  readonly url: URL
   /** Process id of its workerd. */
   readonly pid: number
   /** A socket to the object of that name. */
@@ -94,7 +121,7 @@ export async function startFloor(): Promise<Floor> {
     address.protocol = "ws:"
     return opened(new WebSocket(address))
   }
-  return { pid: child()?.pid ?? 0, open, close: () => started.miniflare.dispose() }
+  return { url, pid: child()?.pid ?? 0, open, close: () => started.miniflare.dispose() }
 }
 
 export function isFloorEnd(text: string): boolean {

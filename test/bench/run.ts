@@ -12,6 +12,7 @@ import { benchCancel } from "./cancel.ts"
 import { benchCrowd } from "./crowd.ts"
 import { benchGrowth } from "./growth.ts"
 import { benchHistory } from "./history.ts"
+import { benchImport } from "./import.ts"
 import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
@@ -31,6 +32,7 @@ const GROUPS: Groups = {
   resume: benchResume,
   cancel: benchCancel,
   history: benchHistory,
+  import: benchImport,
   weight: benchWeight,
 }
 

@@ -5,6 +5,7 @@ type SqlStorageValue = ArrayBuffer | string | number | null
 interface SqlStorageCursor<Row> {
   toArray(): Row[]
   one(): Row
+  [Symbol.iterator](): IterableIterator<Row>
   readonly rowsRead: number
   readonly rowsWritten: number
 }

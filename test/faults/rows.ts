@@ -82,7 +82,7 @@ function sqlOf(database: DatabaseSync): SqlStorage {
         if (row === undefined) throw new Error(`no row: ${query}`)
         return row
       }
-      return { toArray: () => rows, one, rowsRead: rows.length, rowsWritten: 0 }
+      return { toArray: () => rows, [Symbol.iterator]: () => rows.values(), one, rowsRead: rows.length, rowsWritten: 0 }
     },
   }
 }

@@ -2,15 +2,16 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { createAssembler } from "../../shared/assemble.ts"
+import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
 import type { TurnEvent } from "../../shared/event.ts"
-import { canonicalJson } from "../../shared/frame.ts"
+import { apply, canonicalJson, type Segment } from "../../shared/frame.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
 import { parseRecord, recordsOf } from "../../shared/record.ts"
-import { messageToWire } from "../../shared/segment.ts"
+import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { hold } from "../support/seeded.ts"
+import { cutDeltas, eventArb } from "../support/stream-events.ts"
 
 const TIME = "2026-01-01T00:00:00.000Z"
 
@@ -21,6 +22,14 @@ function answerOf(events: readonly TurnEvent[]): Message {
 }
 
 function readBack(records: readonly object[]): Message[] {
+  return assembledFrom(records).map(({ message }) => message)
+}
+
+function assembledFrom(records: readonly object[]): Assembled[] {
+  return takenFrom(records).flatMap((one) => (one.kind === "message" ? [one] : []))
+}
+
+function takenFrom(records: readonly object[]): (Assembled | Late)[] {
   const assembler = createAssembler()
   const lines = records.map((record) => JSON.stringify(record))
   const taken = lines.flatMap((line, n) => {
@@ -28,7 +37,7 @@ function readBack(records: readonly object[]): Message[] {
     if (!record.ok) throw new Error(`${line}: ${JSON.stringify(record.fault)}`)
     return assembler.take(record.value, n)
   })
-  return [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
+  return [...taken, ...assembler.end()]
 }
 
 /** What a reader sees; trailers stay home, so results are compared as they are shown. */
@@ -57,92 +66,66 @@ describe("there and back", () => {
   })
 })
 
-/** What a producer may say, in any order; calls overlap, results come late or never, the end may come anywhere. */
-const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      type: fc.constant("text_delta" as const),
-      delta: fc.string({ unit: wordArb(), maxLength: 6 }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      type: fc.constant("thinking_delta" as const),
-      delta: fc.string({ unit: wordArb(), maxLength: 6 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.constant({ type: "text_done" } as const) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("thinking_done" as const), ms: fc.nat(9_999) }) },
-  { weight: 1, arbitrary: fc.constant({ type: "step_start" } as const) },
-  { weight: 2, arbitrary: callArb((call_id) => ({ type: "tool_call", call_id, name: "weather", args: "{}" })) },
-  {
-    weight: 2,
-    arbitrary: callArb((call_id, n) => ({ type: "tool_call_start", call_id, channel: "user", ordinal: n + 1 })),
-  },
-  {
-    weight: 1,
-    arbitrary: callArb((call_id, n) => ({
-      type: "tool_approval",
-      call_id,
-      approval: (["asked", "allowed", "denied"] as const)[n] ?? "asked",
-    })),
-  },
-  { weight: 2, arbitrary: callArb((call_id) => ({ type: "tool_output_delta", call_id, delta: "out\n" })) },
-  { weight: 2, arbitrary: callArb((call_id, n) => resultEvent(call_id, n)) },
-  { weight: 1, arbitrary: endArb() },
-)
-
-function wordArb(): fc.Arbitrary<string> {
-  return fc.constantFrom(
-    "a",
-    " ",
-    "\n\n",
-    "<",
-    "<b>",
-    "`",
-    "<span id='weather_1'>",
-    "</span>",
-    "é",
-    "😀",
-    "x".repeat(40),
-  )
-}
-
-function callArb(make: (call_id: string, n: number) => TurnEvent): fc.Arbitrary<TurnEvent> {
-  return fc.tuple(fc.constantFrom("c0", "c1", "c2"), fc.nat(2)).map(([call_id, n]) => make(call_id, n))
-}
-
-function resultEvent(call_id: string, n: number): TurnEvent {
-  const [status, error] =
-    n === 0 ? (["ok", null] as const) : (["failed", { code: "tool_failed", message: "no" }] as const)
-  return { type: "tool_result", call_id, status, result: '{"t":9}', card: n === 0 ? "weather_1" : null, error }
-}
-
-function endArb(): fc.Arbitrary<TurnEvent> {
-  const status = fc.constantFrom("completed" as const, "cancelled" as const, "interrupted" as const, "failed" as const)
-  return status.map((one) => ({
-    type: "end",
-    status: one,
-    reason: one === "failed" ? "model_cut_off" : null,
-    metrics: null,
-  }))
-}
+/** Where a message may stand, and which of its versions it is. */
+const placeArb = fc.record({
+  pos: fc.integer({ min: 2, max: 99 }),
+  parent: fc.constantFrom(null, 1),
+  tip: fc.constantFrom(null, 120),
+  version: fc.integer({ min: 1, max: 3 }),
+})
 
 describe("any stream", () => {
-  test("[RE2] folds to a message that comes back the same, and goes out again byte for byte", () => {
+  test("[RE2] shows live, cut anywhere, what it shows stored, and after going out and coming back", () => {
+    const said = fc.array(eventArb, { maxLength: 24 })
     hold(
-      fc.property(fc.array(eventArb, { maxLength: 24 }), (events) => {
-        const message = answerOf([...events, { ...END, status: "interrupted" }])
-        const records = recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1")
-        const [back] = readBack(records)
-        if (back === undefined) throw new Error("nothing came back")
-        expect(shown(back)).toBe(shown(message))
-        expect(JSON.stringify(recordsOf({ pos: 2, parent: 1, tip: null, message: back }, "s1"))).toBe(
+      fc.property(said, placeArb, fc.nat(40), ([...events], { version, ...place }, cut) => {
+        const all: TurnEvent[] = [...events, { ...END, status: "interrupted" }]
+        const transcriber = createTranscriber()
+        const intake = createIntake()
+        let message = openMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp: TIME, version })
+        let live: Segment[] = []
+        for (const event of cutDeltas(all, cut)) {
+          for (const clean of intake.take(event)) message = fold(message, clean)
+          live = apply(live, transcriber.advance(message))
+          if (live.length % 4 === 1) expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(message)))
+        }
+        expect(shown(message)).toBe(shown({ ...answerOf(all), version }))
+        expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(message)))
+        const records = recordsOf({ ...place, message }, "s1")
+        const [back] = assembledFrom(records)
+        expect(back).toMatchObject({ ...place, message: { version } })
+        expect(back && shown(back.message)).toBe(shown(message))
+        expect(JSON.stringify(back && recordsOf({ ...place, message: back.message }, "s1"))).toBe(
           JSON.stringify(records),
         )
       }),
+    )
+  })
+
+  test("[RE2] what a message still hears after it went out changes it as it would have changed here", () => {
+    const late = fc.array(fc.constantFrom("c0", "c1", "c2"), { maxLength: 4 })
+    hold(
+      fc.property(fc.array(eventArb, { maxLength: 16 }), late, (events, calls) => {
+        const message = answerOf([...events, END])
+        const results = calls.map((callId, n) => ({
+          type: "tool_result",
+          responseId: "a1",
+          callId,
+          ok: true,
+          result: `${n}`,
+        }))
+        const question = { type: "user_message", turnId: "q2", responseId: "q2", text: "next" }
+        const file = [...recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
+        const taken = takenFrom(file)
+        const heard = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
+        const [back] = taken.flatMap((one) => (one.kind === "message" && one.message.id === "a1" ? [one.message] : []))
+        const told = heard.reduce(fold, back ?? message)
+        const here = calls.reduce<Message>((at, call_id, n) => {
+          return fold(at, { type: "tool_result", call_id, status: "ok", result: `${n}`, card: null, error: null })
+        }, message)
+        expect(shown(told)).toBe(shown(here))
+      }),
+      2_000,
     )
   })
 })

@@ -6,7 +6,7 @@ import { createAssembler } from "../../shared/assemble.ts"
 import { canonicalJson } from "../../shared/frame.ts"
 import { parseRecord } from "../../shared/record.ts"
 import { messageToWire } from "../../shared/segment.ts"
-import { createSeal } from "../../worker/session/seal.ts"
+import { createSeal, vouchedIn } from "../../worker/session/seal.ts"
 import { exportKey } from "../../worker/tenant/keys.ts"
 import { CLAIMS, pageOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
@@ -62,11 +62,11 @@ describe("an export", () => {
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
     const { value, ...head } = records.pop()
     const seal = createSeal()
-    for (const record of [...records, head]) seal.add({ ...record, sessionId: "elsewhere" })
+    seal.add([...records, head].map((record) => vouchedIn({ ...record, sessionId: "elsewhere" })))
     const sealed = await seal.value(await exportKey(String(env.JWT_SECRET), CLAIMS.tenant))
     expect(sealed).toBe(value)
     const other = createSeal()
-    for (const record of [...records, head]) other.add(record)
+    other.add([...records, head].map(vouchedIn))
     expect(await other.value(await exportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
   })
 
@@ -89,5 +89,33 @@ describe("an export", () => {
     expect(await callRoute(`/v1/sessions/${id}/events?after=x`, { token })).toEqual(refusal(400, "field_invalid"))
     const eve = await tokenOf("acme", "eve")
     expect(await callRoute(`/v1/sessions/${id}/events`, { token: eve })).toEqual(refusal(404, "session_unknown"))
+  })
+
+  test("[RE22] as Markdown it is the active path alone, in order, and a card is what history shows", async () => {
+    const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
+    const id = await freshSession("exp")
+    await talk(id)
+    const answer = await callRoute(`/v1/sessions/${id}/events?format=markdown`, { token })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8")
+    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="${id}.md"`)
+    const { messages } = await pageOf(id)
+    const headings = answer.text.match(/^## .*$/gm)
+    expect(headings).toEqual(
+      messages.map(({ role, timestamp }) => `## ${role === "user" ? "User" : "Assistant"} · ${timestamp}`),
+    )
+    // The version that was left is not in it.
+    expect(answer.text).not.toContain("/script")
+    expect(answer.text).toContain("```text\n/say edited\n```")
+    for (const segment of messages[1]?.segments ?? []) {
+      if (segment.type === "rich") expect(answer.text).toContain(JSON.stringify(segment.payload, null, 2))
+    }
+    const rest = await callRoute(`/v1/sessions/${id}/events?format=markdown&after=2`, { token })
+    expect(rest.text.match(/^## /gm)).toHaveLength((headings ?? []).length - 2)
+    expect(await callRoute(`/v1/sessions/${id}/events?format=pdf`, { token })).toEqual(refusal(400, "field_invalid"))
+    const eve = await tokenOf("acme", "eve")
+    expect(await callRoute(`/v1/sessions/${id}/events?format=markdown`, { token: eve })).toEqual(
+      refusal(404, "session_unknown"),
+    )
   })
 })

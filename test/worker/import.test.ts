@@ -98,10 +98,11 @@ describe("our own export", () => {
       const staging = createStaging(storage.sql)
       records.slice(0, -1).forEach((line, n) => {
         const record = JSON.parse(line)
-        staging.add({ n: n + 1, at: Date.parse(record.timestamp), line })
+        staging.add(1, n + 1, Date.parse(record.timestamp), line)
       })
       const { tip } = JSON.parse(records.at(-1) ?? "")
-      staging.setState({ source: "x", isSealed: true, records: records.length - 1, isDone: false, tip, title: "" })
+      const told = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"] }
+      staging.setState({ step: "folding", ...told, isSealed: true, tip, title: "" })
     })
     await evictDurableObject(sessionOf(there))
     await expect.poll(async () => (await pageOf(there)).messages.length).toBe((await pageOf(here)).messages.length)
@@ -197,8 +198,7 @@ describe("while it comes in", () => {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       // As a process leaves it that ended while a longer file was staged.
       const staging = createStaging(storage.sql)
-      for (let n = 1; n <= 9; n++)
-        staging.add({ n, at: n, line: JSON.stringify({ type: "user_message", text: `old ${n}` }) })
+      for (let n = 1; n <= 9; n++) staging.add(1, n, n, JSON.stringify({ type: "user_message", text: `old ${n}` }))
     })
     expect(await importInto(id, lines({ type: "user_message", text: "new" }))).toMatchObject({
       ok: true,
@@ -216,7 +216,7 @@ describe("while it comes in", () => {
     await writer.write(line("first"))
     await expect
       .poll(async () => await importInto(id, lines({ type: "user_message", text: "other" })))
-      .toEqual({ ok: false, fault: { reason: "turn_running" } })
+      .toEqual({ ok: false, fault: { reason: "import_running" } })
     client.say({ type: "send", id: "q1", content: "/say later" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
     await writer.write(line("second"))

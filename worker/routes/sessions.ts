@@ -4,10 +4,13 @@ import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../shared/event.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import {
   DEFAULT_PAGE_MESSAGES,
   EXTERNAL_TOKEN_SECONDS,
   MAX_EXTERNAL_TOKEN_SECONDS,
+  MAX_IMPORT_BYTES,
+  MAX_IMPORT_PARTS,
   MAX_PAGE_MESSAGES,
   MAX_SESSIONS_LISTED,
   MAX_TITLE_CHARS,
@@ -17,6 +20,7 @@ import type { Env } from "../env.ts"
 import { agentNameSchema } from "../tenant/agents.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
+import type { PartOf } from "../session/import.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"
 import { type App, answerFault, readBody } from "./answer.ts"
 import { isUpgrade, refuseRevoked, requireScope, requireToken, spokenProtocols } from "./guard.ts"
@@ -63,7 +67,14 @@ const externalSchema = v.object({
   ),
 })
 
-const eventsSchema = v.object({ after: v.optional(decimal) })
+const eventsSchema = v.object({
+  after: v.optional(decimal),
+  format: v.optional(v.picklist(["jsonl", "markdown"]), "jsonl"),
+})
+
+const partNumber = v.pipe(decimal, v.minValue(1), v.maxValue(MAX_IMPORT_PARTS))
+
+const partSchema = v.object({ part: partNumber, of: partNumber })
 
 /** Another tenant's session has another name: it cannot be reached with this token. */
 function sessionOf(env: Env, claims: Claims, id: string) {
@@ -161,11 +172,13 @@ sessions.get("/:id/events", async (context) => {
   const id = context.req.param("id")
   const session = sessionOf(context.env, claims, id)
   if (session === null) return answerFault({ reason: "session_unknown" })
-  const exported = await session.export(claims, query.output.after ?? null)
+  const { after = null, format } = query.output
+  const exported = await session.export(claims, after, format)
   if (!exported.ok) return answerFault(exported.fault)
+  const [type, end] = format === "jsonl" ? ["application/jsonl", "jsonl"] : ["text/markdown", "md"]
   return context.body(exported.value.lines, 200, {
-    "content-type": "application/jsonl; charset=utf-8",
-    "content-disposition": `attachment; filename="${id}.jsonl"`,
+    "content-type": `${type}; charset=utf-8`,
+    "content-disposition": `attachment; filename="${id}.${end}"`,
   })
 })
 
@@ -174,9 +187,16 @@ sessions.post("/:id/import", async (context) => {
   const session = sessionOf(context.env, claims, context.req.param("id"))
   const { body } = context.req.raw
   if (session === null) return answerFault({ reason: "session_unknown" })
+  const place = partIn(context.req.query())
+  if (!place.ok) return answerFault(place.fault)
+  // Told beforehand, it need not be read to be refused.
+  if (Number(context.req.header("content-length") ?? 0) > MAX_IMPORT_BYTES) {
+    return answerFault({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
+  }
   if (body === null) return answerFault({ reason: "import_empty" })
-  const imported = await session.import(claims, body)
-  return imported.ok ? context.json(imported.value, 200) : answerFault(imported.fault)
+  const imported = await session.import(claims, body, place.value)
+  if (!imported.ok) return answerFault(imported.fault)
+  return context.json({ ...imported.value, ...place.value }, imported.value.state === "done" ? 200 : 202)
 })
 
 sessions.post("/:id/external-token", async (context) => {
@@ -198,6 +218,22 @@ sessions.post("/:id/external-token", async (context) => {
   )
   return context.json({ token, expires })
 })
+
+sessions.get("/:id/import", async (context) => {
+  const claims = context.get("claims")
+  const session = sessionOf(context.env, claims, context.req.param("id"))
+  if (session === null) return answerFault({ reason: "session_unknown" })
+  const progress = await session.importProgress(claims)
+  return progress.ok ? context.json(progress.value) : answerFault(progress.fault)
+})
+
+/** Both numbers or none: without them a file comes whole. */
+function partIn(query: Record<string, string>): Result<PartOf> {
+  const parsed = v.safeParse(partSchema, { part: "1", of: "1", ...query }, { abortEarly: true })
+  if (!parsed.success) return fail({ reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? "part" })
+  const { part, of } = parsed.output
+  return part <= of ? succeed({ part, of }) : fail({ reason: "field_invalid", field: "part" })
+}
 
 sessions.get("/:id/socket", async (context) => {
   if (!isUpgrade(context)) return answerFault({ reason: "upgrade_expected" })

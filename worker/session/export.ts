@@ -1,12 +1,15 @@
 /**
  * export.ts: a session's transcript as JSONL, streamed: every message by position, all versions, and a seal at the end.
  *
- * store → EXPORT → records → lines
+ * store → EXPORT → records → lines; or, for a person to keep, the active path as Markdown
  */
 
+import { markdownOf } from "../../shared/markdown.ts"
 import { recordsOf, type StreamRecord } from "../../shared/record.ts"
-import { createSeal } from "./seal.ts"
+import { createSeal, vouchedIn } from "./seal.ts"
 import type { Store } from "./store.ts"
+
+export type Format = "jsonl" | "markdown"
 
 export interface Export {
   readonly lines: ReadableStream<Uint8Array>
@@ -21,11 +24,25 @@ export interface Export {
  * Source  SPEC RE1–RE3.
  */
 export function exportLines(store: Store, sessionId: string, key: CryptoKey, after: number | null): Export {
+  return streamed(linesOf(store, sessionId, key, after))
+}
+
+/**
+ * What a reader sees now, as Markdown: the active path, from its beginning or after a position.
+ *
+ * Cost    a row and a number for each message of the path to find it; then the rows of one message at a time.
+ * Source  SPEC RE22.
+ */
+export function exportMarkdown(store: Store, after: number | null): Export {
+  return streamed(chaptersOf(store, after ?? 0))
+}
+
+function streamed(texts: AsyncIterable<string>): Export {
   const { readable, writable } = new IdentityTransformStream()
   const writer = writable.getWriter()
   const encoder = new TextEncoder()
   const write = async (): Promise<void> => {
-    for await (const text of linesOf(store, sessionId, key, after)) await writer.write(encoder.encode(text))
+    for await (const text of texts) await writer.write(encoder.encode(text))
     await writer.close()
   }
   // A reader that goes away is no fault.
@@ -39,7 +56,7 @@ async function* linesOf(store: Store, sessionId: string, key: CryptoKey, after: 
   for (let stored = store.after(after ?? 0); stored !== null; stored = store.after(stored.pos)) {
     const { pos, parent, tip = null, message } = stored
     const told = recordsOf({ pos, parent, tip, message }, sessionId)
-    for (const record of told) seal?.add(record)
+    seal?.add(told.map(vouchedIn))
     records += told.length
     timestamp = message.timestamp
     yield told.map(lineOf).join("")
@@ -55,8 +72,31 @@ async function* linesOf(store: Store, sessionId: string, key: CryptoKey, after: 
     records,
     algorithm: SEAL,
   } as const
-  seal.add(head)
+  seal.add([vouchedIn(head)])
   yield lineOf({ ...head, value: await seal.value(key) })
+}
+
+/** Messages of a path that are looked up before others have their turn. */
+const LOOK_EVERY = 500
+
+async function* chaptersOf(store: Store, after: number): AsyncGenerator<string> {
+  const path: number[] = []
+  for (let pos = store.tip(); pos !== null && pos > after; pos = store.parentOf(pos)) {
+    path.push(pos)
+    if (path.length % LOOK_EVERY === 0) await new Promise((resolve) => setTimeout(resolve))
+  }
+  const title = store.session()?.title ?? ""
+  if (after === 0) yield titleOf(title)
+  for (const pos of path.reverse()) {
+    const stored = store.at(pos)
+    if (stored !== null) yield `\n${markdownOf(stored.message)}`
+  }
+}
+
+/** A title is words: none of them is Markdown. */
+function titleOf(title: string): string {
+  const words = title.replace(/\s+/g, " ").trim()
+  return `# ${words.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&") || "Conversation"}\n`
 }
 
 /** The only way in which exports are sealed. */

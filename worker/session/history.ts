@@ -58,10 +58,12 @@ export function pageJson(store: Store, epoch: string, seq: number, query: PageQu
 }
 
 /**
- * The messages that changed after `seq`, in the order of their last change; null where they are too many to send.
- * One that was taken back comes as a user's message that is `cancelled`.
+ * The messages that changed after `seq`, in the order of their last change; null where they are too many to send, or
+ * nobody remembers which. One that was taken back comes as a user's message that is `cancelled`.
  *
- * Cost    their rows, and those of one message more: newer messages changed later, so the first that did not ends the walk.
+ * Cost    their rows, and those of one message more: newer messages changed later, so the first that did not ends the
+ *         walk. What changed after its end is remembered one by one.
+ * Source  SPEC WS7, HI5.
  */
 export function changedSince(store: Store, seq: number): StoredMessage[] | null {
   const changed: StoredMessage[] = store.withdrawnSince(seq)
@@ -77,5 +79,16 @@ export function changedSince(store: Store, seq: number): StoredMessage[] | null 
     else if (isQuiet(stored)) break
     next = stored.parent
   }
-  return changed.sort((a, b) => a.seq - b.seq)
+  const late = lateChanges(store, seq, changed)
+  if (late === null || changed.length + late.length > MAX_RESUME_MESSAGES + 1) return null
+  return [...changed, ...late].sort((a, b) => a.seq - b.seq)
+}
+
+/** Messages of the active path that changed after their end, and that the walk did not come to. */
+function lateChanges(store: Store, seq: number, known: readonly StoredMessage[]): StoredMessage[] | null {
+  const found = store.lateSince(seq)
+  if (found === null) return null
+  const met = new Set(known.map(({ pos }) => pos))
+  const late = found.filter((pos) => !met.has(pos) && store.isOnPath(pos)).map((pos) => store.at(pos))
+  return late.filter((stored) => stored !== null)
 }

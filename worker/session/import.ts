@@ -1,283 +1,268 @@
 /**
- * import.ts: a file of records becomes the transcript of a session that has none, or that was begun from the same file.
+ * import.ts: what comes in for one session: one file, or a file in numbered parts; where it is, and what is next.
  *
- * bytes → lines → staged rows → (time, then file order) → ASSEMBLE → one transaction a turn → store
- * The file is staged whole before any of it is folded, so what cannot be used changes nothing. Folding goes on from the
- * staged rows after any restart: a turn, and the rows that it came from, change in one write.
+ * upload → STAGE → all parts here → FOLD → a new epoch
+ * The rows say how it stands, so that it goes on after any restart and whether or not anybody waits for it. From its
+ * first byte on, until it is folded or given up, no turn begins: what is sent meanwhile waits in the queue.
  */
 
-import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
-import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/frame.ts"
-import { MAX_BAD_LINES, MAX_IMPORT_BYTES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/history.ts"
-import { parseRecord, type StreamRecord } from "../../shared/record.ts"
-import { type Line, linesIn, TooLarge } from "./lines.ts"
-import { createPartWriter, createRecorder } from "./record.ts"
-import { createSeal } from "./seal.ts"
-import type { ImportState, StagedLine, Staging } from "./staging.ts"
-import type { Store } from "./store.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { ImportAnswer, ImportProgress } from "../../shared/frame.ts"
+import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import type { Times } from "../times.ts"
+import { Erased } from "./erase.ts"
+import { foldStaged, type FoldingHost, lookAtSeal } from "./folding.ts"
+import { sourceIn, stagePart } from "./stage.ts"
+import type { Staged } from "./staging.ts"
+import type { Turns } from "./turn.ts"
 
-export interface BadLine {
-  readonly line: number
-  readonly code: string
-  readonly text: string
+/** Which part of how many; a file that comes whole is the only part of one. */
+export interface PartOf {
+  readonly part: number
+  readonly of: number
 }
 
-export interface Imported {
-  readonly records: number
-  /** The first of the lines that could not be used; `skipped` counts them all. */
-  readonly bad: readonly BadLine[]
-  readonly skipped: number
-  readonly isSealed: boolean
-  /** It was here before: nothing was added. */
-  readonly duplicate: boolean
+export interface ImportHost extends FoldingHost {
+  readonly turns: Turns
+  readonly times: Times
+  readonly now: () => number
+  readonly armAlarm: () => void
+  /** Begins what waits. */
+  readonly goOn: () => void
+  /** All of it is in the rows: every client is to read them. */
+  readonly onFolded: (staged: Staged) => Promise<void>
+  readonly log: (event: string, detail: Record<string, unknown>) => void
 }
 
-export interface ImportHost {
-  readonly store: Store
-  readonly staging: Staging
-  readonly nextSeq: () => number
-  /** The tenant's key, with which our own exports are sealed. */
-  readonly key: CryptoKey
+export interface Importer {
+  /** Takes a file, or a part in the place of what came of it before. Answers when it is staged, and a whole file when it is folded, if that is soon. */
+  take(place: PartOf, body: ReadableStream<Uint8Array>): Promise<Result<ImportAnswer>>
+  progress(): ImportProgress
+  /** When the object has to be woken, in milliseconds since 1970; null: nothing is under way. */
+  nextAlarm(): number | null
+  /** Goes on with what the rows say, or gives up what was not completed in time. */
+  wake(): Promise<void>
 }
 
-/** Records that are written in one go while staging, and read in one go while folding. */
-const BATCH = 500
+const NOTHING: ImportProgress = { state: "none", records: 0, folded: 0, bad: [], skipped: 0, isSealed: false }
 
-/**
- * Stages a file.
- *
- * Shapes  byte stream → Imported.
- * Errors  `import_too_large`, `import_empty` (no line of it can be used), `session_begun`; nothing is changed then.
- * Cost    linear; the memory of BATCH lines.
- * Source  SPEC RE6–RE10.
- */
-export async function stageFile(host: ImportHost, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
-  const { store, staging } = host
-  const known = staging.state()
-  if (known === null && store.newestPos() > 0) return fail({ reason: "session_begun" })
-  try {
-    return known === null ? await stage(host, body) : await recognise(known, body)
-  } catch (error) {
-    if (known === null) staging.clear()
-    if (error instanceof TooLarge) return fail({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
-    throw error
-  }
-}
+export function createImporter(host: ImportHost): Importer {
+  const { staging, store, times, now } = host
+  /** Records of the parts that are coming in. */
+  const incoming = new Map<number, number>()
+  const hold = createHold(host)
+  let folding: Promise<void> | null = null
 
-/** What could not be used so far. */
-interface Tally {
-  readonly bad: BadLine[]
-  skipped: number
-}
-
-function count(tally: Tally, line: number, fault: Fault): void {
-  tally.skipped += 1
-  if (tally.bad.length >= MAX_BAD_LINES) return
-  const { code, text } = faultToWire(fault)
-  tally.bad.push({ line, code, text })
-}
-
-/** A file for a session that was begun from one: the same again adds nothing, so its first record is enough. */
-async function recognise(known: ImportState, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
-  const tally: Tally = { bad: [], skipped: 0 }
-  for await (const { n, read } of recordsIn(linesIn(body))) {
-    if (!read.ok) {
-      count(tally, n, read.fault)
-      continue
-    }
-    if (sourceOf(read.value.json) !== known.source) return fail({ reason: "session_begun" })
-    return succeed({ ...tally, records: known.records, isSealed: known.isSealed, duplicate: true })
-  }
-  return fail({ reason: "import_empty" })
-}
-
-async function stage(host: ImportHost, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
-  const { store, staging, key } = host
-  const tally: Tally = { bad: [], skipped: 0 }
-  const seal = createSeal()
-  let [records, clock] = [0, 0]
-  let source = ""
-  let signature: Extract<StreamRecord, { type: "signature" }> | null = null
-  let batch: StagedLine[] = []
-  const flush = (): void => {
-    store.atomically(() => batch.forEach(staging.add))
-    batch = []
-  }
-  // An upload that broke off may have left rows behind.
-  staging.clear()
-  for await (const { n, read } of recordsIn(linesIn(body))) {
-    if (!read.ok) {
-      count(tally, n, read.fault)
-      continue
-    }
-    const { record, json } = read.value
-    if (record.type === "signature") {
-      const { value: _, ...head } = json as { value?: unknown }
-      seal.add(head)
-      signature = record
-      continue
-    }
-    seal.add(json)
-    // What follows a seal is not vouched for.
-    signature = null
-    if (records === 0) source = sourceOf(json)
-    records += 1
-    clock = timeOf(record) ?? clock
-    batch.push({ n: records, at: clock, line: JSON.stringify({ ...json, timestamp: new Date(clock).toISOString() }) })
-    if (batch.length >= BATCH) flush()
-  }
-  if (records === 0) return fail({ reason: "import_empty" })
-  flush()
-  const isSealed = tally.skipped === 0 && signature !== null && (await seal.value(key)) === signature.value
-  const title = (signature?.title ?? "").slice(0, MAX_TITLE_CHARS).toWellFormed()
-  staging.setState({ source, isSealed, records, isDone: false, tip: signature?.tip ?? null, title })
-  return succeed({ ...tally, records, isSealed, duplicate: false })
-}
-
-interface Read {
-  readonly record: StreamRecord
-  readonly json: object
-}
-
-interface Numbered {
-  /** The line, or the message of a list, that it came from. */
-  readonly n: number
-  readonly read: Result<Read>
-}
-
-/** Most of a file that is one JSON list, in UTF-16 code units: it has to be read whole. */
-const MAX_LIST_CHARS = 16 * 1024 * 1024
-
-/** The records of a file of lines, or of one JSON list of messages over many lines. */
-async function* recordsIn(lines: AsyncIterable<Line>): AsyncGenerator<Numbered> {
-  let list: string[] | null = null
-  let chars = 0
-  let isFirst = true
-  for await (const line of lines) {
-    if (
-      isFirst &&
-      line.text.ok &&
-      line.text.value.trimStart().startsWith("[") &&
-      parseJson(line.text.value) === undefined
-    )
-      list = []
-    isFirst = false
-    if (list === null) yield* readLine(line)
-    else if (line.text.ok) {
-      chars += line.text.value.length
-      if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
-    }
-  }
-  if (list === null) return
-  if (chars > MAX_LIST_CHARS) yield { n: 1, read: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
-  else yield* readValue(1, parseJson(list.join("\n")))
-}
-
-function* readLine({ n, text }: Line): Generator<Numbered> {
-  if (text.ok) yield* readValue(n, parseJson(text.value))
-  else yield { n, read: text }
-}
-
-function* readValue(n: number, value: unknown): Generator<Numbered> {
-  if (Array.isArray(value) && value.some(isHistoryMessage)) {
-    for (const [at, message] of value.entries()) yield* readValue(at + 1, message)
-  } else if (isHistoryMessage(value)) {
-    for (const record of recordsOfHistory(value, n)) yield { n, read: succeed({ record, json: record }) }
-  } else {
-    const record = parseRecord(value)
-    yield { n, read: record.ok ? succeed({ record: record.value, json: value as object }) : record }
-  }
-}
-
-/** What a file is known by: its first record, whichever session it came from. */
-function sourceOf(json: object): string {
-  const { sessionId: _, ...first } = json as { sessionId?: unknown }
-  return JSON.stringify(first).slice(0, 2_000)
-}
-
-function timeOf({ timestamp }: StreamRecord): number | null {
-  const time = Date.parse(timestamp ?? "")
-  return Number.isNaN(time) ? null : time
-}
-
-/**
- * Folds what is staged, a turn at a time; between two of them others have their turn on this thread.
- *
- * Cost    linear; the memory of one turn and BATCH lines, and a few bytes for each message.
- * Source  SPEC RE6.
- */
-export async function foldStaged(host: ImportHost): Promise<ImportState | null> {
-  const { store, staging } = host
-  const state = staging.state()
-  if (state === null || state.isDone) return null
-  const assembler = createAssembler()
-  const writer = createTranscriptWriter(host, state.isSealed)
-  let used: StagedLine[] = []
-  let last: Pick<StagedLine, "at" | "n"> = { at: -1, n: -1 }
-  const write = (done: readonly (Assembled | Late)[], spent: readonly StagedLine[]): void => {
+  /** Nothing of it is kept, and the session is as it was. */
+  const giveUp = async (): Promise<void> => {
     store.atomically(() => {
-      for (const one of done) writer.take(one)
-      staging.drop(spent)
+      staging.clear()
+      staging.setState(null)
     })
+    await hold.end()
   }
-  for (;;) {
-    const lines = staging.next(last, BATCH)
-    if (lines.length === 0) break
-    for (const line of lines) {
-      last = line
-      const record = parseRecord(parseJson(line.line))
-      const done = record.ok ? assembler.take(record.value, line.n) : []
-      // The record that closes a turn belongs to the next one: its row stays until that is closed too.
-      if (done.some((one) => one.kind === "message")) {
-        write(done, used)
-        used = []
-      } else if (done.length > 0) write(done, [])
-      used.push(line)
+  /** An upload that failed, with no other part here or on its way. */
+  const giveUpIfEmpty = async (): Promise<void> => {
+    if (incoming.size === 0 && staging.parts().size === 0) await giveUp()
+  }
+  const fold = (): Promise<void> => {
+    folding ??= foldAll(host)
+      .then(hold.end, failed)
+      .finally(() => {
+        folding = null
+      })
+    return folding
+  }
+  const failed = (error: unknown): void => {
+    if (error instanceof Erased) return
+    // Its rows are as they were: the alarm goes on with them.
+    host.log("import_error", { message: error instanceof Error ? error.message : "unknown" })
+    host.armAlarm()
+  }
+  /** Why this part cannot be taken now; null where it can. */
+  const refuse = ({ part, of }: PartOf): Result<never> | null => {
+    const state = staging.state()
+    if (state === null && !hold.isOn()) {
+      if (store.newestPos() > 0) return fail({ reason: "session_begun" })
+      return host.turns.isActive() ? fail({ reason: "turn_running" }) : null
     }
-    await new Promise((resolve) => setTimeout(resolve))
+    const isOther = state?.step === "staging" && state.of !== of
+    return isOther || incoming.has(part) ? fail({ reason: "import_running" }) : null
   }
-  write(assembler.end(), used)
-  const done = { ...state, isDone: true }
-  staging.setState(done)
-  return done
+  const answer = (duplicate = false): Result<ImportAnswer> => succeed({ ...progress(), duplicate })
+  const progress = (): ImportProgress => {
+    const state = staging.state()
+    if (state === null) return NOTHING
+    if (state.step === "staging") return stagingProgress(host, state.of, incoming)
+    const { step, records, bad, skipped, isSealed } = state
+    const folded = step === "done" ? records : staging.folding().folded
+    return { state: step, records, folded, bad, skipped, isSealed: isSealed === true }
+  }
+  const takeNew = async (place: PartOf, body: ReadableStream<Uint8Array>): Promise<Result<ImportAnswer>> => {
+    const staged = await stageInto(host, place, body, incoming).catch(async (error: unknown) => {
+      await giveUpIfEmpty()
+      throw error
+    })
+    if (!staged.ok) {
+      await giveUpIfEmpty()
+      return staged
+    }
+    host.armAlarm()
+    if (incoming.size > 0 || staging.parts().size < place.of) return answer()
+    if (!complete(host)) {
+      await giveUp()
+      return fail({ reason: "import_empty" })
+    }
+    const folded = fold()
+    if (place.of === 1) await Promise.race([folded, sleep(times.importAnswerMs)])
+    return answer()
+  }
+
+  return {
+    progress,
+    async take(place, body) {
+      const known = staging.state()
+      if (known !== null && known.step !== "staging") return await recognise(host, known, place, body, answer)
+      const refused = refuse(place)
+      if (refused !== null) {
+        await body.cancel().catch(() => {})
+        return refused
+      }
+      hold.begin()
+      return await takeNew(place, body)
+    },
+    nextAlarm() {
+      const state = staging.state()
+      if (state?.step === "folding") return now() + times.alarmMs
+      return state?.step === "staging" ? state.touched + times.importStagedMs : null
+    },
+    async wake() {
+      const state = staging.state()
+      if (state === null || state.step === "done") return
+      hold.begin()
+      if (state.step !== "staging") return await fold()
+      // One that came whole is lost with the process that took it; of several parts the others may still come.
+      const isLost = state.of === 1 || state.touched + times.importStagedMs <= now()
+      if (incoming.size === 0 && isLost) await giveUp()
+    },
+  }
 }
 
-/** Writes assembled messages under the parents and positions that their file names, or one after the other. */
-function createTranscriptWriter({ store, nextSeq }: ImportHost, isSealed: boolean) {
-  /** Where the first version stands, by its parent and role. */
-  const firsts = new Map<string, number>(store.firstVersions())
-  const take = (one: Assembled | Late): void => {
-    const known = store.find(one.kind === "late" ? one.id : one.message.id)
-    if (one.kind === "message") return known === null ? insert(one) : undefined
-    const stored = known?.pos === null || known === null ? null : store.at(known.pos)
-    if (stored === null) return
-    const recorder = createRecorder(store, stored, nextSeq)
-    for (const event of one.events) recorder.feed(event)
-    recorder.flush()
+/** Keeps turns from beginning, once however often it is begun. */
+function createHold({ turns, goOn }: ImportHost) {
+  let on: { readonly held: Promise<void>; readonly end: () => void } | null = null
+  return {
+    isOn: () => on !== null,
+    begin(): void {
+      if (on !== null) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      on = { held: turns.hold(() => promise), end: resolve }
+    },
+    async end(): Promise<void> {
+      const ending = on
+      ending?.end()
+      await ending?.held
+      on = null
+      goOn()
+    },
   }
-  const insert = ({ message, pos: told, parent: under, tip }: Assembled): void => {
-    const { pos, parent } = placeFor(store, told, under)
-    const seq = nextSeq()
-    const origin = message.role === "user" ? null : isSealed ? message.origin : "import"
-    store.insertMessage({ pos, parent, seq, deadline: null, message: { ...message, origin } })
-    const write = createPartWriter(store, pos, () => "")
-    for (const [at, part] of message.parts.entries()) {
-      write(seq, at, part, undefined, part.type === "tool_call" ? "" : part.text)
-    }
-    const place = `${parent ?? 0} ${message.role}`
-    const first = firsts.get(place)
-    if (first === undefined) firsts.set(place, pos)
-    else if (message.version > 1) store.addVersion(parent, first, message.version, pos)
-    if (tip !== null) store.leaveVersion(pos, tip)
-  }
-  return { take }
 }
 
-/** Where a message goes: as its file says, if that fits behind what is here; else after the newest of the path. */
-function placeFor(store: Store, told: number | null, under: number | null | undefined) {
-  const newest = store.newestPos()
-  if (told === null || told <= newest || under === undefined) return { pos: newest + 1, parent: store.tip() }
-  return { pos: told, parent: under !== null && under < told ? under : null }
+/** Stages a part and writes down what it came to. */
+async function stageInto(
+  { staging, store, times, now }: ImportHost,
+  { part, of }: PartOf,
+  body: ReadableStream<Uint8Array>,
+  incoming: Map<number, number>,
+): Promise<Result<null>> {
+  const touch = (): void => staging.setState({ step: "staging", of, touched: now() })
+  incoming.set(part, 0)
+  try {
+    store.atomically(() => {
+      // What an upload that broke off, or an earlier one of this part, has left behind.
+      if (of === 1) staging.clear()
+      else staging.dropPart(part)
+      touch()
+    })
+    const onRecords = (records: number): void => void incoming.set(part, records)
+    const staged = await stagePart(staging, store.atomically, { part, of, body, idleMs: times.importIdleMs, onRecords })
+    store.atomically(() => {
+      if (staged.ok) staging.putPart(part, staged.value)
+      else staging.dropPart(part)
+      touch()
+    })
+    return staged.ok ? succeed(null) : staged
+  } finally {
+    incoming.delete(part)
+  }
+}
+
+/** All parts are here: they become one file. False where nothing of it can be used. */
+function complete({ staging, store }: ImportHost): boolean {
+  const tallies = [...staging.parts().values()]
+  const sum = (key: "records" | "skipped"): number => tallies.reduce((total, tally) => total + tally[key], 0)
+  const records = sum("records")
+  if (records === 0) return false
+  const bad = tallies.flatMap((tally) => tally.bad).slice(0, MAX_BAD_LINES)
+  const sources = tallies.map(({ source }) => source)
+  store.atomically(() => {
+    let clock = 0
+    for (const part of staging.parts().keys()) clock = staging.setTimes(part, clock)
+    const told = { records, skipped: sum("skipped"), bad, sources }
+    staging.setState({ step: "folding", ...told, isSealed: null, tip: null, title: "" })
+  })
+  return true
+}
+
+/** Folds all that is staged, from wherever that is. */
+async function foldAll(host: ImportHost): Promise<void> {
+  const { staging, store } = host
+  host.armAlarm()
+  let state = staging.state()
+  if (state?.step !== "folding") return
+  if (state.isSealed === null) {
+    state = await lookAtSeal(host, state)
+    staging.setState(state)
+  }
+  const { drift } = await foldStaged(host, state)
+  const done: Staged = { ...state, step: "done" }
+  store.atomically(() => {
+    staging.clear()
+    staging.setState(done)
+  })
+  const { records, skipped, isSealed } = done
+  host.log("import_end", { records, skipped, drift, sealed: isSealed })
+  await host.onFolded(done)
+}
+
+/** A file for a session that was begun from one: the same again adds nothing; its first record is enough to know it. */
+async function recognise(
+  { times }: ImportHost,
+  known: Staged,
+  { part, of }: PartOf,
+  body: ReadableStream<Uint8Array>,
+  answer: (duplicate: boolean) => Result<ImportAnswer>,
+): Promise<Result<ImportAnswer>> {
+  const source = await sourceIn(body, times.importIdleMs)
+  if (!source.ok) return source
+  // A file that came whole may come again in parts, and the other way round: by its first part it is known all the same.
+  const isSame = known.sources[part - 1] === source.value && (part === 1 || known.sources.length === of)
+  return isSame ? answer(true) : fail({ reason: "session_begun" })
+}
+
+function stagingProgress({ staging }: ImportHost, of: number, incoming: ReadonlyMap<number, number>): ImportProgress {
+  const parts = staging.parts()
+  const here = [...parts.values()]
+  const records = [...here.map((tally) => tally.records), ...incoming.values()].reduce((sum, count) => sum + count, 0)
+  const missing = Array.from({ length: of }, (_, i) => i + 1).filter((part) => !parts.has(part))
+  return {
+    ...{ state: "staging", records, folded: 0, isSealed: false },
+    bad: here.flatMap((tally) => tally.bad).slice(0, MAX_BAD_LINES),
+    skipped: here.reduce((sum, tally) => sum + tally.skipped, 0),
+    ...(of > 1 ? { parts: { of, missing } } : {}),
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -34,14 +34,14 @@ export interface LeafWriter {
 }
 
 /**
- * Shapes  (Store, position of the message) → LeafWriter.
+ * Shapes  (Store, position of the message, whether it has no leaves yet) → LeafWriter.
  * Cost    one row a call, and one more for every MAX_LEAF_CHARS that were added; never the whole text.
  * Source  SPEC ST4.
  */
-export function createLeafWriter(store: Store, pos: number): LeafWriter {
+export function createLeafWriter(store: Store, pos: number, isNew = false): LeafWriter {
   const places = new Map<number, Place>()
   const write = (seq: number, { fresh, ...leaf }: LeafText): void => {
-    const place = places.get(leaf.part) ?? findPlace(store, pos, leaf.part)
+    const place = places.get(leaf.part) ?? (isNew ? { n: 0, tail: "" } : findPlace(store, pos, leaf.part))
     places.set(leaf.part, place)
     place.tail += fresh
     for (;;) {

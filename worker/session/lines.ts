@@ -1,8 +1,9 @@
 /**
- * lines.ts: the lines of an uploaded file, one at a time, packed or not.
+ * lines.ts: the lines of an uploaded file, as many at a time as came in, packed or not.
  *
  * bytes (gzip or plain) → LINES
- * UTF-8 is decoded line by line, so that a broken one costs itself alone.
+ * Read into one buffer that is used again: an object that is given a buffer for each chunk grows by most of the file
+ * before any of them is collected. A line that is no UTF-8 costs itself alone.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -15,81 +16,179 @@ export interface Line {
   readonly text: Result<string, Fault>
 }
 
-/** The file was larger than it may be; what came before was given. */
-export class TooLarge extends Error {}
+/** An upload that cannot be read to its end; what came before was given. */
+export class Unreadable extends Error {
+  readonly fault: Fault
+  constructor(fault: Fault) {
+    super(fault.reason)
+    this.fault = fault
+  }
+}
 
 const NEWLINE = 0x0a
+/** Bytes that are read at a time. */
+const CHUNK_BYTES = 64 * 1024
 
 /**
- * Shapes  byte stream → lines; blank ones are passed over but counted.
- * Errors  throws `TooLarge` beyond MAX_IMPORT_BYTES, packed or unpacked.
- * Cost    linear; the memory of the longest line.
+ * Shapes  byte stream, milliseconds of silence that are too many → lines; blank ones are passed over but counted.
+ * Errors  throws `Unreadable` beyond MAX_IMPORT_BYTES, packed or unpacked, where gzip is damaged, where it breaks off
+ *         and after that silence. The stream is cancelled then: what is still to come is not read.
+ * Cost    linear; the memory of one chunk and of the longest line.
  */
-export async function* linesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
+export async function* linesIn(body: ReadableStream<Uint8Array>, idleMs: number): AsyncGenerator<readonly Line[]> {
+  const splitter = createSplitter()
+  const chunks = chunksOf(body, idleMs, { reason: "import_stalled" })
+  for await (const chunk of unpacked(counted(chunks))) yield splitter.push(chunk)
+  yield splitter.end()
+}
+
+/** Cuts bytes into lines, however they came. */
+function createSplitter() {
   let held: Uint8Array[] = []
   let heldBytes = 0
   let n = 0
-  const take = (last: Uint8Array): Line | null => {
+  const lineOf = (text: Result<string>): Line[] => {
     n += 1
+    return text.ok && text.value.trim() === "" ? [] : [{ n, text }]
+  }
+  const hold = (bytes: Uint8Array): void => {
+    // What is too long already need not be kept to be told so.
+    if (heldBytes <= MAX_IMPORT_LINE_BYTES && bytes.byteLength > 0) held.push(bytes.slice())
+    heldBytes += bytes.byteLength
+  }
+  const takeHeld = (last: Uint8Array): Line[] => {
     const size = heldBytes + last.byteLength
-    const text = size > MAX_IMPORT_LINE_BYTES ? tooLong() : decode([...held, last])
+    const text = size > MAX_IMPORT_LINE_BYTES ? tooLong() : decode(joined([...held, last], size))
     held = []
     heldBytes = 0
-    return text.ok && text.value.trim() === "" ? null : { n, text }
+    return lineOf(text)
   }
-  for await (const chunk of counted(await unpacked(body))) {
-    let from = 0
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      const line = take(chunk.subarray(from, at))
-      from = at + 1
-      if (line !== null) yield line
+  const split = (block: Uint8Array): Line[] => {
+    const text = decode(block)
+    if (text.ok) return text.value.split("\n").flatMap((line) => lineOf(succeed(line)))
+    const lines: Line[] = []
+    for (let from = 0; from <= block.length; ) {
+      const end = block.indexOf(NEWLINE, from)
+      lines.push(...lineOf(decode(block.subarray(from, end < 0 ? block.length : end))))
+      if (end < 0) break
+      from = end + 1
     }
-    // What is too long already need not be kept to be told so.
-    if (heldBytes <= MAX_IMPORT_LINE_BYTES) held.push(chunk.slice(from))
-    heldBytes += chunk.byteLength - from
+    return lines
   }
-  const last = heldBytes > 0 ? take(new Uint8Array()) : null
-  if (last !== null) yield last
+  return {
+    push(chunk: Uint8Array): Line[] {
+      const last = chunk.lastIndexOf(NEWLINE)
+      if (last < 0) {
+        hold(chunk)
+        return []
+      }
+      const from = heldBytes > 0 ? chunk.indexOf(NEWLINE) + 1 : 0
+      const lines = from > 0 ? takeHeld(chunk.subarray(0, from - 1)) : []
+      if (from <= last) for (const line of split(chunk.subarray(from, last))) lines.push(line)
+      hold(chunk.subarray(last + 1))
+      return lines
+    },
+    end: (): Line[] => (heldBytes > 0 ? takeHeld(new Uint8Array()) : []),
+  }
 }
 
-function tooLong(): Result<string, Fault> {
+function tooLong(): Result<string> {
   return fail({ reason: "body_too_large", max: MAX_IMPORT_LINE_BYTES })
 }
 
-function decode(chunks: readonly Uint8Array[]): Result<string, Fault> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false })
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.byteLength
+  }
+  return whole
+}
+
+function decode(bytes: Uint8Array): Result<string> {
   try {
-    return succeed(chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode())
+    return succeed(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes))
   } catch {
     return fail({ reason: "body_malformed" })
   }
 }
 
-async function* counted(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+/**
+ * Each chunk is good until the next one is asked for. Whoever leaves early cancels the stream; one that breaks off is
+ * `Unreadable` with this fault.
+ */
+async function* chunksOf(body: ReadableStream<Uint8Array>, idleMs: number, fault: Fault): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader({ mode: "byob" })
+  let buffer = new ArrayBuffer(CHUNK_BYTES)
+  try {
+    for (;;) {
+      const reading = reader.read(new Uint8Array(buffer)).catch(() => {
+        throw new Unreadable(fault)
+      })
+      const { done, value } = await inTime(reading, idleMs)
+      if (value !== undefined) buffer = value.buffer
+      if (done || value === undefined) return
+      yield value
+    }
+  } finally {
+    // A stream that failed has nothing to be cancelled.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+async function inTime<T>(reading: Promise<T>, idleMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Unreadable({ reason: "import_stalled" })), idleMs)
+  try {
+    return await Promise.race([reading, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0
-  for await (const chunk of body) {
+  for await (const chunk of chunks) {
     bytes += chunk.byteLength
-    if (bytes > MAX_IMPORT_BYTES) throw new TooLarge()
+    if (bytes > MAX_IMPORT_BYTES) throw new Unreadable({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
     yield chunk
   }
 }
 
 /** Gzip is told by its first two bytes, whatever the request says. */
-async function unpacked(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
-  const reader = body.getReader()
-  const first = await reader.read()
-  const rest = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      if (first.value !== undefined) controller.enqueue(first.value)
-      if (first.done) controller.close()
-    },
-    async pull(controller) {
-      const { done, value } = await reader.read()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: (reason) => reader.cancel(reason),
-  })
-  const isGzip = first.value?.[0] === 0x1f && first.value[1] === 0x8b
-  return isGzip ? rest.pipeThrough(new DecompressionStream("gzip")) : rest
+async function* unpacked(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const first = await chunks.next()
+  if (first.done === true) return
+  if (first.value[0] === 0x1f && first.value[1] === 0x8b) return yield* counted(unzipped(first.value, chunks))
+  yield first.value
+  yield* chunks
 }
+
+async function* unzipped(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { readable, writable } = new DecompressionStream("gzip")
+  const writer = writable.getWriter()
+  let failure: unknown = null
+  const feed = async (): Promise<void> => {
+    // Chunks live in a buffer that is used again; what is packed is small enough to be copied.
+    await writer.write(first.slice())
+    for await (const chunk of rest) await writer.write(chunk.slice())
+    await writer.close()
+  }
+  const fed = feed().catch((error: unknown) => {
+    failure = error
+    return writer.abort(error).catch(() => {})
+  })
+  try {
+    yield* chunksOf(readable, FOREVER_MS, { reason: "import_damaged" })
+  } catch (error) {
+    throw failure instanceof Unreadable ? failure : error
+  } finally {
+    // Whoever leaves early wants no more of what is packed either.
+    await rest.return(undefined).catch(() => {})
+    await fed
+  }
+}
+
+/** Unpacking waits for nobody but the upload, which has a limit of its own. */
+const FOREVER_MS = 2 ** 31 - 1

@@ -8,7 +8,7 @@
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
-import { PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
+import { type ImportAnswer, type ImportProgress, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import type { Env } from "../env.ts"
 import { answerFault } from "../routes/answer.ts"
 import { directoryOf } from "../tenant/directory.ts"
@@ -20,10 +20,9 @@ import { type Accepted, acceptMessage, type SendRequest } from "./accept.ts"
 import { type Times, timesFor } from "../times.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
 import { Erased } from "./erase.ts"
-import { exportLines } from "./export.ts"
+import { exportLines, exportMarkdown, type Format } from "./export.ts"
 import { createDoor, type Door, type Taken } from "./external.ts"
-import { foldStaged, type Imported, type ImportHost, stageFile } from "./import.ts"
-import { createStaging } from "./staging.ts"
+import type { PartOf } from "./import.ts"
 import { type Listing, listingOf } from "./listing.ts"
 import { type PageQuery, type PageText, pageJson } from "./history.ts"
 import { type Desk, obeyFrame } from "./obey.ts"
@@ -34,6 +33,9 @@ import { isCreated, migrate } from "./schema.ts"
 import type { NewSession } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
 import { createStore } from "./store.ts"
+
+/** A file that comes whole. */
+const WHOLE: PartOf = { part: 1, of: 1 }
 
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets
@@ -53,7 +55,8 @@ export class Session extends DurableObject<Env> {
     if (isCreated(ctx.storage.sql)) {
       migrate(ctx.storage)
       this.#enter()
-      this.#resumeImport()
+      // Before any turn begins: what is coming in holds them.
+      this.ctx.waitUntil(this.#room?.importer.wake() ?? Promise.resolve())
       this.#advance()
     }
   }
@@ -151,26 +154,35 @@ export class Session extends DurableObject<Env> {
     return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
   }
 
-  /** The transcript as JSONL, from the beginning or after a position. */
-  async export(claims: Claims, after: number | null): Promise<Result<{ readonly lines: ReadableStream }>> {
+  /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
+  async export(
+    claims: Claims,
+    after: number | null,
+    format: Format = "jsonl",
+  ): Promise<Result<{ readonly lines: ReadableStream }>> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
     const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
-    const { lines, done } = exportLines(room.store, room.session.id, key, after)
-    this.ctx.waitUntil(done)
-    return succeed({ lines })
+    const { store, session } = room
+    const asked = format === "jsonl" ? exportLines(store, session.id, key, after) : exportMarkdown(store, after)
+    this.ctx.waitUntil(asked.done)
+    return succeed({ lines: asked.lines })
   }
 
-  /** Takes a file of records; what of it cannot be folded at once is folded later. */
-  async import(claims: Claims, body: ReadableStream<Uint8Array>): Promise<Result<Imported>> {
+  /** Takes a file of records, or a part of one; what of it cannot be folded at once is folded later. */
+  async import(claims: Claims, body: ReadableStream<Uint8Array>, place: PartOf = WHOLE): Promise<Result<ImportAnswer>> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
-    if (room.turns.isActive()) return fail({ reason: "turn_running" })
-    return await this.#holding(room, async (host) => {
-      const staged = await stageFile(host, body)
-      if (staged.ok && !staged.value.duplicate) await this.#fold(room, host)
-      return staged
-    })
+    const taken = room.importer.take(place, body)
+    // It goes on when nobody waits for its answer any more.
+    this.ctx.waitUntil(taken.catch(() => {}))
+    return await taken
+  }
+
+  /** How far an import is; it is told while it runs. */
+  importProgress(claims: Claims): Result<ImportProgress> {
+    const room = this.#roomOf(claims)
+    return room === null ? fail({ reason: "session_unknown" }) : succeed(room.importer.progress())
   }
 
   /** Another agent's session asks this one, which is made if it is not there yet. */
@@ -263,8 +275,10 @@ export class Session extends DurableObject<Env> {
     const room = this.#room
     if (room === null) return
     // First of all: whatever goes wrong below is tried again.
-    const next = room.turns.nextAlarm()
-    if (next !== null) this.#setAlarm(next > Date.now() ? next : Date.now() + this.#times.alarmMs)
+    const due = [room.turns.nextAlarm(), room.importer.nextAlarm()].filter((at) => at !== null)
+    const next = Math.min(...due)
+    if (due.length > 0) this.#setAlarm(next > Date.now() ? next : Date.now() + this.#times.alarmMs)
+    this.ctx.waitUntil(room.importer.wake())
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
   }
 
@@ -332,38 +346,6 @@ export class Session extends DurableObject<Env> {
     if (room !== null) listing = listingOf(this.env, room)
     this.#room = room
     this.#listing = listing
-  }
-
-  /** Imports while no turn may begin; those that were asked for meanwhile begin after it. */
-  async #holding<T>(room: Room, work: (host: ImportHost) => Promise<T>): Promise<T> {
-    const { store, host } = room
-    try {
-      return await room.turns.hold(async () => {
-        const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
-        return await work({ store, nextSeq: host.nextSeq, key, staging: createStaging(room.gate.sql) })
-      })
-    } finally {
-      this.#advance()
-    }
-  }
-
-  /** A file that was being folded when the last process ended. */
-  #resumeImport(): void {
-    const room = this.#room
-    if (room === null || createStaging(room.gate.sql).state()?.isDone !== false) return
-    this.ctx.waitUntil(this.#holding(room, (host) => this.#fold(room, host)))
-  }
-
-  /** Folds what is staged; every client then reads the history that there is now. */
-  async #fold(room: Room, host: ImportHost): Promise<void> {
-    const listing = this.#listing
-    this.#armAlarm()
-    const folded = await foldStaged(host)
-    if (folded === null) return
-    const epoch = nanoid()
-    room.store.setPath(epoch, folded.tip)
-    room.setEpoch(epoch)
-    if (folded.title !== "" && room.store.session()?.title === "") await listing?.rename(folded.title, Date.now())
   }
 
   #advance(): void {

@@ -120,7 +120,7 @@ export function createRecorder(
           if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at], freshOf(at))
         })
         if (isNew || message.summary !== before.summary) store.updateMessage(next)
-        if (isEnded(before.status)) store.setLateSeq(seq)
+        if (isEnded(before.status)) store.setLateSeq(seq, stored.pos)
         alongside()
       })
       isSpent = false
@@ -147,9 +147,9 @@ function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
 
 export type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, fresh: string) => void
 
-/** Writes parts of one message; `fresh` is what a text has gained. */
-export function createPartWriter(store: Store, pos: number, save: () => string): PartWriter {
-  const writeLeaf = createLeafWriter(store, pos)
+/** Writes parts of one message; `fresh` is what a text has gained. Of one that is new there are no rows to go on from. */
+export function createPartWriter(store: Store, pos: number, save: () => string, isNew = false): PartWriter {
+  const writeLeaf = createLeafWriter(store, pos, isNew)
   return (seq, at, part, before, fresh) => {
     if (part.type !== "tool_call") {
       const { type: kind, step, open } = part

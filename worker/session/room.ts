@@ -7,18 +7,21 @@ import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { AgentView } from "../tenant/agents.ts"
 import { tenantOf } from "../tenant/tenant.ts"
+import { exportKey } from "../tenant/keys.ts"
 import { timesFor } from "../times.ts"
 import type { Rename } from "../tool/rename.ts"
 import { type Answerer, answererFor, defaultView } from "./answerer.ts"
 import { type Asked, createAsked } from "./asked.ts"
 import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
+import { createImporter, type Importer } from "./import.ts"
 import { createGate, type Gate } from "./erase.ts"
 import { plantStore } from "./plants.ts"
 import type { Reviser } from "./revise.ts"
 import type { SessionRow } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
 import type { Sockets } from "./sockets.ts"
+import { createStaging } from "./staging.ts"
 import { createStore, type Store } from "./store.ts"
 import { createTurns } from "./turn.ts"
 
@@ -34,6 +37,7 @@ export interface Room extends Reviser {
   readonly lastSeq: () => number
   readonly asking: Asking
   readonly asked: Asked
+  readonly importer: Importer
   /** Who answers here, as it is configured. */
   readonly agent: () => AgentView
   /** Another configuration of who answers, from the next turn on. */
@@ -91,8 +95,33 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     epoch = next
     sockets.renew(epoch, seq)
   }
+  const importer = createImporter({
+    ...{ store, turns, times: host.times, now: Date.now, log, nextSeq: host.nextSeq, armAlarm, goOn },
+    staging: createStaging(gate.sql),
+    key: () => exportKey(env.JWT_SECRET ?? "", session.tenant),
+    // Another transcript stands here now: every client reads it.
+    async onFolded({ tip, title }) {
+      const next = nanoid()
+      store.setPath(next, tip)
+      setEpoch(next)
+      if (title !== "" && store.session()?.title === "") await rename(title)
+    },
+  })
   return {
-    ...{ session, store, gate, host, turns, asking, asked, setAgent, setEpoch, epoch: () => epoch, lastSeq: () => seq },
+    ...{
+      session,
+      store,
+      gate,
+      host,
+      turns,
+      asking,
+      asked,
+      importer,
+      setAgent,
+      setEpoch,
+      epoch: () => epoch,
+      lastSeq: () => seq,
+    },
     ...{ agent: () => agent, maxTokens: () => answerer.maxTokens },
   }
 }

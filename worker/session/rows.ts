@@ -225,6 +225,13 @@ export function fromOutsideOf(row: Row): FromOutside {
   return { ...place, exchange_id: text(row["exchange_id"]), status, reason: textOrNull(row["reason"]) }
 }
 
+const ROLES: readonly Role[] = ["user", "assistant", "agent"]
+
+/** Names the place that versions of one message share: their parent and role, as a number. */
+export function versionPlace(parent: number | null, role: Role): number {
+  return (parent ?? 0) * ROLES.length + ROLES.indexOf(role)
+}
+
 /** What a client is told of a message that was taken back: that it is no more. */
 export function withdrawnOf(row: Row): StoredMessage {
   const id = text(row["id"])

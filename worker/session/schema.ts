@@ -80,6 +80,13 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE asked (session TEXT PRIMARY KEY) WITHOUT ROWID -- agents' sessions that this one asked`,
   // Answers from outside: how far the records of each were taken.
   `CREATE TABLE producer (pos INTEGER PRIMARY KEY, told INTEGER NOT NULL)`,
+  // Imports in parts, how far folding is, and late changes.
+  `CREATE TABLE staged_part (part INTEGER PRIMARY KEY, tally TEXT NOT NULL); -- JSON: what it came to (staging.ts)
+   CREATE TABLE folding (                              -- the last staged row that is in the transcript
+     one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL, n INTEGER NOT NULL, folded INTEGER NOT NULL);
+   UPDATE session SET import = json_set(import, '$.step', iif(json_extract(import, '$.isDone'), 'done', 'folding'),
+     '$.sources', json_array(), '$.skipped', 0, '$.bad', json_array()) WHERE import IS NOT NULL;
+   CREATE TABLE late (seq INTEGER PRIMARY KEY, pos INTEGER NOT NULL)`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

@@ -5,22 +5,28 @@
  */
 
 export interface Seal {
-  /** Takes one record, in the order of the file and with its fields in their order. */
-  add(record: object): void
+  /** Takes what is vouched for of some records (`vouchedIn`), in the order of the file. */
+  add(vouched: readonly string[]): void
   /** The HMAC of all of them, in base64url. It takes no more then. */
   value(key: CryptoKey): Promise<string>
 }
 
-/** Cost: linear; the memory of one record. */
+/** What is vouched for of one record, with its fields in their order. */
+export function vouchedIn(record: object): string {
+  const { sessionId: _, ...vouched } = record as { readonly sessionId?: unknown }
+  return JSON.stringify(vouched)
+}
+
+/** Cost: linear; the memory of the records that are added at once. */
 export function createSeal(): Seal {
   const digest = new crypto.DigestStream("SHA-256")
   const writer = digest.getWriter()
   const encoder = new TextEncoder()
   return {
-    add(record) {
-      const { sessionId: _, ...vouched } = record as { readonly sessionId?: unknown }
+    add(vouched) {
+      if (vouched.length === 0) return
       // What cannot be hashed is found when the value is asked for.
-      writer.write(encoder.encode(`${JSON.stringify(vouched)}\n`)).catch(() => {})
+      writer.write(encoder.encode(`${vouched.join("\n")}\n`)).catch(() => {})
     },
     async value(key) {
       await writer.close()

@@ -1,18 +1,41 @@
 /**
- * staging.ts: the rows of a file that is being imported, until each of its turns is folded.
+ * staging.ts: the rows of a file that is being imported, and how that stands.
+ *
+ * A row is a record; its number says its part and its place in it, so that rows in the order of their numbers are the
+ * file. Rows stay until all of them are folded: how far that is is one small row.
  */
 
+import type { BadLine } from "../../shared/frame.ts"
 import type { Sql } from "./erase.ts"
 import { toJson } from "./rows.ts"
 
-/** How an import stands, in the session's row. */
-export interface ImportState {
-  /** What the file was known by: the same again adds nothing, another is refused. */
-  readonly source: string
-  /** Its seal is ours: cards are shown as they were. */
-  readonly isSealed: boolean
+/** What a part came to. */
+export interface Tally {
   readonly records: number
-  readonly isDone: boolean
+  readonly skipped: number
+  /** The first MAX_BAD_LINES of them. */
+  readonly bad: readonly BadLine[]
+  /** What it is known by; empty where nothing of it can be used. */
+  readonly source: string
+}
+
+/** How an import stands, in the session's row. */
+export type ImportState =
+  | {
+      readonly step: "staging"
+      readonly of: number
+      /** When something of it last came in, in milliseconds since 1970. */
+      readonly touched: number
+    }
+  | Staged
+
+/** All of a file is here. */
+export interface Staged extends Omit<Tally, "source"> {
+  readonly step: "folding" | "done"
+  /** What its parts are known by: the same again adds nothing, another is refused. */
+  readonly sources: readonly string[]
+  /** Its seal is ours: cards are shown as they were. Null: not looked at yet. */
+  readonly isSealed: boolean | null
   /** Where its active path ended; null: at its newest message. */
   readonly tip: number | null
   readonly title: string
@@ -25,23 +48,79 @@ export interface StagedLine {
   readonly line: string
 }
 
+/** Where folding is: the last row that is in the transcript, in reading order, and how many are. */
+export type Folding = Pick<StagedLine, "at" | "n"> & { readonly folded: number }
+
+/** Rows of a part have numbers from its own multiple of this on: a part has far fewer lines. */
+export const PART_ROWS = 2 ** 32
+
+/** The time of a row that stands before the first time of its part: that of the part before is not known yet. */
+export const TIME_UNKNOWN = Number.MIN_SAFE_INTEGER
+
+/** Most that is read at a time, in rows and in UTF-16 code units. */
+export const BATCH_ROWS = 32
+export const BATCH_CHARS = 16 * 1024
+
 export type Staging = ReturnType<typeof createStaging>
 
 export function createStaging(sql: Sql) {
-  const linesOf = (query: string, ...values: SqlStorageValue[]): StagedLine[] =>
-    sql.exec<{ n: number; at: number; line: string }>(query, ...values).toArray()
+  /** As many rows as fit a batch, one at least. */
+  const batchOf = (query: string, ...values: SqlStorageValue[]): StagedLine[] => {
+    const lines: StagedLine[] = []
+    let chars = 0
+    for (const line of sql.exec<{ n: number; at: number; line: string }>(query, ...values, BATCH_ROWS)) {
+      lines.push(line)
+      chars += line.line.length
+      if (chars >= BATCH_CHARS) break
+    }
+    return lines
+  }
+  const rangeOf = (part: number): readonly [number, number] => [part * PART_ROWS, (part + 1) * PART_ROWS]
   return {
-    add({ n, at, line }: StagedLine): void {
-      sql.exec("INSERT OR REPLACE INTO staged (n, at, line) VALUES (?, ?, ?)", n, at, line)
+    /** The `i`-th record of a part. */
+    add(part: number, i: number, at: number, line: string): void {
+      sql.exec("INSERT OR REPLACE INTO staged (n, at, line) VALUES (?, ?, ?)", part * PART_ROWS + i, at, line)
     },
     clear(): void {
       sql.exec("DELETE FROM staged")
+      sql.exec("DELETE FROM staged_part")
+      sql.exec("DELETE FROM folding")
     },
     /** In reading order: by time, then as the file has them. */
-    next: (after: Pick<StagedLine, "at" | "n">, limit: number): StagedLine[] =>
-      linesOf("SELECT n, at, line FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n, limit),
-    drop(lines: readonly Pick<StagedLine, "n">[]): void {
-      for (const { n } of lines) sql.exec("DELETE FROM staged WHERE n = ?", n)
+    next: (after: Pick<StagedLine, "at" | "n">): StagedLine[] =>
+      batchOf("SELECT n, at, line FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n),
+    /** In the order of the file. */
+    nextOfFile: (n: number): StagedLine[] =>
+      batchOf("SELECT n, at, line FROM staged WHERE n > ? ORDER BY n LIMIT ?", n),
+    last: (): StagedLine | null =>
+      sql.exec<{ n: number; at: number; line: string }>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()[0] ??
+      null,
+    /** Rows at the head of a part that have no time go with the one before them; the time of its last row. */
+    setTimes(part: number, before: number): number {
+      const [from, to] = rangeOf(part)
+      sql.exec("UPDATE staged SET at = ? WHERE at = ? AND n >= ? AND n < ?", before, TIME_UNKNOWN, from, to)
+      const last = sql.exec("SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1", from, to)
+      return Number(last.toArray()[0]?.["at"] ?? before)
+    },
+    putPart(part: number, tally: Tally): void {
+      sql.exec("INSERT OR REPLACE INTO staged_part (part, tally) VALUES (?, ?)", part, JSON.stringify(tally))
+    },
+    dropPart(part: number): void {
+      const [from, to] = rangeOf(part)
+      sql.exec("DELETE FROM staged_part WHERE part = ?", part)
+      sql.exec("DELETE FROM staged WHERE n >= ? AND n < ?", from, to)
+    },
+    parts(): ReadonlyMap<number, Tally> {
+      const rows = sql.exec("SELECT part, tally FROM staged_part ORDER BY part").toArray()
+      // Our own row: `putPart` wrote it.
+      return new Map(rows.map(({ part, tally }) => [Number(part), JSON.parse(String(tally)) as Tally]))
+    },
+    folding(): Folding {
+      const [row] = sql.exec<{ at: number; n: number; folded: number }>("SELECT at, n, folded FROM folding").toArray()
+      return row ?? { at: TIME_UNKNOWN, n: 0, folded: 0 }
+    },
+    setFolding({ at, n, folded }: Folding): void {
+      sql.exec("INSERT OR REPLACE INTO folding (one, at, n, folded) VALUES (1, ?, ?, ?)", at, n, folded)
     },
     state(): ImportState | null {
       const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]

@@ -6,12 +6,12 @@
  * and the platform's output gate holds frames until it is safe (law 3).
  */
 
+import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
 import type { Message, Role, ToolCall } from "../../shared/message.ts"
 import type { AgentView } from "../tenant/agents.ts"
 import { createAskRows } from "./ask-rows.ts"
+import { createClimbs } from "./climb.ts"
 import {
-  type Climb,
-  climbOf,
   type FromOutside,
   fromOutsideOf,
   headOf,
@@ -33,6 +33,7 @@ import {
   sessionOf,
   type StoredMessage,
   toJson,
+  versionPlace,
   withdrawnOf,
 } from "./rows.ts"
 import type { Sql } from "./erase.ts"
@@ -65,19 +66,7 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
   const countVersions = (parent: number | null): number =>
     Number(first("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
 
-  const climbAt = (pos: number | null): Climb | null => {
-    const row = pos === null ? null : first("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
-    return row === null ? null : climbOf(row)
-  }
-  /** Depth and jump of a message under this parent: jumps reach back by powers of two, and each costs one row. */
-  const climbUnder = (pos: number | null): Pick<Climb, "depth" | "jump"> => {
-    const parent = climbAt(pos)
-    if (parent === null) return { depth: 0, jump: null }
-    const near = climbAt(parent.jump)
-    const far = near === null ? null : climbAt(near.jump)
-    const isEven = near !== null && far !== null && parent.depth - near.depth === near.depth - far.depth
-    return { depth: parent.depth + 1, jump: isEven ? far.pos : parent.pos }
-  }
+  const climbs = createClimbs(first)
 
   const storedOf = (row: Row): StoredMessage => {
     const place = placeOf(row)
@@ -153,13 +142,7 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
 
     /** Whether the active path leads through this message. Cost: rows as the logarithm of the messages after it. */
     isOnPath(pos: number): boolean {
-      const target = climbAt(pos)
-      let at = climbAt(this.tip() ?? 0)
-      while (target !== null && at !== null && at.depth > target.depth) {
-        const jump = climbAt(at.jump)
-        at = jump !== null && jump.depth >= target.depth ? jump : climbAt(at.parent)
-      }
-      return target !== null && at?.pos === pos
+      return climbs.leads(this.tip() ?? 0, pos)
     },
 
     at(pos: number): StoredMessage | null {
@@ -183,10 +166,16 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       return withdrawn === null ? null : { pos: null, seq: seqOf(withdrawn), role: "user", isWithdrawn: true }
     },
 
-    /** It becomes the newest of the active path. */
-    insertMessage(place: StoredMessage): void {
+    /** Whether any message has this id, or had it. */
+    isTaken(id: string): boolean {
+      const tables = ["transcript", "queue", "withdrawn"].map((table) => `SELECT 1 FROM ${table} WHERE id = ?1`)
+      return first(`${tables.join(" UNION ALL ")} LIMIT 1`, id) !== null
+    },
+
+    /** It becomes the newest of the active path; where that is known to end with the newest row, `isPathOpen` saves a write. */
+    insertMessage(place: StoredMessage, isPathOpen = false): void {
       const { pos, parent, seq, deadline, message } = place
-      const { depth, jump } = climbUnder(parent)
+      const { depth, jump } = climbs.under(parent)
       all(
         `INSERT INTO transcript
          (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary,
@@ -196,7 +185,8 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
         ...[message.reason, seq, message.words, metaOf(message), Date.parse(message.timestamp), deadline],
         ...[toJson(message.summary), depth, jump, message.origin, toJson(message.agent)],
       )
-      all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
+      climbs.remember({ pos, parent, depth, jump })
+      if (!isPathOpen) all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
     },
 
     /** Status, reason, meta, summary and deadline of a message. */
@@ -241,10 +231,13 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       all("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", first, pos)
     },
 
-    /** Where first versions stand, by parent and role. Reads every message once: for imports. */
-    firstVersions(): (readonly [place: string, pos: number])[] {
-      const heads = all("SELECT pos, parent, role FROM transcript WHERE version = 1 ORDER BY pos DESC")
-      return heads.map((row) => [`${row["parent"] ?? 0} ${row["role"]}`, Number(row["pos"])] as const)
+    /** Where first versions stand, by `versionPlace`. Reads every message once: for imports. */
+    firstVersions(): Map<number, number> {
+      const firsts = new Map<number, number>()
+      const heads = sql.exec<Row>("SELECT pos, parent, role FROM transcript WHERE version = 1 ORDER BY pos DESC")
+      for (const row of heads) firsts.set(versionPlace(numberOrNull(row["parent"]), roleOf(row)), Number(row["pos"]))
+      rows.read += heads.rowsRead
+      return firsts
     },
 
     /** The message that is the newest version under a parent; null where there is only one. */
@@ -361,9 +354,17 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       return all("SELECT * FROM withdrawn WHERE seq > ? ORDER BY seq", seq).map(withdrawnOf)
     },
 
-    /** A message that is not the newest changed: its seq must not be given again. */
-    setLateSeq(seq: number): void {
+    /** A message that had ended changed: its seq must not be given again, and who was away is to learn of it. */
+    setLateSeq(seq: number, pos: number): void {
       all("UPDATE session SET late_seq = ?", seq)
+      all("INSERT INTO late (seq, pos) VALUES (?, ?)", seq, pos)
+      all("DELETE FROM late WHERE seq <= (SELECT seq FROM late ORDER BY seq DESC LIMIT 1 OFFSET ?)", MAX_LATE_CHANGES)
+    },
+
+    /** Where messages stand that changed late, after `seq`; null where that is further back than is remembered. */
+    lateSince(seq: number): number[] | null {
+      const found = all("SELECT pos FROM late WHERE seq > ? ORDER BY seq", seq)
+      return found.length < MAX_LATE_CHANGES ? [...new Set(found.map((row) => Number(row["pos"])))] : null
     },
 
     /** Highest seq ever given, from the few rows that can hold it. */

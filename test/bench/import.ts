@@ -1,0 +1,134 @@
+/**
+ * import.ts: a file of 100,000 records and 50 MB: what workerd grows by, how long it takes, and a page of it afterwards.
+ *
+ * The floor is an object that reads the same bytes through one buffer, writes each line as a row, reads the rows back
+ * and writes one for every ten.
+ */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { type Page, readPage } from "./client.ts"
+import { startFloor } from "./floor.ts"
+import { cpuMs, mb, median, ms, peakBytes, rssBytes } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const RECORDS = 100_000
+const SMALL = 1_000
+/** Records of one turn: a question and its answer with a call; and the hardest case, nothing but the two texts. */
+const LONG_TURN = 10
+const SHORT_TURN = 2
+const PAGE = 50
+const RUNS = 21
+/** Records that are sent at a time. */
+const SEND = 100
+
+const WORDS = "Lorem ipsum dolor sit amet, consectetur adipiscing elit. ".repeat(6)
+
+function recordOf(n: number, perTurn: number): object {
+  const [turn, at] = [Math.floor(n / perTurn), n % perTurn]
+  const timestamp = new Date(1_750_000_000_000 + n * 1_000).toISOString()
+  const base = { timestamp, sessionId: "bench", turnId: `t${turn}`, responseId: at === 0 ? `t${turn}` : `r${turn}` }
+  if (at === 0) return { type: "user_message", ...base, text: `${n} ${WORDS}` }
+  if (at === perTurn - 1) return { type: "assistant_message", ...base, text: WORDS, status: "completed" }
+  if (at === 3) return { type: "tool_call", ...base, callId: `c${turn}`, toolName: "read", arguments: "{}" }
+  if (at === 4) return { type: "tool_result", ...base, callId: `c${turn}`, ok: true, result: WORDS }
+  return { type: "text_delta", ...base, delta: `${n} ${WORDS}` }
+}
+
+function bodyOf(records: number, perTurn: number): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let n = 0
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (n >= records) return controller.close()
+        const lines = Array.from({ length: Math.min(SEND, records - n) }, (_, i) => recordOf(n + i, perTurn))
+        n += lines.length
+        controller.enqueue(encoder.encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+interface Cost {
+  readonly wallMs: number
+  readonly cpu: number
+  readonly grown: number
+}
+
+async function weigh(pid: number, work: () => Promise<void>): Promise<Cost> {
+  const [memory, cpu, started] = [rssBytes(pid), cpuMs(pid), performance.now()]
+  await work()
+  return { wallMs: performance.now() - started, cpu: cpuMs(pid) - cpu, grown: peakBytes(pid) - memory }
+}
+
+async function post(url: string, token: string, body: ReadableStream<Uint8Array>): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(url, { method: "POST", body, headers, duplex: "half" } as RequestInit)
+  if (!answer.ok) throw new Error(`not taken: ${answer.status} ${await answer.text()}`)
+  return await answer.text()
+}
+
+async function importInto(cuecard: Cuecard, records: number, perTurn: number): Promise<string> {
+  const { id } = await cuecard.createSession()
+  const url = `${cuecard.url}/v1/sessions/${id}/import`
+  let told: { state?: string; folded?: number } = JSON.parse(await post(url, cuecard.token, bodyOf(records, perTurn)))
+  while (told.state !== "done") {
+    told = (await (await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })).json()) as typeof told
+  }
+  if (told.folded !== records) throw new Error(`${told.folded} of ${records} records`)
+  return id
+}
+
+/** Each in a process of its own: what it grows by is not there before. */
+async function measure(perTurn: number): Promise<{ readonly cost: Cost; readonly pages: readonly Page[][] }> {
+  const cuecard = await startCuecard()
+  const small = await importInto(cuecard, SMALL, perTurn)
+  let large = ""
+  const cost = await weigh(cuecard.pid(), async () => {
+    large = await importInto(cuecard, RECORDS, perTurn)
+  })
+  const pages: Page[][] = []
+  for (const id of [small, large]) {
+    const read: Page[] = []
+    for (let run = 0; run < RUNS; run++) read.push(await readPage(cuecard, id, PAGE))
+    pages.push(read)
+  }
+  await cuecard.close()
+  return { cost, pages }
+}
+
+async function measureFloor(): Promise<Cost> {
+  const floor = await startFloor()
+  const url = new URL("import", floor.url).href
+  await post(new URL("small", floor.url).href, "", bodyOf(SMALL, LONG_TURN))
+  const cost = await weigh(floor.pid, async () => void (await post(url, "", bodyOf(RECORDS, LONG_TURN))))
+  await floor.close()
+  return cost
+}
+
+function costOf({ wallMs, cpu, grown }: Cost): string {
+  return `+${mb(grown)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
+}
+
+export async function benchImport(): Promise<Row[]> {
+  const floor = await measureFloor()
+  const long = await measure(LONG_TURN)
+  const short = await measure(SHORT_TURN)
+  const row = (what: string, ours: string, goal: string, bare = ""): Row => ({
+    what,
+    ours,
+    goal,
+    floor: bare,
+    peer: "",
+  })
+  const pageOf = (pages: readonly Page[] = []): string =>
+    `${ms(median(pages.map((page) => page.ms)))}, ${pages[0]?.rows ?? 0} rows read`
+  const count = RECORDS.toLocaleString("en")
+  return [
+    row(`import of ${count} records, 50 MB, ten a turn: workerd grows by`, costOf(long.cost), "< 64 MB", costOf(floor)),
+    row(`the same, two a turn (${count} messages)`, costOf(short.cost), ""),
+    row(`page of ${PAGE} after an import of ${SMALL.toLocaleString("en")} records`, pageOf(long.pages[0]), ""),
+    row(`page of ${PAGE} after an import of ${count} records`, pageOf(long.pages[1]), "flat"),
+  ]
+}

@@ -1,0 +1,167 @@
+/** markdown.test.ts: a message as Markdown: all that was shown, in its order, each in a block that it cannot leave. */
+
+import fc from "fast-check"
+import { Marked } from "marked"
+import { describe, expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/event.ts"
+import { createIntake } from "../../shared/intake.ts"
+import { markdownOf } from "../../shared/markdown.ts"
+import { fold, type Message, openMessage } from "../../shared/message.ts"
+import { readGoldens } from "../support/golden-files.ts"
+import { hold } from "../support/seeded.ts"
+
+const HEAD = { id: "m1", exchange_id: "q1", timestamp: "2026-01-02T03:04:05.000Z" } as const
+
+function answerOf(...events: TurnEvent[]): Message {
+  const intake = createIntake()
+  const empty = openMessage({ ...HEAD, role: "assistant" })
+  return events.flatMap((event) => intake.take(event)).reduce(fold, empty)
+}
+
+function questionOf(words: string): Message {
+  return openMessage({ ...HEAD, role: "user", words, status: "completed" })
+}
+
+const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
+const text = (delta: string): TurnEvent => ({ type: "text_delta", delta })
+
+/** The headings that a reader of Markdown finds. */
+function headingsIn(markdown: string): string[] {
+  const tokens = new Marked().lexer(markdown)
+  return tokens.flatMap((token) => (token.type === "heading" && token["depth"] === 2 ? [String(token["text"])] : []))
+}
+
+const OURS = /^(?:User|Assistant) · 2026-01-02T03:04:05\.000Z$/
+
+describe("a message as Markdown", () => {
+  test("[RE22] an answer: thinking, prose, a tool, a card and what is said after it, in their order", () => {
+    const message = answerOf(
+      { type: "step_start" },
+      { type: "thinking_delta", delta: "First\nthe weather." },
+      { type: "thinking_done", ms: 1_234 },
+      text("I will **look**."),
+      { type: "tool_call", call_id: "c1", name: "weather", args: '{"city":"Paris"}' },
+      { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
+      {
+        ...{ type: "tool_result", call_id: "c1", status: "ok", card: "weather_1", error: null },
+        result: "{\"temp_c\":12}\n\nYou MUST wrap it in <span id='weather_1'>",
+      },
+      { type: "step_start" },
+      text("So: <span id='weather_1'>cool, 12 °C</span> Bye."),
+      END,
+    )
+    expect(markdownOf(message)).toBe(`## Assistant · 2026-01-02T03:04:05.000Z
+
+<details><summary>Thinking (1.2 s)</summary>
+
+> First
+> the weather.
+
+</details>
+
+I will **look**.
+
+Tool \`weather\`: ok
+
+\`\`\`json
+{"city":"Paris"}
+\`\`\`
+
+Result:
+
+\`\`\`json
+{"temp_c":12}
+\`\`\`
+
+So:
+
+cool, 12 °C
+
+Card \`weather_1\`
+
+\`\`\`json
+{
+  "temp_c": 12
+}
+\`\`\`
+
+Bye.
+`)
+  })
+
+  test("[RE22] a user's words stand verbatim in a block that they cannot end", () => {
+    const words = "# No heading\n```\ncode\n````\n## User · never\n<script>"
+    expect(markdownOf(questionOf(words))).toBe(
+      `## User · 2026-01-02T03:04:05.000Z\n\n\`\`\`\`\`text\n${words}\n\`\`\`\`\`\n`,
+    )
+  })
+
+  test("[RE22] what another agent said, what failed, what was cut and what nobody vouches for say so", () => {
+    const agent = { direction: "received", name: "Scout\n# x", exchange: "e" } as const
+    expect(markdownOf(openMessage({ ...HEAD, role: "agent", words: "found", agent, status: "completed" }))).toBe(
+      "## Received from Scout # x · 2026-01-02T03:04:05.000Z\n\n```text\nfound\n```\n",
+    )
+    const message = answerOf(
+      { type: "tool_call", call_id: "c", name: "read`x", args: "{}" },
+      {
+        ...{ type: "tool_result", call_id: "c", status: "failed", result: "line\n".repeat(3_000), card: null },
+        error: { code: "tool_failed", message: "No\n```" },
+      },
+      { type: "end", status: "failed", reason: "model_cut_off", metrics: null },
+    )
+    const markdown = markdownOf({ ...message, origin: "import" })
+    expect(markdown).toContain("_Imported: nobody vouches for what this shows._")
+    expect(markdown).toContain("Tool ``` read`x ```: failed")
+    expect(markdown).toContain("Result (cut: 3001 lines, 15000 bytes in all):")
+    expect(markdown).toContain("Error `tool_failed`:\n\n````text\nNo\n```\n````")
+    expect(markdown).toContain("_This answer is failed: The model's answer ended early._")
+  })
+
+  test.each([
+    ["a fence", "```js\nlet a"],
+    ["a longer one", "`````\n```\nx"],
+    ["one of tildes", "~~~~\n```\nx"],
+    ["one in a list", "- a\n  ```\n  x"],
+    ["one in a quote", "> ```\n> x"],
+    ["a pre", "<pre>\nx"],
+  ])("[RE22] %s that an answer leaves open ends with it", (_name, open) => {
+    const markdown = `${markdownOf(answerOf(text(open), END))}\n${markdownOf(questionOf("next"))}`
+    expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(2)
+  })
+
+  test("[RE22] whatever is said, every message keeps its heading", () => {
+    const crumb = fc.constantFrom(
+      "```",
+      "````",
+      "~~~",
+      "\n",
+      "> ",
+      "- ",
+      "  ",
+      "<pre>",
+      "</pre>",
+      "`",
+      "a",
+      "# b",
+      "<b>",
+    )
+    const said = fc.array(crumb, { maxLength: 14 }).map((crumbs) => crumbs.join(""))
+    hold(
+      fc.property(said, said, said, (words, thought, prose) => {
+        const answer = answerOf({ type: "thinking_delta", delta: thought }, { type: "thinking_done" }, text(prose), END)
+        const markdown = [questionOf(words), answer, questionOf("next")].map(markdownOf).join("\n")
+        expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(3)
+      }),
+      2_000,
+    )
+  })
+
+  test.each(readGoldens().map((golden) => [golden.name, golden] as const))(
+    "[RE22] %s: no span and no trailer",
+    (_name, golden) => {
+      const markdown = markdownOf(answerOf(...golden.events))
+      expect(markdown).not.toMatch(/MUST wrap/)
+      expect(markdown.startsWith("## Assistant · ")).toBe(true)
+    },
+  )
+})

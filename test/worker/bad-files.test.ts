@@ -1,0 +1,223 @@
+/** bad-files.test.ts: files that are too large, damaged, broken off, out of order or at odds with themselves. */
+
+import { SELF } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_BAD_LINES, MAX_IMPORT_BYTES } from "../../shared/limits.ts"
+import { linesIn } from "../../worker/session/lines.ts"
+import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
+import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./call.ts"
+import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
+
+const freshSession = (): Promise<string> => fresh("bad")
+const MB = 1024 * 1024
+
+function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
+  const body = new Response(text).body
+  if (body === null) throw new Error("no body")
+  return body
+}
+
+const take = async (id: string, text: string | Uint8Array) => await sessionOf(id).import(CLAIMS, streamOf(text))
+
+const lines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
+const WORDS = { type: "user_message", text: "kept" }
+const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
+
+/** A body of so many megabytes, told in chunks; how much of it was asked for. */
+function hugeBody(megabytes: number) {
+  const chunk = new TextEncoder().encode(`${" ".repeat(MB - 1)}\n`)
+  const pulled = { megabytes: 0 }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (pulled.megabytes >= megabytes) return controller.close()
+        pulled.megabytes += 1
+        controller.enqueue(chunk)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, pulled }
+}
+
+async function gzipOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return await new Response(body.pipeThrough(new CompressionStream("gzip"))).bytes()
+}
+
+async function nothingIn(id: string): Promise<void> {
+  expect((await pageOf(id)).messages).toEqual([])
+  expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, transcript: 0 })
+  // And the session is as it was.
+  expect(await take(id, lines(WORDS))).toMatchObject({ ok: true, value: { records: 1 } })
+}
+
+describe("too large", () => {
+  test("[RE23] a body of a gigabyte is refused when its limit is reached, and what comes after is not read", async () => {
+    const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
+    const id = await makeSession(token)
+    const { body, pulled } = hugeBody(1024)
+    const init = { method: "POST", body, duplex: "half", headers: { authorization: `Bearer ${token}` } }
+    const answer = await SELF.fetch(`${HOST}/v1/sessions/${id}/import`, init as RequestInit)
+    expect({ status: answer.status, json: await answer.json() }).toEqual(refusal(413, "import_too_large", "parts"))
+    expect(pulled.megabytes).toBeGreaterThan(MAX_IMPORT_BYTES / MB - 1)
+    expect(pulled.megabytes).toBeLessThan(MAX_IMPORT_BYTES / MB + 16)
+    await nothingIn(id)
+  })
+
+  test("[RE23] one that says its length is refused before any of it is read", async () => {
+    const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
+    const id = await makeSession(token)
+    const { body, pulled } = hugeBody(1024)
+    const headers = { authorization: `Bearer ${token}`, "content-length": String(1024 * MB) }
+    const answer = await SELF.fetch(`${HOST}/v1/sessions/${id}/import`, {
+      ...({ method: "POST", body, duplex: "half", headers } as RequestInit),
+    })
+    expect(answer.status).toBe(413)
+    expect(pulled.megabytes).toBeLessThan(16)
+    await nothingIn(id)
+  })
+
+  test("[RE23] a gzip bomb is refused at the limit of what it unpacks to", async () => {
+    const id = await freshSession()
+    const bomb = await gzipOf(hugeBody(200).body)
+    expect(bomb.byteLength).toBeLessThan(MB)
+    expect(await take(id, bomb)).toEqual({ ok: false, fault: { reason: "import_too_large", max: MAX_IMPORT_BYTES } })
+    await nothingIn(id)
+  })
+
+  test("[RE23] a line over its limit costs itself alone", async () => {
+    const id = await freshSession()
+    const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(5 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
+    expect(await take(id, file)).toMatchObject({
+      value: { records: 2, skipped: 1, bad: [{ line: 2, code: "body_too_large" }] },
+    })
+    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["kept", "too"])
+  })
+})
+
+describe("damaged", () => {
+  test("[RE23] gzip that ends early, or is none after its first bytes, is `import_damaged` and changes nothing", async () => {
+    const id = await freshSession()
+    const packed = await gzipOf(streamOf(lines(...Array.from({ length: 500 }, (_, n) => ({ ...WORDS, text: `${n}` })))))
+    for (const file of [packed.slice(0, packed.length / 2), new Uint8Array([0x1f, 0x8b, 1, 2, 3, 4, 5, 6, 7, 8])]) {
+      expect(await take(id, file)).toEqual({ ok: false, fault: { reason: "import_damaged" } })
+    }
+    await nothingIn(id)
+  })
+
+  test("[RE23] an upload that breaks off leaves nothing behind", async () => {
+    const id = await freshSession()
+    const { readable, writable } = new IdentityTransformStream()
+    const writer = writable.getWriter()
+    const importing = sessionOf(id).import(CLAIMS, readable)
+    const told = importing.then(
+      (result) => (result.ok ? "taken" : result.fault.reason),
+      () => "broken",
+    )
+    await writer.write(new TextEncoder().encode(lines(WORDS)))
+    await writer.abort(new Error("gone"))
+    expect(await told).not.toBe("taken")
+    expect(await sessionOf(id).importProgress(CLAIMS)).toMatchObject({ value: { state: "none" } })
+    await expect.poll(async () => (await rowsIn(id))["staged"]).toBe(0)
+    await nothingIn(id)
+  })
+
+  test("[RE23] an upload that falls silent is given up, and its body with it", async () => {
+    const { readable, writable } = new IdentityTransformStream()
+    const writer = writable.getWriter()
+    const writing = writer.write(new TextEncoder().encode(lines(WORDS)))
+    const read = async (): Promise<string[]> => {
+      const got: string[] = []
+      for await (const some of linesIn(readable, 50)) got.push(...some.map(({ text }) => (text.ok ? text.value : "")))
+      return got
+    }
+    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
+    await writing
+    await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
+  })
+
+  test("[RE23] half a last line and invalid UTF-8 are told by their lines, also over the edges of chunks", async () => {
+    const id = await freshSession()
+    const good = (n: number): Uint8Array =>
+      new TextEncoder().encode(lines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))
+    const broken = new Uint8Array([0x22, 0xf0, 0x9f, 0x98, 0x0a])
+    const pieces: Uint8Array[] = []
+    for (let n = 1; n <= 1_500; n++) pieces.push(n % 500 === 0 ? broken : good(n))
+    pieces.push(new TextEncoder().encode('{"type":"user_message","text":"ha'))
+    const file = new Uint8Array(await new Blob(pieces).arrayBuffer())
+    expect(file.byteLength).toBeGreaterThan(3 * 64 * 1024)
+    const taken = await take(id, file)
+    expect(taken).toMatchObject({ ok: true, value: { records: 1_497, skipped: 4 } })
+    expect(taken.ok && taken.value.bad.map(({ line, code }) => `${line} ${code}`)).toEqual([
+      ...["500 body_malformed", "1000 body_malformed", "1500 body_malformed", "1501 body_malformed"],
+    ])
+    expect((await pageOf(id)).messages.at(-1)?.content).toBe(`1499 ${"é😀".repeat(40)}`)
+  })
+
+  test("[RE23] of many bad lines the first are told and all are counted", async () => {
+    const id = await freshSession()
+    const taken = await take(id, `${"nonsense\n".repeat(1_000)}${lines(WORDS)}`)
+    expect(taken).toMatchObject({ value: { records: 1, skipped: 1_000 } })
+    expect(taken.ok && taken.value.bad).toHaveLength(MAX_BAD_LINES)
+  })
+})
+
+describe("at odds with itself", () => {
+  test("[RE23] a result for a call that never came is shown on its own, and the first of two results counts", async () => {
+    const id = await freshSession()
+    const file = lines(
+      { type: "user_message", timestamp: T(1), text: "go" },
+      { type: "tool_result", timestamp: T(2), callId: "lost", ok: true, result: "from nowhere" },
+      { type: "tool_call", timestamp: T(3), callId: "c", toolName: "read", arguments: "{}" },
+      { type: "tool_result", timestamp: T(4), callId: "c", ok: true, result: "first" },
+      { type: "tool_result", timestamp: T(5), callId: "c", ok: false, result: "second" },
+    )
+    expect(await take(id, file)).toMatchObject({ value: { records: 5, skipped: 0 } })
+    expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([
+      { call_id: "lost", status: "ok", result: "from nowhere" },
+      { name: "read", status: "ok", result: "first" },
+    ])
+  })
+
+  test("[RE23] events out of order are read by their time", async () => {
+    const id = await freshSession()
+    const file = lines(
+      { type: "tool_result", timestamp: T(4), responseId: "r", callId: "c", ok: true, result: "there" },
+      { type: "text_delta", timestamp: T(5), responseId: "r", delta: "done" },
+      { type: "tool_call", timestamp: T(3), responseId: "r", callId: "c", toolName: "read", arguments: "{}" },
+      { type: "user_message", timestamp: T(1), text: "go" },
+      { type: "text_delta", timestamp: T(2), responseId: "r", delta: "look" },
+    )
+    await take(id, file)
+    expect((await pageOf(id)).messages[1]?.segments).toMatchObject([
+      ...[{ content: "look" }, { name: "read", status: "ok", result: "there" }, { content: "done" }],
+    ])
+  })
+
+  test("[RE23] a result that comes turns later is filled in, and what names an id twice is kept twice", async () => {
+    const id = await freshSession()
+    const file = lines(
+      { type: "user_message", turnId: "t", text: "one" },
+      { type: "tool_call", responseId: "r", callId: "c", toolName: "slow", arguments: "{}" },
+      { type: "user_message", turnId: "t", text: "two" },
+      { type: "text_delta", responseId: "t", delta: "under the name of a question" },
+      { type: "user_message", turnId: "t3", text: "three" },
+      { type: "tool_result", responseId: "r", callId: "c", ok: true, result: "late" },
+    )
+    await take(id, file)
+    const { messages } = await pageOf(id)
+    expect(messages.map((one) => (one.role === "user" ? one.content : textIn(one)))).toEqual([
+      ...["one", "", "two", "under the name of a question", "three"],
+    ])
+    expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
+  })
+
+  test("[RE23] an unknown session stores nothing, whatever comes for it", async () => {
+    const stub = sessionOf("nowhere")
+    expect(await stub.import(CLAIMS, streamOf(lines(WORDS)), { part: 1, of: 2 })).toEqual({
+      ...{ ok: false, fault: { reason: "session_unknown" } },
+    })
+    expect(await stub.importProgress(CLAIMS)).toEqual({ ok: false, fault: { reason: "session_unknown" } })
+    expect(await tablesOf(stub)).toEqual([])
+  })
+})

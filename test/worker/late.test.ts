@@ -1,0 +1,99 @@
+/** late.test.ts: what changes in a message after its end, and who is told of it. */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
+import { openMessage } from "../../shared/message.ts"
+import { changedSince } from "../../worker/session/history.ts"
+import { createRecorder } from "../../worker/session/record.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
+import { freshSession, shownOf } from "./follow.ts"
+
+/** A question, an answer whose call is still out, and so many questions and answers after it. */
+async function fill(id: string, after: number): Promise<void> {
+  await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const store = createStore(storage.sql)
+    const head = { exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z", status: "completed" } as const
+    const insert = (pos: number, message: ReturnType<typeof openMessage>): void =>
+      store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
+    const open = answerOf({ type: "step_start" }, callOf("slow"), startOf())
+    const stored = { ...open, ...head, id: "a1" }
+    insert(1, openMessage({ ...head, id: "q1", role: "user", words: "one" }))
+    insert(2, stored)
+    for (const [at, part] of stored.parts.entries())
+      if (part.type === "tool_call") store.putCall(2, at, part.step, 2, part.call)
+    for (let pos = 3; pos < 3 + after; pos++) {
+      const role = pos % 2 === 1 ? "user" : "assistant"
+      insert(pos, openMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
+    }
+  })
+  // It enters again, and knows its newest seq.
+  await evictDurableObject(sessionOf(id))
+}
+
+/** The result of that call comes, as it does from whoever was asked. */
+function settleLate(id: string, times = 1): Promise<void> {
+  return runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const store = createStore(storage.sql)
+    for (let i = 0; i < times; i++) {
+      const stored = store.at(2)
+      if (stored === null) throw new Error("the answer is gone")
+      const recorder = createRecorder(store, stored, () => store.lastSeq() + 1)
+      recorder.feed(resultOf('{"done":true}'))
+      expect(recorder.flush()).not.toBeNull()
+    }
+  })
+}
+
+describe("a late result", () => {
+  test("[HI5] of an old message comes with the next resume, once, and the tab shows what a reload shows", async () => {
+    const id = await freshSession("late")
+    await fill(id, 40)
+    const { epoch, seq, messages } = await pageOf(id)
+    expect(messages).toHaveLength(42)
+    await settleLate(id)
+    await evictDurableObject(sessionOf(id))
+    const client = await connect(id, CLAIMS, { epoch, after: seq })
+    client.last = seq
+    const told = await client.until((frame) => frame.type === "message")
+    expect(told).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
+    const page = await pageOf(id)
+    expect(client.messages.size).toBe(1)
+    const [shown, stored] = [client.messages.get("a1"), page.messages.find((one) => one.id === "a1")]
+    expect(shown && shownOf(shown)).toBe(stored && shownOf(stored))
+    // Who has seen it is told nothing again.
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      expect(changedSince(createStore(storage.sql), page.seq)).toEqual([])
+    })
+  })
+
+  test("[HI5] of a version that is not shown is no news", async () => {
+    const id = await freshSession("late")
+    await fill(id, 4)
+    const { seq } = await pageOf(id)
+    await settleLate(id)
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const store = createStore(storage.sql)
+      expect(changedSince(store, seq)?.map(({ message }) => message.id)).toEqual(["a1"])
+      // The path now leads past it: from the first question to another answer.
+      const head = { id: "other", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" } as const
+      store.insertMessage(placed(openMessage({ ...head, status: "completed" }), { pos: 99, parent: 1, seq: 1 }))
+      expect(changedSince(createStore(storage.sql), seq)).toEqual([])
+    })
+  })
+
+  test("[HI5] is remembered for the newest MAX_LATE_CHANGES alone; who was away longer reads history", async () => {
+    const id = await freshSession("late")
+    await fill(id, 4)
+    const { seq } = await pageOf(id)
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const store = createStore(storage.sql)
+      for (let i = 1; i <= MAX_LATE_CHANGES + 20; i++) store.setLateSeq(seq + i, 2)
+      expect(storage.sql.exec("SELECT count(*) AS n FROM late").one()["n"]).toBe(MAX_LATE_CHANGES)
+      expect(changedSince(store, seq)).toBeNull()
+      expect(store.lateSince(seq + 30)).toEqual([2])
+    })
+  })
+})

@@ -1,0 +1,233 @@
+/** parts.test.ts: a file that comes in numbered parts, how far it is, and what becomes of one that is never whole. */
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { canonicalJson } from "../../shared/frame.ts"
+import { IMPORT_STAGED_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
+import { createStaging } from "../../worker/session/staging.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
+import { exportOf, talk } from "./exported.ts"
+import { freshSession as fresh, rowsIn } from "./follow.ts"
+
+const freshSession = (): Promise<string> => fresh("part")
+
+function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
+  const body = new Response(text).body
+  if (body === null) throw new Error("no body")
+  return body
+}
+
+async function take(id: string, text: string | Uint8Array, part = 1, of = 1) {
+  return await sessionOf(id).import(CLAIMS, streamOf(text), { part, of })
+}
+
+async function progressOf(id: string) {
+  const progress = await sessionOf(id).importProgress(CLAIMS)
+  if (!progress.ok) throw new Error(progress.fault.reason)
+  return progress.value
+}
+
+function untilDone(id: string): Promise<void> {
+  return expect.poll(async () => (await progressOf(id)).state, { timeout: 5_000 }).toBe("done")
+}
+
+const lines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
+
+/** Cuts a file at line ends into so many parts. */
+function cut(file: string, of: number): string[] {
+  const all = file.trimEnd().split("\n")
+  const size = Math.ceil(all.length / of)
+  return Array.from({ length: of }, (_, i) => `${all.slice(i * size, (i + 1) * size).join("\n")}\n`)
+}
+
+const WORDS = (n: number): object => ({ type: "user_message", text: `words ${n}` })
+
+describe("a file in parts", () => {
+  test("[RE20] in any order, some twice and across restarts, is the same as in one: bytes, cards and seal", async () => {
+    const here = await freshSession()
+    await talk(here)
+    const file = await exportOf(here)
+    const parts = cut(file, 5)
+    const there = await freshSession()
+    for (const [i, part] of [3, 1, 3, 5, 2].entries()) {
+      expect(await take(there, parts[part - 1] ?? "", part, 5)).toMatchObject({ ok: true, value: { state: "staging" } })
+      if (i % 2 === 1) await evictDurableObject(sessionOf(there))
+    }
+    expect(await progressOf(there)).toMatchObject({ state: "staging", parts: { of: 5, missing: [4] }, folded: 0 })
+    expect((await pageOf(there)).messages).toEqual([])
+    expect(await take(there, parts[3] ?? "", 4, 5)).toMatchObject({ ok: true, value: { duplicate: false } })
+    await untilDone(there)
+    const records = file.trimEnd().split("\n").length - 1
+    expect(await progressOf(there)).toEqual({
+      ...{ state: "done", records, folded: records, skipped: 0, bad: [], isSealed: true },
+    })
+    expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
+    expect(canonicalJson((await pageOf(there)).messages)).toBe(canonicalJson((await pageOf(here)).messages))
+    expect(await rowsIn(there)).toMatchObject({ staged: 0, staged_part: 0, folding: 0 })
+    // Any of them again adds nothing; another file, and one cut otherwise, is refused.
+    expect(await take(there, parts[1] ?? "", 2, 5)).toMatchObject({ ok: true, value: { duplicate: true } })
+    expect(await take(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
+    expect(await take(there, lines(WORDS(9)), 2, 5)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await take(there, parts[1] ?? "", 2, 4)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+  })
+
+  test("[RE20] a part that comes again takes the place of what came before", async () => {
+    const id = await freshSession()
+    await take(id, lines(WORDS(1), WORDS(2), WORDS(3)), 1, 2)
+    await take(id, lines(WORDS(4)), 1, 2)
+    await take(id, lines(WORDS(5)), 2, 2)
+    await untilDone(id)
+    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
+  })
+
+  test("[RE20] is read by time over all parts; what has none goes with the record before it", async () => {
+    const id = await freshSession()
+    const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
+    await take(id, lines({ type: "text_delta", delta: " and more" }, { ...WORDS(3), timestamp: T(5) }), 2, 3)
+    await take(
+      id,
+      lines({ ...WORDS(2), timestamp: T(4) }, { type: "text_delta", timestamp: T(1), delta: "first" }),
+      3,
+      3,
+    )
+    await take(
+      id,
+      lines({ ...WORDS(1), timestamp: T(0) }, { type: "text_delta", delta: "zero", timestamp: T(2) }),
+      1,
+      3,
+    )
+    await untilDone(id)
+    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual([
+      ...["words 1", "firstzero and more", "words 2", "words 3"],
+    ])
+  })
+
+  test("[RE20] of another number, of a bad one or while the same comes in is refused", async () => {
+    const id = await freshSession()
+    await take(id, lines(WORDS(1)), 1, 3)
+    expect(await take(id, lines(WORDS(2)), 2, 4)).toEqual({ ok: false, fault: { reason: "import_running" } })
+    expect(await take(id, lines(WORDS(2)))).toEqual({ ok: false, fault: { reason: "import_running" } })
+    const token = await tokenOf("acme", "ada")
+    const route = await makeSession(token)
+    const post = (query: string) =>
+      callRoute(`/v1/sessions/${route}/import?${query}`, { method: "POST", token, body: lines(WORDS(1)) })
+    for (const query of ["part=0&of=2", "part=3&of=2", "part=x&of=2", "part=2", `part=1&of=${MAX_IMPORT_PARTS + 1}`]) {
+      expect(await post(query)).toEqual(refusal(400, "field_invalid"))
+    }
+    expect(await post("part=2&of=2")).toMatchObject({
+      status: 202,
+      json: { part: 2, of: 2, state: "staging", records: 1, parts: { of: 2, missing: [1] } },
+    })
+  })
+
+  test("[RE20] parts without anything that can be used are `import_empty`, and the session is as it was", async () => {
+    const id = await freshSession()
+    await take(id, "nonsense\n", 1, 2)
+    expect(await take(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
+    expect(await progressOf(id)).toMatchObject({ state: "none" })
+    expect(await take(id, lines(WORDS(1)))).toMatchObject({ ok: true, value: { records: 1 } })
+  })
+
+  test("[RE20] what is sent before it is whole waits; never completed it is cleared in time, and the words begin", async () => {
+    const id = await freshSession()
+    await take(id, lines(WORDS(1)), 1, 2)
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/say at last" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
+    await runDurableObjectAlarm(sessionOf(id))
+    expect((await progressOf(id)).state).toBe("staging")
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const staging = createStaging(storage.sql)
+      staging.setState({ step: "staging", of: 2, touched: Date.now() - IMPORT_STAGED_MS - 1 })
+    })
+    await evictDurableObject(sessionOf(id))
+    await expect
+      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .toEqual([...["/say at last", "at last"]])
+    expect(await progressOf(id)).toMatchObject({ state: "none" })
+    expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0 })
+    expect(await take(id, lines(WORDS(1)), 1, 2)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+  })
+
+  test("[RE20] an alarm of its own wakes whoever gives it up", async () => {
+    const id = await freshSession()
+    await take(id, lines(WORDS(1)), 1, 2)
+    await runDurableObjectAlarm(sessionOf(id))
+    await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
+      const due = (await storage.getAlarm()) ?? 0
+      expect(due - Date.now()).toBeGreaterThan(IMPORT_STAGED_MS - 60_000)
+      expect(due - Date.now()).toBeLessThan(IMPORT_STAGED_MS + 60_000)
+      const staging = createStaging(storage.sql)
+      staging.setState({ step: "staging", of: 2, touched: Date.now() - IMPORT_STAGED_MS - 1 })
+    })
+    await runDurableObjectAlarm(sessionOf(id))
+    expect(await progressOf(id)).toMatchObject({ state: "none" })
+  })
+})
+
+describe("how far it is", () => {
+  test("[RE21] is told while it comes in and while it is folded, and nobody has to wait for it", async () => {
+    const id = await freshSession()
+    const { readable, writable } = new IdentityTransformStream()
+    const writer = writable.getWriter()
+    const importing = sessionOf(id).import(CLAIMS, readable, { part: 1, of: 1 })
+    const count = 4_000
+    const records = Array.from({ length: count }, (_, n) => WORDS(n))
+    await writer.write(new TextEncoder().encode(lines(...records.slice(0, 100))))
+    await expect.poll(async () => await progressOf(id)).toMatchObject({ state: "staging", records: 100, folded: 0 })
+    const seen = new Set<number>()
+    const watch = async (): Promise<void> => {
+      for (let state = ""; state !== "done"; ) {
+        const progress = await progressOf(id)
+        state = progress.state
+        if (state === "folding" && progress.records === count) seen.add(progress.folded)
+        // In one process with the object, asking without a pause would leave it no time to go on.
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+    const watching = watch()
+    await writer.write(new TextEncoder().encode(lines(...records.slice(100))))
+    await writer.close()
+    expect(await importing).toMatchObject({ ok: true, value: { state: "done", records: count, folded: count } })
+    await watching
+    expect(seen.size).toBeGreaterThan(2)
+    expect([...seen]).toEqual([...seen].sort((a, b) => a - b))
+  })
+
+  test("[RE21] over HTTP, of one's own sessions alone", async () => {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const path = `/v1/sessions/${id}/import`
+    expect(await callRoute(path, { token })).toMatchObject({
+      status: 200,
+      json: { state: "none", records: 0, folded: 0 },
+    })
+    await callRoute(path, { method: "POST", token, body: lines(WORDS(1), WORDS(2)) })
+    expect((await callRoute(path, { token })).json).toEqual({
+      ...{ state: "done", records: 2, folded: 2, skipped: 0, bad: [], isSealed: false },
+    })
+    const eve = await tokenOf("acme", "eve")
+    expect(await callRoute(path, { token: eve })).toEqual(refusal(404, "session_unknown"))
+    expect(await callRoute("/v1/sessions/nowhere/import", { token })).toEqual(refusal(404, "session_unknown"))
+  })
+
+  test("[RE6] folding that a restart cut off in the middle goes on there: nothing twice, nothing lost", async () => {
+    const id = await freshSession()
+    const count = 300
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const staging = createStaging(storage.sql)
+      for (let n = 1; n <= count; n++) staging.add(1, n, n, JSON.stringify(WORDS(n)))
+      const told = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "" }
+      staging.setState({ step: "folding", ...told, isSealed: false })
+    })
+    // Evicted again and again while it folds.
+    for (let i = 0; i < 6; i++) {
+      await evictDurableObject(sessionOf(id))
+      await progressOf(id)
+    }
+    await untilDone(id)
+    const { messages } = await pageOf(id, { limit: 400 })
+    expect(messages.map((one) => one.content)).toEqual(Array.from({ length: count }, (_, n) => `words ${n + 1}`))
+  })
+})

@@ -1,0 +1,89 @@
+/**
+ * streams.test.ts: any stream on real SQLite: each event is heard by a fresh recorder that knows nothing but the rows,
+ * and what was told live is what the rows say, at every event; then it goes out and comes into another session.
+ */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/event.ts"
+import { apply, canonicalJson, type Segment, type WireMessage } from "../../shared/frame.ts"
+import { createIntake } from "../../shared/intake.ts"
+import { fold, openMessage } from "../../shared/message.ts"
+import { messageToWire, segmentsOf } from "../../shared/segment.ts"
+import { createRecorder } from "../../worker/session/record.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { hold } from "../support/seeded.ts"
+import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
+import { cutDeltas, eventArb } from "../support/stream-events.ts"
+import { placed } from "../support/turn.ts"
+import { exportOf } from "./exported.ts"
+import { freshSession } from "./follow.ts"
+
+/** Streams on SQLite: each event is a handful of statements. */
+const STREAMS = 400
+const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metrics: null }
+
+/** Plays a stream into the message at `pos`; what it shows in the end. */
+function play(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
+  const store = createStore(storage.sql, (write) => storage.transactionSync(write))
+  const head = { id: `m${pos}`, exchange_id: `m${pos - 1}`, timestamp: "2026-01-01T00:00:00.000Z" } as const
+  const [question, answer] = [
+    openMessage({ ...head, id: head.exchange_id, role: "user" }),
+    openMessage({ ...head, role: "assistant" }),
+  ]
+  const seq = store.lastSeq()
+  store.insertMessage(
+    placed({ ...question, status: "completed", words: "go" }, { pos: pos - 1, parent: pos - 2 || null, seq: seq + 1 }),
+  )
+  store.insertMessage(placed(answer, { pos, parent: pos - 1, seq: seq + 2 }))
+  let live: Segment[] = []
+  for (const event of events) {
+    // As after an eviction: nothing is known but the rows.
+    const fresh = createStore(storage.sql, (write) => storage.transactionSync(write))
+    const stored = fresh.at(pos)
+    if (stored === null) throw new Error("the answer is gone")
+    const recorder = createRecorder(fresh, stored, () => fresh.lastSeq() + 1)
+    recorder.feed(event)
+    live = apply(live, recorder.flush()?.ops ?? [])
+    expect(canonicalJson(segmentsOf(fresh.at(pos)?.message ?? answer))).toBe(canonicalJson(live))
+  }
+  const intake = createIntake()
+  const folded = events.flatMap((event) => intake.take(event)).reduce(fold, answer)
+  expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(folded)))
+  expect(canonicalJson(messageToWire(store.at(pos)?.message ?? answer))).toBe(canonicalJson(messageToWire(folded)))
+  return live
+}
+
+test("[GO5] [RE2] any stream is the same live, from fresh rows at every event, and in another session", async () => {
+  const [here, there] = [await freshSession("any"), await freshSession("any")]
+  await runInDurableObject(sessionOf(here), (_object, { storage }) => {
+    let pos = 0
+    hold(
+      fc.property(fc.array(eventArb, { maxLength: 16 }), fc.nat(40), (events, cut) => {
+        pos += 2
+        play(storage, pos, [...cutDeltas(events, cut), END])
+      }),
+      STREAMS,
+    )
+  })
+  await evictDurableObject(sessionOf(here))
+  const file = await exportOf(here)
+  const body = new Response(file).body
+  if (body === null) throw new Error("no body")
+  expect(await sessionOf(there).import(CLAIMS, body)).toMatchObject({ ok: true, value: { isSealed: true, skipped: 0 } })
+  expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
+  expect(await shownIn(there)).toEqual(await shownIn(here))
+})
+
+/** Every message of a session, page by page. */
+async function shownIn(id: string): Promise<string[]> {
+  const shown: WireMessage[] = []
+  for (let before: number | undefined, more = true; more; ) {
+    const page = await pageOf(id, { limit: 100, ...(before === undefined ? {} : { before }) })
+    shown.unshift(...page.messages)
+    more = page.has_more
+    before = Number(page.cursor)
+  }
+  return shown.map((message) => canonicalJson(message))
+}

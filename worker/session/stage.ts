@@ -1,0 +1,207 @@
+/**
+ * stage.ts: an uploaded file, or a part of one, becomes staged rows; nothing else is changed by it.
+ *
+ * bytes → lines → RECORDS → staged rows
+ * All of a file is staged before any of it is folded, so what cannot be used changes nothing.
+ */
+
+import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { type BadLine, parseJson } from "../../shared/frame.ts"
+import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/history.ts"
+import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { parseRecord, type StreamRecord } from "../../shared/record.ts"
+import { type Line, linesIn, Unreadable } from "./lines.ts"
+import { vouchedIn } from "./seal.ts"
+import { BATCH_CHARS, BATCH_ROWS, type Staging, type Tally, TIME_UNKNOWN } from "./staging.ts"
+
+export interface Upload {
+  readonly part: number
+  readonly of: number
+  readonly body: ReadableStream<Uint8Array>
+  /** Silence that is too long, in milliseconds. */
+  readonly idleMs: number
+  /** Told how many records have come so far. */
+  readonly onRecords: (records: number) => void
+}
+
+/**
+ * Stages one part in the place of what was staged of it.
+ *
+ * Shapes  byte stream → Tally.
+ * Errors  those of an upload that cannot be read to its end; its rows may be there then.
+ * Cost    linear; the memory of one chunk, of the longest line and of one batch.
+ * Source  SPEC RE6, RE9–RE11, RE20.
+ */
+export async function stagePart(
+  staging: Staging,
+  atomically: (write: () => void) => void,
+  upload: Upload,
+): Promise<Result<Tally>> {
+  const { part, of } = upload
+  const tally = createTally(of > 1 ? part : null)
+  const reader = createReader(part)
+  const rows = createRows(staging, atomically, part)
+  let source = ""
+  const take = (read: Iterable<Numbered>): void => {
+    for (const { n, read: one } of read) {
+      if (!one.ok) tally.miss(n, one.fault)
+      else if (source === "") {
+        source = sourceOf(one.value.json)
+        rows.add(one.value)
+      } else rows.add(one.value)
+    }
+  }
+  try {
+    for await (const lines of linesIn(upload.body, upload.idleMs)) {
+      for (const line of lines) take(reader.take(line))
+      rows.flush()
+      upload.onRecords(rows.records())
+    }
+    take(reader.end())
+    rows.flush()
+  } catch (error) {
+    if (error instanceof Unreadable) return fail(error.fault)
+    throw error
+  }
+  return succeed({ ...tally.told(), records: rows.records(), source: await digestOf(source) })
+}
+
+/** Counts what could not be used, and keeps the first of them. */
+function createTally(part: number | null) {
+  const bad: BadLine[] = []
+  let skipped = 0
+  return {
+    miss(line: number, fault: Fault): void {
+      skipped += 1
+      if (bad.length >= MAX_BAD_LINES) return
+      const { code, text } = faultToWire(fault)
+      bad.push({ ...(part === null ? {} : { part }), line, code, text })
+    },
+    told: () => ({ bad, skipped }),
+  }
+}
+
+/** Gathers rows and writes them a batch at a time. */
+function createRows(staging: Staging, atomically: (write: () => void) => void, part: number) {
+  let [rows, records, chars] = [0, 0, 0]
+  let clock = part === 1 ? 0 : TIME_UNKNOWN
+  let batch: (readonly [i: number, at: number, line: string])[] = []
+  const flush = (): void => {
+    const full = batch
+    batch = []
+    chars = 0
+    if (full.length === 0) return
+    atomically(() => {
+      for (const [i, at, line] of full) staging.add(part, i, at, line)
+    })
+  }
+  return {
+    flush,
+    records: () => records,
+    add({ record, json }: ReadRecord): void {
+      rows += 1
+      if (record.type !== "signature") records += 1
+      clock = timeOf(record) ?? clock
+      const line = vouchedIn(json)
+      batch.push([rows, clock, line])
+      chars += line.length
+      if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) flush()
+    },
+  }
+}
+
+interface ReadRecord {
+  readonly record: StreamRecord
+  readonly json: object
+}
+
+interface Numbered {
+  /** The line, or the message of a list, that it came from. */
+  readonly n: number
+  readonly read: Result<ReadRecord>
+}
+
+/** Most of a file that is one JSON list, in UTF-16 code units: it has to be read whole. */
+const MAX_LIST_CHARS = 16 * 1024 * 1024
+
+/** Reads records from a file of lines, or from one JSON list of messages over many lines. */
+function createReader(part: number) {
+  let list: string[] | null = null
+  let chars = 0
+  let isFirst = true
+  return {
+    *take(line: Line): Generator<Numbered> {
+      if (isFirst && startsList(line)) list = []
+      isFirst = false
+      if (list === null) yield* readLine(line, part)
+      else if (line.text.ok) {
+        chars += line.text.value.length
+        if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
+      }
+    },
+    *end(): Generator<Numbered> {
+      if (list === null) return
+      if (chars > MAX_LIST_CHARS) yield { n: 1, read: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
+      else yield* readValue(1, parseJson(list.join("\n")), part)
+    },
+  }
+}
+
+function startsList({ text }: Line): boolean {
+  return text.ok && text.value.trimStart().startsWith("[") && parseJson(text.value) === undefined
+}
+
+function* readLine({ n, text }: Line, part: number): Generator<Numbered> {
+  if (text.ok) yield* readValue(n, parseJson(text.value), part)
+  else yield { n, read: text }
+}
+
+function* readValue(n: number, value: unknown, part: number): Generator<Numbered> {
+  if (Array.isArray(value) && value.some(isHistoryMessage)) {
+    for (const [at, message] of value.entries()) yield* readValue(at + 1, message, part)
+  } else if (isHistoryMessage(value)) {
+    // A message without an id is named by its line, and each part has lines of its own.
+    const name = part === 1 ? n : `${part}-${n}`
+    for (const record of recordsOfHistory(value, name)) yield { n, read: succeed({ record, json: record }) }
+  } else {
+    const record = parseRecord(value)
+    yield { n, read: record.ok ? succeed({ record: record.value, json: value as object }) : record }
+  }
+}
+
+/** What a part is known by: its first record, whichever session it came from. */
+function sourceOf(json: object): string {
+  return vouchedIn(json)
+}
+
+async function digestOf(source: string): Promise<string> {
+  if (source === "") return ""
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(source))
+  return Array.from(new Uint8Array(digest).subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("")
+}
+
+function timeOf({ timestamp }: StreamRecord): number | null {
+  const time = Date.parse(timestamp ?? "")
+  return Number.isNaN(time) ? null : time
+}
+
+/**
+ * What a file is known by, without staging it: its first record is enough.
+ *
+ * Errors  `import_empty` where nothing of it can be used, and those of an upload that cannot be read.
+ */
+export async function sourceIn(body: ReadableStream<Uint8Array>, idleMs: number): Promise<Result<string>> {
+  const reader = createReader(1)
+  try {
+    for await (const lines of linesIn(body, idleMs)) {
+      for (const line of lines) {
+        for (const { read } of reader.take(line)) if (read.ok) return succeed(await digestOf(sourceOf(read.value.json)))
+      }
+    }
+  } catch (error) {
+    if (error instanceof Unreadable) return fail(error.fault)
+    throw error
+  }
+  for (const { read } of reader.end()) if (read.ok) return succeed(await digestOf(sourceOf(read.value.json)))
+  return fail({ reason: "import_empty" })
+}
