@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_AGENT_CALLS } from "../../shared/limits.ts"
+import { MAX_AGENT_CALLS, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { WireMessage } from "../../shared/frame.ts"
 import { answerTo, call, expectSame, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
@@ -306,6 +306,22 @@ describe("async", () => {
     await followUp(client)
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
     await expectSame(id, client)
+  })
+
+  test("[AG4] a client that was away learns of a call that was filled in far up", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])
+    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q2", "/say two")
+    const { epoch, seq } = await pageOf(id)
+    client.socket.close()
+    await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 8_000 }).toBe("ok")
+    await evictDurableObject(sessionOf(id))
+    const back = await connect(id, undefined, null)
+    back.last = seq
+    back.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
+    await back.untilTrue(() => [...back.messages.values()].some((one) => toolsIn(one)[0]?.status === "ok"))
   })
 })
 
