@@ -145,7 +145,7 @@ describe("offline", () => {
     client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo and Lima" })
     const answer = await client.untilEnd("q1")
     expect(toolsIn(answer)).toMatchObject([{ name: "agents_message", status: "ok" }])
-    expect(textIn(answer)).toMatch(/The researcher says:[\s\S]*> \*\*Findings\*\*/)
+    expect(textIn(answer)).toMatch(/\*\*researcher\*\* says:[\s\S]*> \*\*Findings\*\*/)
     expect(textIn(answer)).not.toContain("span")
   })
 
@@ -157,7 +157,7 @@ describe("offline", () => {
     expect(textIn(answer)).toContain("Its answer will come here")
     await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 8_000 }).toBe(4)
     const exchange = (await pageOf(id)).messages[3]?.exchange_id ?? ""
-    expect(textIn(await client.untilEnd(exchange))).toContain("The weather is back")
+    expect(textIn(await client.untilEnd(exchange))).toContain("**weather** is back")
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])
   })
 })

@@ -68,10 +68,10 @@ function tell(heard: Heard, at: number, of: number, isTomorrow: boolean): string
     case "renamed":
       return `Done. This conversation is now called **${heard.title}**.`
     case "agent":
-      if (heard.answer !== null) return `The ${heard.name} says:\n\n${quoted(heard.answer)}`
-      return `The ${heard.name} is at work. Its answer will come here as a message of its own.`
+      if (heard.answer !== null) return `**${heard.name}** says:\n\n${quoted(heard.answer)}`
+      return `**${heard.name}** is at work. Its answer will come here as a message of its own.`
     case "error":
-      if (heard.name === "agents_message") return `The ${heard.place} could not help: ${lowerFirst(heard.error)}`
+      if (heard.name === "agents_message") return `**${heard.place}** could not help: ${lowerFirst(heard.error)}`
       if (heard.name === "rename_conversation") return `The title stays as it is: ${lowerFirst(heard.error)}`
       if (heard.name !== "weather") return `The tool \`${heard.name}\` did not do it: ${lowerFirst(heard.error)}`
       return `I could not get the weather for **${heard.place}**: ${lowerFirst(heard.error)}`

@@ -34,8 +34,8 @@ export function askedAgentIn(question: string, tools: readonly ToolSpec[]): read
   const mode = later === undefined ? "sync" : "async"
   const how = mode === "sync" ? "I will wait for its answer." : "It may take its time, so I will not wait."
   return [
-    { type: "thinking_delta", delta: `The user wants the ${agent} to look at this. ${how}` },
-    { type: "text_delta", delta: `I will ask the ${agent}.` },
+    { type: "thinking_delta", delta: `The user wants ${agent} to look at this. ${how}` },
+    { type: "text_delta", delta: `I will ask **${agent}**.` },
     { type: "tool_call", name: "agents_message", args: JSON.stringify({ agent, message, mode }) },
   ]
 }
@@ -47,13 +47,22 @@ function peersIn(tools: readonly ToolSpec[]): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : []
 }
 
-/** What an asynchronous answer comes to for the reader. */
+/** What an asynchronous answer comes to for the reader, who has the whole of it above. */
 export function answerFrom(name: string, text: string): readonly ModelEvent[] {
+  const lines = text.split("\n").map((line) => line.replace(/^[-*>#\s]+/, "").trim())
+  const figures = lines.filter((line) => /\d/.test(line)).slice(0, MAX_POINTS)
+  const points = figures.length > 0 ? figures : lines.filter((line) => line !== "").slice(0, 1)
   return [
-    { type: "thinking_delta", delta: `The ${name} has answered. I will say what it found, and change nothing of it.` },
-    { type: "text_delta", delta: `The ${name} is back:\n\n${quoted(text)}` },
+    {
+      type: "thinking_delta",
+      delta: `${name} has answered. I will say what matters of it, and add no figure of my own.`,
+    },
+    { type: "text_delta", delta: `**${name}** is back. In short:\n\n${points.map((line) => `- ${line}`).join("\n")}` },
   ]
 }
+
+/** Lines of an answer that are said again. */
+const MAX_POINTS = 3
 
 /** Words of another, as a quote: its Markdown stays inside. */
 export function quoted(text: string): string {
