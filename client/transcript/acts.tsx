@@ -71,13 +71,18 @@ export function AnswerActs({ message }: { readonly message: WireMessage }): VNod
     <footer class="acts" data-last={isLast ? "" : undefined}>
       <Versions message={message} />
       {segments.some(hasWords) && <Copy segments={segments} />}
-      {isLast && status === "completed" && (
+      {isLast && status === "completed" && !isFromOutside(message) && (
         <Act label="Regenerate" isHeld={isHeld} onAct={() => regenerate(asking, id)}>
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </Act>
       )}
     </footer>
   )
+}
+
+/** Its producer is not ours to ask again. */
+export function isFromOutside({ mode }: WireMessage): boolean {
+  return mode === "external"
 }
 
 /** `‹ 1/2 ›` where a message has versions. */

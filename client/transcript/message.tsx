@@ -14,7 +14,7 @@ import { focusAsked } from "../composer/composer.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { AgentHead } from "./agents.tsx"
 import { Calls, runsOf } from "./calls.tsx"
-import { Act, AnswerActs, Refusal, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
+import { isFromOutside, Act, AnswerActs, Refusal, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
 import { type Asking, useAsking } from "./asking.ts"
 import { Editor } from "./editor.tsx"
 import { reasonText } from "./reason.ts"
@@ -146,7 +146,7 @@ function StatusNote({ message }: { readonly message: WireMessage }): VNode | nul
   const isHeld = useHeld(asking, id)
   const words = statusWords(message)
   if (words === null) return null
-  const way = wayOn(status)
+  const way = isFromOutside(message) ? null : wayOn(status)
   const go = (): void => {
     if (isHeld || asking === null || way === null) return
     if (way === "Regenerate") return regenerate(asking, id)

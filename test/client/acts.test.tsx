@@ -91,6 +91,15 @@ describe("the way on", () => {
     expect(root.querySelector("article[data-id=a] [role=alert]")?.textContent).toContain("Stop it first")
   })
 
+  test.each(["completed", "failed", "interrupted", "cancelled"] as const)(
+    "[PG21] an answer from outside that %s is nobody's here to ask again",
+    (status) => {
+      const { root } = ended(status, { mode: "external" })
+      const names = buttonsIn(root.querySelector("article[data-id=a]") as Element)
+      expect(names.filter((name) => /again|Continue|Regenerate/.test(name ?? ""))).toEqual([])
+    },
+  )
+
   test("[PG21] a stopped answer without anything in it is but a note and the way to ask again", () => {
     const { root } = ended("cancelled", { segments: [] })
     const article = root.querySelector("article[data-id=a]") as Element
