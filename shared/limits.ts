@@ -199,11 +199,14 @@ export const MAX_AGENT_PROMPT_CHARS = 16 * 1024
 /** How many agents may ask or answer one another before a person speaks again. SPEC AG5. */
 export const MAX_AGENT_DEPTH = 8
 
-/** Questions to other agents in one turn of a person; half as many with each agent further from it. SPEC AG5. */
-export const MAX_AGENT_CALLS = 8
+/** Questions between agents that one message of a person may bring about, at whatever depth: eight of its own. SPEC AG5. */
+export const MAX_AGENT_QUESTIONS = 256
 
-/** Longest wait for another agent's answer, in milliseconds: half of a turn, so that there is time to use it. */
+/** Longest wait of a turn for another agent's answer, in milliseconds: half of a turn, and half of it with each agent further. */
 export const AGENT_MS = 5 * 60_000
+
+/** Longest wait for an answer that comes late, in milliseconds; then its call has failed. SPEC AG4. */
+export const AGENT_LATE_MS = 24 * 60 * 60_000
 
 /** Longest answer of an agent that is handed to the one that asked, in UTF-16 code units. */
 export const MAX_AGENT_REPLY_CHARS = 64 * 1024

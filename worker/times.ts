@@ -6,6 +6,7 @@
  */
 
 import {
+  AGENT_LATE_MS,
   AGENT_MS,
   AGENT_RETRY_MS,
   ALARM_MS,
@@ -39,6 +40,7 @@ export interface Times {
   readonly retryMs: number
   readonly maxRetryAfterMs: number
   readonly agentMs: number
+  readonly agentLateMs: number
   readonly agentRetryMs: number
   readonly producerSilenceMs: number
   readonly producerRefreshMs: number
@@ -63,6 +65,7 @@ export function timesFor(env: TimesEnv): Times {
     retryMs: ms(MODEL_RETRY_MS),
     maxRetryAfterMs: ms(MAX_RETRY_AFTER_MS),
     agentMs: ms(AGENT_MS),
+    agentLateMs: ms(AGENT_LATE_MS),
     agentRetryMs: ms(AGENT_RETRY_MS),
     producerSilenceMs: ms(PRODUCER_SILENCE_MS),
     producerRefreshMs: ms(PRODUCER_REFRESH_MS),

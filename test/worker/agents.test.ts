@@ -2,41 +2,14 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_AGENT_CALLS, PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { WireMessage } from "../../shared/frame.ts"
-import { answerTo, call, expectSame, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
-import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-
-const freshSession = (): Promise<string> => fresh("ag")
-
-const ask = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>
-  call("agents_message", { agent, message, mode })
-
-/** Sends a question and waits for the end of its answer. */
-async function askFor(client: TestClient, id: string, content: string): Promise<WireMessage> {
-  client.say({ type: "send", id, content })
-  return await client.untilEnd(id)
-}
-
-/** What the calls to other agents came to. */
-function resultsIn(message: WireMessage | undefined): Record<string, string>[] {
-  return toolsIn(message).map((tool) => JSON.parse(tool.result ?? "{}"))
-}
-
-function shape({ role, agent, status }: WireMessage): string {
-  return [role, status, agent === undefined ? "" : `${agent.direction} ${agent.name}`].join(" ").trim()
-}
-
-/** The answer that an agent's callback brings about. */
-async function followUp(client: TestClient): Promise<WireMessage> {
-  const heard = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
-  await client.untilTrue(() => heard() !== undefined)
-  return await client.untilEnd(heard()?.exchange_id ?? "")
-}
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { ask, askFor, followUp, freshAsker, resultsIn, shape } from "./agents.ts"
+import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./follow.ts"
+import { connect, pageOf, sessionOf } from "../support/socket.ts"
 
 describe("sync", () => {
   test("[AG3] the answer of the other agent is the result of the call; both sides show the same exchange", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const answer = await askFor(client, "q1", script([ask("researcher", "/say Oslo is cold.")], [say("So it is.")]))
     expect(answer.status).toBe("completed")
@@ -56,7 +29,7 @@ describe("sync", () => {
   })
 
   test("[AG3] an agent remembers what it was asked before, and several are asked side by side", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const both = script(
       [ask("researcher", "/say one"), ask("weather", "/say two"), ask("researcher", "/say three")],
@@ -70,7 +43,7 @@ describe("sync", () => {
   })
 
   test("[AG7] a subagent is given no tag, moves no counter of the one that asked, and its spans are taken off", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
     const main = script(
@@ -93,7 +66,7 @@ describe("sync", () => {
   })
 
   test("[AG8] an agent that fails is a failed call that says why", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const answer = await askFor(client, "q1", script([ask("researcher", "/fault model_refused")], [say("Pity.")]))
     expect(answer.status).toBe("completed")
@@ -102,7 +75,7 @@ describe("sync", () => {
   })
 
   test("[AG8] one that nobody has, and arguments of the wrong kind, are refused by name", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const wrong = [ask("nobody", "x"), call("agents_message", { agent: "weather" }), ask("general", "to myself")]
     const answer = await askFor(client, "q1", script(wrong, [say("x")]))
@@ -114,7 +87,7 @@ describe("sync", () => {
   })
 
   test("[AG6] a cancel reaches the agent that was asked", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     client.say({
       type: "send",
@@ -137,7 +110,7 @@ describe("sync", () => {
   })
 
   test("[AG4] whoever asked and died asks again, and the agent has done it once", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
     client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("Thanks.")]) })
@@ -153,7 +126,7 @@ describe("sync", () => {
 
 describe("circles", () => {
   test("[AG5] an agent that would lead back to one that waits is refused, and nobody waits for ever", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
     const answer = await askFor(client, "q1", script([ask("researcher", back)], [say("x")]))
@@ -166,7 +139,7 @@ describe("circles", () => {
 
   test("[AG5] two that ask each other at the same time do not wait behind each other's queue", async () => {
     await putAgent({ name: "writer", tools: ["agents_message"] })
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const crossed = (other: string): string =>
       script([call("probe_slow", { ms: 300 })], [ask(other, "/say here")], [say("met")])
@@ -183,19 +156,17 @@ describe("circles", () => {
   })
 
   test("[AG5] a turn asks so many and no more", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
-    const many = Array.from({ length: MAX_AGENT_CALLS + 1 }, (_, n) =>
-      ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`),
-    )
+    const many = Array.from({ length: 9 }, (_, n) => ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
     const answer = await askFor(client, "q1", script(many, [say("x")]))
     const codes = toolsIn(answer).map((tool) => tool.error?.code ?? tool.status)
-    expect(codes.filter((code) => code === "ok")).toHaveLength(MAX_AGENT_CALLS)
+    expect(codes.filter((code) => code === "ok")).toHaveLength(8)
     expect(codes.at(-1)).toBe("agent_fan_out")
   })
 
   test("[AG5] how many agents led to a turn is counted, over answers too; from the eighth on nobody more is asked", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
     client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
@@ -203,8 +174,8 @@ describe("circles", () => {
     const [queued] = resultsIn(answer)
     // As it is behind seven others.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
-      const row = state.storage.sql.exec("SELECT depth FROM ask").one()
-      state.storage.sql.exec("UPDATE ask SET depth = 8")
+      const row = state.storage.sql.exec("SELECT depth FROM begun").one()
+      state.storage.sql.exec("UPDATE begun SET depth = 8")
       return row["depth"]
     })
     expect(depth).toBe(1)
@@ -212,15 +183,15 @@ describe("circles", () => {
     const [, refused] = toolsIn((await pageOf(queued?.["session"] ?? "")).messages[1])
     expect(refused).toMatchObject({ status: "failed", error: { code: "agent_loop" } })
     const here = await runInDurableObject(sessionOf(id), (_object, state) =>
-      state.storage.sql.exec("SELECT mode, depth, open FROM ask").toArray(),
+      state.storage.sql.exec("SELECT mode, depth, owed FROM begun").toArray(),
     )
-    expect(here).toEqual([{ mode: "callback", depth: 1, open: 0 }])
+    expect(here).toEqual([{ mode: "callback", depth: 1, owed: 0 }])
   })
 })
 
 describe("async", () => {
   test("[AG4] the turn ends, the call waits, is filled in when the answer comes, and a turn of its own follows", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
     const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("You will hear.")]))
@@ -242,7 +213,7 @@ describe("async", () => {
   })
 
   test("[AG4] it waits through eviction and alarms, and the answer finds it asleep", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])
     await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
@@ -256,7 +227,7 @@ describe("async", () => {
   })
 
   test("[AG4] the callback is delivered exactly once, also by an agent whose process died before it could", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Once.")])
     const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
@@ -266,19 +237,19 @@ describe("async", () => {
     const before = (await pageOf(id)).messages
     // As if nobody had been told: the rows say so, and another process wakes.
     await runInDurableObject(sessionOf(session), (_object, state) => {
-      state.storage.sql.exec("UPDATE ask SET open = 1 WHERE id = ?", exchange)
+      state.storage.sql.exec("UPDATE begun SET owed = 1 WHERE id = ?", exchange)
     })
     await runInDurableObject(sessionOf(session), (_object, state) => state.abort("killed")).catch(() => {})
     const isOpen = () =>
       runInDurableObject(sessionOf(session), (_object, state) =>
-        Number(state.storage.sql.exec("SELECT open FROM ask WHERE id = ?", exchange).one()["open"]),
+        Number(state.storage.sql.exec("SELECT owed FROM begun WHERE id = ?", exchange).one()["owed"]),
       )
     await expect.poll(isOpen, { timeout: 8_000 }).toBe(0)
     expect((await pageOf(id)).messages).toEqual(before)
   })
 
   test("[AG4] what comes for a turn that was cancelled changes nothing", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 5_000 })], [say("Too late.")])
     client.say({
@@ -299,7 +270,7 @@ describe("async", () => {
   })
 
   test("[AG4] an agent that fails later fills the call in as failed, and the first one hears of it", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const bad = script([call("probe_slow", { ms: 200 })], [{ type: "fault", fault: "model_refused" }])
     await askFor(client, "q1", script([ask("researcher", bad, "async")], [say("ok")]))
@@ -309,7 +280,7 @@ describe("async", () => {
   })
 
   test("[AG4] a client that was away learns of a call that was filled in far up", async () => {
-    const id = await freshSession()
+    const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])
     await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))

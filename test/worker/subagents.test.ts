@@ -9,7 +9,7 @@ import { callsOf, type Message, openMessage } from "../../shared/message.ts"
 import { stripSpans } from "../../shared/segment.ts"
 import { dispatchCall } from "../../worker/session/dispatch.ts"
 import { ordinalsFor } from "../../worker/session/decide.ts"
-import { replyOf } from "../../worker/session/asked.ts"
+import { replyOf } from "../../worker/session/answering.ts"
 import { weatherTool } from "../../worker/tool/weather.ts"
 import { sampleSource } from "../../worker/tool/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"
@@ -85,6 +85,6 @@ describe("TestStripSpans", () => {
     // What an agent hands to the one that asked goes through it.
     const reply = replyOf(said(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
-    expect(reply.text).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)
+    expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)
   })
 })

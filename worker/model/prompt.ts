@@ -31,6 +31,15 @@ export function agentAnswers(name: string): string {
   return `[The agent "${name}" has answered what you asked it. Tell the user what follows from it.]`
 }
 
+/** Whether words look as if an agent had said them: a person's are told apart then. */
+export function isAgentHead(words: string): boolean {
+  return words.trimStart().startsWith("[The agent ")
+}
+
+export function userWrites(): string {
+  return "[The user writes:]"
+}
+
 /** What a model is told that writes in short what happened earlier. */
 export function summaryPrompt(): string {
   return [

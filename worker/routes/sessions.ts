@@ -21,6 +21,7 @@ import { agentNameSchema } from "../tenant/agents.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
 import type { PartOf } from "../session/import.ts"
+import { AGENT_SESSION } from "../session/asking.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"
 import { type App, answerFault, readBody } from "./answer.ts"
 import { isUpgrade, refuseRevoked, requireScope, requireToken, spokenProtocols } from "./guard.ts"
@@ -34,7 +35,13 @@ const titleSchema = v.pipe(
 
 /** With an id of the client's own, a session that is asked for twice is made once. */
 const createSchema = v.object({
-  id: v.optional(idSchema),
+  /** Ids of agents' sessions are made by whoever asks them. */
+  id: v.optional(
+    v.pipe(
+      idSchema,
+      v.check((id) => !id.startsWith(AGENT_SESSION)),
+    ),
+  ),
   title: v.optional(titleSchema, ""),
   /** Who answers in it. */
   agent: v.optional(agentNameSchema),

@@ -8,7 +8,7 @@
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
-import { tokensOf } from "../model/tokens.ts"
+import { headOfTokens, tokensOf } from "../model/tokens.ts"
 import type { Store } from "./store.ts"
 import { userMessage } from "./opening.ts"
 import type { Turns } from "./turn.ts"
@@ -48,7 +48,7 @@ export function acceptMessage(
   if (reply_to !== undefined && (answered === null || answered.isWithdrawn)) {
     return fail({ reason: "frame_invalid", field: "reply_to" })
   }
-  if (store.countQueued() >= MAX_QUEUED) return fail({ reason: "queue_full", max: MAX_QUEUED })
+  if (store.countQueued("person") >= MAX_QUEUED) return fail({ reason: "queue_full", max: MAX_QUEUED })
   const seq = turns.accept(userMessage(id, content, now, reply_to ?? null))
   return succeed({ id, seq, duplicate: false })
 }
@@ -59,6 +59,22 @@ export function faultOfContent(content: string, maxTokens: number): Fault | null
   if (utf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
   return tokensOf(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
+
+/** As much of a text as can be a message. */
+export function headOfMessage(text: string, maxTokens: number): string {
+  if (text.trim() === "") return "(It said nothing.)"
+  if (faultOfContent(text, maxTokens) === null) return text
+  let head = headOfTokens(text, Math.max(maxTokens - NOTE_TOKENS, 1))
+  // No code unit has more than three bytes.
+  if (utf8Bytes(head) > MAX_MESSAGE_BYTES - NOTE_BYTES)
+    head = head.slice(0, Math.floor((MAX_MESSAGE_BYTES - NOTE_BYTES) / 3))
+  const kept = head.replace(/[\ud800-\udbff]$/, "")
+  return `${kept}\n\n[${text.length - kept.length} more characters are left out here]`
+}
+
+/** What the note about what is left out costs at most. */
+const NOTE_TOKENS = 20
+const NOTE_BYTES = 100
 
 /** The session's title; an untitled one takes the first words of its first message. */
 export function titleSession(store: Store, words: string): string {

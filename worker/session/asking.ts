@@ -1,15 +1,16 @@
 /**
- * asking.ts: this session asks another agent's, and takes the answer that comes back late.
+ * asking.ts: this session asks another agent's, and takes the answer, at once or late.
  *
- * tool → ASKING → the other session (asked.ts) → answer, or later: callback → call filled in, turn of its own
- * A question's id comes from its call, so it can be asked again after any break and has one effect. Calls carry the
- * sessions that led to them: one that would come back to one of these is refused before anybody waits for it.
+ * tool → ASKING → the other session (answering.ts) → answer, or later: callback → call filled in, turn of its own
+ * A question's id comes from its call, so it can be asked again after any break and has one effect; its row stays open until
+ * it has its answer, so that nobody works for a call that is settled, and nobody waits for ever. Questions carry the sessions
+ * that led to them: one that would come back to one of these is refused before anybody waits for it.
  */
 
-import * as v from "valibot"
-import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/frame.ts"
-import { MAX_AGENT_CALLS, MAX_AGENT_DEPTH } from "../../shared/limits.ts"
+import { cleanToModel } from "../../shared/clean.ts"
+import type { TurnEvent } from "../../shared/event.ts"
+import { fail, type Result, succeed, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import { callsOf, isSettled, openMessage } from "../../shared/message.ts"
 import type { Env } from "../env.ts"
 import { pause } from "../model/pause.ts"
@@ -17,7 +18,10 @@ import type { Claims } from "../tenant/keys.ts"
 import { timesFor } from "../times.ts"
 import type { AgentQuestion } from "../tool/agents.ts"
 import { Deferred, refusal, type ToolContext, type ToolReturn } from "../tool/tool.ts"
-import type { Family, SessionRow } from "./rows.ts"
+import { headOfMessage } from "./accept.ts"
+import type { Asked } from "./ask-rows.ts"
+import { orAborted } from "./or-aborted.ts"
+import type { Family, SessionRow, StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
 import type { Turns } from "./turn.ts"
 
@@ -37,16 +41,14 @@ export interface AskRequest {
   readonly mode: "sync" | "async"
   readonly path: readonly string[]
   readonly depth: number
+  readonly budget: number
 }
 
-/** What an agent answered, or why it did not. */
-export type AskReply =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly text: string; readonly details: string }
+/** What an agent answered, as clean Markdown without spans; or why it did not. */
+export type AskReply = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly details: string }
 
 export interface Callback {
   readonly id: string
-  readonly call_id: string
   /** The agent that answers, and its session. */
   readonly name: string
   readonly session: string
@@ -57,10 +59,12 @@ export interface Asking {
   ask(question: AgentQuestion, context: ToolContext): Promise<ToolReturn>
   /** The other side answers late. The same again has no effect. */
   callback(callback: Callback): void
-  /** The newest turn was stopped: whoever works for it asynchronously may stop too. */
-  release(): void
+  /** Stops who still works for a call that is settled, and gives up what was waited for too long. */
+  sweep(): void
   /** Sessions for whose answer the turn that runs waits. */
   waitsFor(): string[]
+  /** Whether that question is ours and still open. */
+  isOpen(id: string): boolean
 }
 
 export interface AskingHost {
@@ -69,113 +73,194 @@ export interface AskingHost {
   readonly session: SessionRow
   readonly name: () => string
   readonly turns: () => Turns
+  /** Tokens that a message may have here. */
+  readonly maxTokens: () => number
   readonly log: (event: string, detail: Record<string, unknown>) => void
   readonly now: () => number
 }
 
-/** Questions that a turn may ask which so many agents led to: half as many with each, so that no tree of them explodes. */
-export function fanOutAt(depth: number): number {
-  return Math.max(MAX_AGENT_CALLS >> depth, 1)
-}
+/** How often in a row a session that breaks off is asked again; the waits between double. */
+const MAX_BREAKS = 7
 
-/** How often an agent's session that broke off is asked again. */
-const MAX_BREAKS = 5
-
-export function createAsking({ env, store, session, name, turns, now, log }: AskingHost): Asking {
+export function createAsking(host: AskingHost): Asking {
+  const { env, store, session, turns, now, log } = host
   const { tenant, user, family } = session
   const owner = { tenant, user }
-  const waiting = new Map<string, string>()
-  const { agentRetryMs } = timesFor(env)
+  const { agentMs, agentLateMs, agentRetryMs } = timesFor(env)
+  /** Questions that this process waits with, or is letting go of. */
+  const busy = new Set<string>()
+  const other = (id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
   const requestFor = async (question: AgentQuestion, context: ToolContext): Promise<Result<AskRequest, TurnFault>> => {
     const { call_id, exchange_id, nth } = context
-    const led = store.asks.of(exchange_id)
+    const led = store.asks.begunBy(exchange_id)
     const depth = led?.depth ?? 0
     if (depth >= MAX_AGENT_DEPTH) return fail("agent_loop")
-    if (nth > fanOutAt(depth)) return fail("agent_fan_out")
+    const budget = shareOf(led?.budget ?? MAX_AGENT_QUESTIONS, nth, question.mode)
+    if (budget === null) return fail("agent_fan_out")
     const { agent, message, mode } = question
     const to = await sessionOf(tenant, family, agent)
     const path = [...(led?.path ?? []), session.id]
     if (path.includes(to)) return fail("agent_loop")
     const id = await askId(session, call_id)
-    const from = { session: session.id, name: name(), call_id }
-    return succeed({ id, owner, to, agent, family, message, mode, from, path, depth: depth + 1 })
+    const from = { session: session.id, name: host.name(), call_id }
+    return succeed({ id, owner, to, agent, family, message, mode, from, path, depth: depth + 1, budget })
+  }
+  /** The question's row is closed once the other side has heard that nobody waits any more. */
+  const letGo = async ({ id, session: to }: Pick<Asked, "id" | "session">): Promise<void> => {
+    busy.add(id)
+    try {
+      await other(to).unask(owner, id)
+      store.asks.closeAsked(id)
+    } catch (error) {
+      log("unask_failed", { id, message: error instanceof Error ? error.message : "unknown" })
+    } finally {
+      busy.delete(id)
+    }
   }
   const askOnce = async (request: AskRequest, signal: AbortSignal): Promise<ToolReturn> => {
     const { id, to, agent, mode } = request
-    const other = env.SESSION.getByName(`${tenant}:${to}`)
-    const taken = await other.ask(request)
+    signal.throwIfAborted()
+    const taken = await other(to).ask(request)
     if (!taken.ok) return refusal(taken.fault, detailsOf(taken.fault))
+    // It may have begun after somebody stopped this turn.
+    if (signal.aborted) await letGo({ id, session: to })
+    signal.throwIfAborted()
     if (mode === "async") return new Deferred({ mode, status: "queued", responseId: id, session: to })
-    const unask = (): void => void other.unask(owner, id).catch(() => {})
-    signal.addEventListener("abort", unask, { once: true })
-    const reply = await other.reply(owner, id).finally(() => signal.removeEventListener("abort", unask))
-    return reply.ok ? { agent, session: to, answer: reply.text } : refusal("agent_failed", reply.details)
+    const answer = async (): Promise<AskReply> => await other(to).reply(owner, id)
+    const reply = await orAborted(answer(), signal)
+    if (!reply.ok) return refusal("agent_failed", reply.details)
+    return { agent, session: to, answer: cleanToModel(reply.text) }
   }
   /** Whatever breaks on the way: the same question finds its turn again, or begins it. */
   const askAgain = async (request: AskRequest, signal: AbortSignal): Promise<ToolReturn> => {
-    for (let breaks = 1; ; breaks++) {
+    for (let breaks = 0; ; breaks++) {
       try {
         return await askOnce(request, signal)
       } catch (error) {
         if (signal.aborted || breaks >= MAX_BREAKS) throw error
-        await pause(agentRetryMs, signal)
+        await pause(agentRetryMs * 2 ** breaks, signal)
       }
     }
   }
+  /** With each agent further from the person half the time, so that whoever asked can use the answer. */
+  const askInTime = async (request: AskRequest, signal: AbortSignal): Promise<ToolReturn> => {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), agentMs >> (request.depth - 1))
+    try {
+      const asked = await askAgain(request, AbortSignal.any([signal, late.signal]))
+      if (!(asked instanceof Deferred)) store.asks.closeAsked(request.id)
+      return asked
+    } catch (error) {
+      // Whoever worked for it may stop, also where nobody waits here any more.
+      const released = letGo({ id: request.id, session: request.to })
+      if (signal.aborted) throw error
+      await released
+      return refusal("agent_failed", late.signal.aborted ? "It did not answer in time." : "It could not be reached.")
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const hear = (row: Asked, { stored, reply }: { stored: StoredMessage; reply: AskReply }): void => {
+    const { id, call_id } = row
+    const call = callsOf(stored.message).find((one) => one.call_id === call_id)
+    if (call === undefined || call.status === "interrupted") return store.asks.closeAsked(id)
+    // Each of these is done once, however often the answer is told: the row is closed last.
+    if (!isSettled(call.status)) turns().fill(stored, resultOf(row, reply))
+    if (store.isOnPath(stored.pos) && store.find(id) === null) beginWith(row, stored, reply)
+    store.asks.closeAsked(id)
+  }
+  /** The answer begins a turn of its own, so that the agent that asked can say what follows from it. */
+  const beginWith = ({ id, call_id, agent: name, budget }: Asked, stored: StoredMessage, reply: AskReply): void => {
+    const led = store.asks.begunBy(stored.message.exchange_id)
+    const place = { path: led?.path ?? [], depth: (led?.depth ?? 0) + 1, budget }
+    const words = headOfMessage(reply.ok ? reply.text : failureOf(reply), host.maxTokens())
+    const agent = { direction: "received", name, exchange: id, call_id } as const
+    store.atomically(() => {
+      store.asks.addBegun({ id, mode: "callback", session: session.id, call_id, ...place })
+      turns().accept(agentMessage(id, words, agent, now()))
+    })
+  }
+  const storedOf = ({ call_id }: Asked): StoredMessage | null => {
+    const pos = /^call_(\d{1,15})_/.exec(call_id)?.[1]
+    return pos === undefined ? null : store.at(Number(pos))
+  }
 
   return {
-    waitsFor: () => [...waiting.values()],
+    waitsFor: () => store.asks.openAsked().flatMap(({ mode, session: to }) => (mode === "sync" ? [to] : [])),
+    isOpen: (id) => store.asks.openAsked().some((row) => row.id === id),
     async ask(question, context) {
-      const request = await requestFor(question, context)
-      if (!request.ok) return refusal(request.fault, detailsOf(request.fault))
-      const { id, to, mode } = request.value
-      store.asks.addAsked(to)
+      const made = await requestFor(question, context)
+      if (!made.ok) return refusal(made.fault, detailsOf(made.fault))
+      const { id, to, agent, mode, budget } = made.value
+      context.signal.throwIfAborted()
+      const until = mode === "async" ? now() + agentLateMs : null
       // Known before it is asked: of two that ask each other at once, one at least sees the other wait.
-      if (mode === "sync") waiting.set(id, to)
-      return await askAgain(request.value, context.signal).finally(() => waiting.delete(id))
+      store.asks.addAsked({ id, call_id: context.call_id, session: to, agent, mode, budget, until })
+      busy.add(id)
+      return await askInTime(made.value, context.signal).finally(() => busy.delete(id))
     },
-    release() {
-      const stopped = store.at(store.newestPos())
-      for (const call of stopped === null ? [] : callsOf(stopped.message)) {
-        const queued = call.status === "interrupted" ? v.safeParse(queuedSchema, parseJson(call.result ?? "")) : null
-        if (queued?.success !== true) continue
-        const { session: to, responseId } = queued.output
-        const told = env.SESSION.getByName(`${tenant}:${to}`).unask(owner, responseId)
-        // What it does not hear costs its work alone: its answer finds the call settled.
-        told.catch(() => log("unask_failed", { id: responseId }))
+    callback({ id, reply }) {
+      const row = store.asks.openAsked().find((one) => one.id === id)
+      const stored = row === undefined ? null : storedOf(row)
+      if (row !== undefined && stored !== null) hear(row, { stored, reply })
+    },
+    sweep() {
+      for (const row of store.asks.openAsked()) {
+        if (busy.has(row.id)) continue
+        const stored = storedOf(row)
+        const call = stored === null ? undefined : callsOf(stored.message).find((one) => one.call_id === row.call_id)
+        if (stored === null || call === undefined || isSettled(call.status)) void letGo(row)
+        else if (row.until !== null && row.until <= now()) {
+          hear(row, { stored, reply: { ok: false, details: "It did not answer in time." } })
+          void letGo(row)
+        }
       }
-    },
-    callback(callback) {
-      const { id, call_id, reply } = callback
-      const found = turns().findCall(call_id)
-      if (found === null || isSettled(found.call.status)) return
-      const { message, pos } = found.stored
-      turns().fill(found.stored, resultOf(callback))
-      // Another path is active: there is nobody to go on.
-      if (!store.isOnPath(pos) || store.find(id) !== null) return
-      const led = store.asks.of(message.exchange_id)
-      const path = led?.path ?? []
-      store.asks.add({ id, mode: "callback", session: session.id, call_id, path, depth: (led?.depth ?? 0) + 1 })
-      const agent = { direction: "received", name: callback.name, exchange: id, call_id } as const
-      const timestamp = new Date(now()).toISOString()
-      const head = { id, role: "agent", exchange_id: id, status: "completed", timestamp } as const
-      turns().accept(openMessage({ ...head, agent, words: reply.text }))
     },
   }
 }
 
-/** What a call is told for now (`askOnce`). */
-const queuedSchema = v.object({ mode: v.literal("async"), responseId: v.string(), session: v.string() })
+/** A message of role `agent`, as it is stored. */
+export function agentMessage(
+  id: string,
+  words: string,
+  agent: Parameters<typeof openMessage>[0]["agent"],
+  now: number,
+) {
+  const timestamp = new Date(now).toISOString()
+  return openMessage({
+    id,
+    role: "agent",
+    exchange_id: id,
+    status: "completed",
+    timestamp,
+    words,
+    agent: agent ?? null,
+  })
+}
 
-function resultOf({ call_id, name: agent, session, reply }: Callback) {
+/**
+ * Questions that the `nth` one of a turn may bring about: half of what is left each time, so that one message of a person
+ * leads to MAX_AGENT_QUESTIONS at most. A late answer begins a turn too, and shares with the one that was asked.
+ */
+export function shareOf(budget: number, nth: number, mode: "sync" | "async"): number | null {
+  const share = Math.floor(budget / 2 ** nth)
+  if (share < 1) return null
+  return mode === "sync" ? share - 1 : Math.floor((share - 1) / 2)
+}
+
+function failureOf({ details }: Extract<AskReply, { ok: false }>): string {
+  return `${turnFaultText("agent_failed")} ${details}`
+}
+
+function resultOf({ call_id, agent, session }: Asked, reply: AskReply): Extract<TurnEvent, { type: "tool_result" }> {
   const base = { type: "tool_result", call_id, card: null } as const
   if (reply.ok) {
-    const result = JSON.stringify({ agent, session, answer: reply.text })
-    return { ...base, status: "ok", result, error: null } as const
+    const result = JSON.stringify({ agent, session, answer: cleanToModel(reply.text) })
+    return { ...base, status: "ok", result, error: null }
   }
   const result = JSON.stringify(refusal("agent_failed", reply.details))
-  return { ...base, status: "failed", result, error: { code: "agent_failed", message: reply.text } } as const
+  return { ...base, status: "failed", result, error: { code: "agent_failed", message: turnFaultText("agent_failed") } }
 }
 
 function detailsOf(fault: TurnFault): string {
@@ -189,18 +274,22 @@ function detailsOf(fault: TurnFault): string {
   }
 }
 
+/** How the ids of agents' sessions begin: nobody else may make one. */
+export const AGENT_SESSION = "agent-"
+
 /** Each agent has one session in a family, so that it knows what it was asked before. */
 async function sessionOf(tenant: string, family: Family, agent: string): Promise<string> {
   if (agent === family.agent) return family.session
-  return `agent-${(await digest([tenant, family.session, agent])).slice(0, 32)}`
+  return AGENT_SESSION + (await digest([tenant, family.session, agent]))
 }
 
 /** The same for a call that is run again; another one for a session that was made anew. */
 async function askId({ tenant, id, created }: SessionRow, call_id: string): Promise<string> {
-  return `ask-${(await digest([tenant, id, String(created), call_id])).slice(0, 32)}`
+  return `ask-${await digest([tenant, id, String(created), call_id])}`
 }
 
+/** Half of a SHA-256, in hexadecimal. */
 async function digest(parts: readonly string[]): Promise<string> {
   const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")))
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return Array.from(new Uint8Array(bytes.slice(0, 16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }

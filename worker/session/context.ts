@@ -8,9 +8,9 @@
 
 import { cleanToModel } from "../../shared/clean.ts"
 import { resultData, splitResult } from "../../shared/cue.ts"
-import type { Message, Summary, ToolCall } from "../../shared/message.ts"
+import { callsOf, isDeferred, type Message, type Summary, type ToolCall } from "../../shared/message.ts"
 import { stripSpans } from "../../shared/segment.ts"
-import { agentAnswers, agentAsks } from "../model/prompt.ts"
+import { agentAnswers, agentAsks, isAgentHead, userWrites } from "../model/prompt.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
 import type { StoredMessage } from "./rows.ts"
@@ -54,7 +54,8 @@ export function createPast(at: LookUp, maxTokens: number): Past {
       const kept = known.get(newest)
       const found = kept ?? readTurn(newest, at)
       if (found === null) return
-      if (kept === undefined) keep(found)
+      // What waits for its true result changes yet.
+      if (kept === undefined && !found.isOpen) keep(found)
       yield found.turn
       newest = found.before
     }
@@ -65,21 +66,24 @@ interface KnownTurn {
   readonly turn: PastTurn
   /** Where the turn before it ends. */
   readonly before: number | null
+  readonly isOpen: boolean
 }
 
 function readTurn(newest: number, at: LookUp): KnownTurn | null {
   let messages: ModelMessage[] = []
   let summary: Summary | null = null
+  let isOpen = false
   for (let pos: number | null = newest; pos !== null; ) {
     const stored: StoredMessage | null = at(pos)
     if (stored === null) return null
     const { message } = stored
     messages = [...messagesOf(message, false), ...messages]
     summary ??= message.summary
+    isOpen ||= callsOf(message).some(isDeferred)
     pos = stored.parent
     // What came from outside answered nobody: it is a turn by itself, so that many of them do not become one.
     if (message.role === "assistant" && message.mode !== "external" && pos !== null) continue
-    return { turn: { newest, messages, tokens: tokensOfMessages(messages), summary }, before: pos }
+    return { turn: { newest, messages, tokens: tokensOfMessages(messages), summary }, before: pos, isOpen }
   }
   return null
 }
@@ -163,9 +167,9 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
 
 /** A person's words as they are; those of another agent say whose they are. */
 function wordsFor({ words, agent }: Message): string {
-  if (agent === null) return words
+  if (agent === null) return isAgentHead(words) ? `${userWrites()}\n\n${words}` : words
   const head = agent.call_id === undefined ? agentAsks(agent.name) : agentAnswers(agent.name)
-  return `${head}\n\n${words}`
+  return `${head}\n\n${cleanToModel(words)}`
 }
 
 /**
@@ -212,5 +216,5 @@ function resultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   const { call_id, name, status, error } = call
   const whole = call.result ?? JSON.stringify({ error: error?.message ?? "No result." })
   const result = isCurrent ? whole : resultData({ name, result: whole })
-  return { role: "tool", call_id, name, result, ok: status === "ok" }
+  return { role: "tool", call_id, name, result, ok: status === "ok" || isDeferred(call) }
 }

@@ -14,6 +14,7 @@ import { type Json, parseJson } from "../../shared/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
+import { orAborted } from "./or-aborted.ts"
 import { argsOf, Deferred, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "../tool/tool.ts"
 
 type ToolResult = Extract<TurnEvent, { type: "tool_result" }>
@@ -61,7 +62,7 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   }
   try {
     const context: ToolContext = { call_id: call.call_id, exchange_id, nth, card, signal, now: dispatch.now }
-    const returned = await untilAborted(finish(tool, args, context, output.say), signal)
+    const returned = await orAborted(finish(tool, args, context, output.say), signal)
     return withSize(resultOf(call, channel === "user" ? ordinal : null, returned))
   } catch (error) {
     if (dispatch.signal.aborted) return withSize(interrupted(call))
@@ -129,15 +130,6 @@ export function createOutput(onOutput: (delta: string) => void): Output {
 
 function isGenerator(returned: object): returned is Extract<ToolReturn, AsyncGenerator> {
   return Symbol.asyncIterator in returned
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new Error("aborted"))
-    if (signal.aborted) abort()
-    signal.addEventListener("abort", abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
-  })
 }
 
 function resultOf(call: ToolCall, ordinal: number | null, returned: Returned): ToolResult {

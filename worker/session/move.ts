@@ -36,7 +36,7 @@ export async function move(host: TurnHost, run: Run): Promise<void> {
       case "wait":
         if (run.inFlight.size > 0) await run.bell.rung()
         // Only a person can go on with it: the turn waits in its rows, and this process may sleep.
-        else if (!host.store.hasQueuedWords()) return
+        else if (host.store.countQueued("person") === 0) return
         // Whoever went on talking has answered what was asked.
         else decideCalls(host, run, "denied", askedIn(run.recorder.message()))
         break

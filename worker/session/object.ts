@@ -28,7 +28,7 @@ import { type PageQuery, type PageText, pageJson } from "./history.ts"
 import { type Desk, obeyFrame } from "./obey.ts"
 import type { ExternalState, ToldWhole, Where } from "./outside.ts"
 import { plantSockets } from "./plants.ts"
-import { isOwner, log, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
+import { isAgentOf, isOwner, log, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
 import type { NewSession } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
@@ -114,8 +114,8 @@ export class Session extends DurableObject<Env> {
     this.#alarmMs = 0
     const { id, family } = room.session
     const isWhole = withAgents || id === family.session
-    const agents = isWhole ? room.store.asks.asked().filter((one) => one !== family.session) : []
-    this.ctx.waitUntil(room.asked.giveUp())
+    const agents = isWhole ? room.store.asks.sessionsAsked().filter((one) => one !== family.session) : []
+    this.ctx.waitUntil(room.answering.giveUp())
     room.gate.shut()
     room.turns.stop()
     this.#sockets.dismiss({ reason: "session_unknown" })
@@ -187,22 +187,38 @@ export class Session extends DurableObject<Env> {
 
   /** Another agent's session asks this one, which is made if it is not there yet. */
   async ask(request: AskRequest): Promise<Result<null, TurnFault>> {
-    const { owner, agent, family } = request
+    const { owner, agent, family, from } = request
+    const isNew = this.#room === null
     const made = await this.#create(owner, { id: request.to, title: agent, agent, family })
-    if (!made.ok) return fail("agent_unknown")
     const room = this.#roomOf(owner)
-    if (room === null) return fail("agent_unknown")
-    await refreshAgent(this.env, room)
-    const taken = await room.asked.take(request)
+    if (!made.ok || room === null || !isAgentOf(room, agent, family)) return fail("agent_unknown")
+    // Whoever asks may be erased by now, with all that it had asked: then this one has no business either.
+    const asker = this.env.SESSION.getByName(`${owner.tenant}:${from.session}`)
+    if (isNew && !(await asker.isAsking(owner, request.id))) return await this.#unmake(owner)
+    if (!(await refreshAgent(this.env, room))) return fail("agent_unknown")
+    const taken = await room.answering.take(request).catch((error: unknown) => {
+      room.host.resetSeq()
+      throw error
+    })
     this.#advance()
     return taken
+  }
+
+  /** Whether a question of this session is still open. */
+  isAsking(owner: Owner, id: string): boolean {
+    return this.#roomOf(owner)?.asking.isOpen(id) ?? false
+  }
+
+  async #unmake(owner: Owner): Promise<Result<null, TurnFault>> {
+    await this.erase(owner, true)
+    return fail("agent_failed")
   }
 
   /** The answer to what was asked, once it is there. */
   async reply(owner: Owner, id: string): Promise<AskReply> {
     const room = this.#roomOf(owner)
     if (room === null) throw new Error("nobody was asked here")
-    return await room.asked.reply(id)
+    return await room.answering.reply(id)
   }
 
   /** Whoever asked waits no more: the turn is stopped, or does not begin. */
@@ -220,8 +236,8 @@ export class Session extends DurableObject<Env> {
   }
 
   /** Sessions for whose answer the turn that runs here waits. */
-  waitsFor(): string[] {
-    return this.#room?.asking.waitsFor() ?? []
+  waitsFor(owner: Owner): string[] {
+    return this.#roomOf(owner)?.asking.waitsFor() ?? []
   }
 
   /** A WebSocket. The Worker verified the token; whose session it is is checked again here. */
@@ -284,7 +300,6 @@ export class Session extends DurableObject<Env> {
 
   #cancel(room: Room, exchange: string): Result<number> {
     const cancelled = room.turns.cancel(exchange)
-    if (cancelled.ok) room.asking.release()
     this.#advance()
     return cancelled
   }

@@ -11,14 +11,14 @@ import { exportKey } from "../tenant/keys.ts"
 import { timesFor } from "../times.ts"
 import type { Rename } from "../tool/rename.ts"
 import { type Answerer, answererFor, defaultView } from "./answerer.ts"
-import { type Asked, createAsked } from "./asked.ts"
+import { type Answering, createAnswering } from "./answering.ts"
 import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
 import { createImporter, type Importer } from "./import.ts"
 import { createGate, type Gate } from "./erase.ts"
 import { plantStore } from "./plants.ts"
 import type { Reviser } from "./revise.ts"
-import type { SessionRow } from "./rows.ts"
+import type { Family, SessionRow } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
 import type { Sockets } from "./sockets.ts"
 import { createStaging } from "./staging.ts"
@@ -36,7 +36,7 @@ export interface Room extends Reviser {
   /** The newest seq that was given. */
   readonly lastSeq: () => number
   readonly asking: Asking
-  readonly asked: Asked
+  readonly answering: Answering
   readonly importer: Importer
   /** Who answers here, as it is configured. */
   readonly agent: () => AgentView
@@ -72,12 +72,25 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     agent = view
     answerer = answererFor(env, view, { rename, ask: (question, context) => asking.ask(question, context) }, log)
   }
-  const common = { env, store, session, log, now: Date.now, name: () => answerer.name, turns: () => turns }
+  const common = {
+    env,
+    store,
+    session,
+    log,
+    now: Date.now,
+    maxTokens: () => answerer.maxTokens,
+    name: () => answerer.name,
+    turns: () => turns,
+  }
   const asking = createAsking(common)
-  const asked = createAsked({ ...common, maxTokens: () => answerer.maxTokens, waitsFor: asking.waitsFor })
+  const answering = createAnswering({ ...common, waitsFor: asking.waitsFor })
+  const atRest = (): void => {
+    answering.settle()
+    asking.sweep()
+  }
   setAgent(agent)
   const host: TurnHost = {
-    ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest: asked.settle },
+    ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest },
     // Not in this very step: whoever moves turns now may have looked already.
     goOn: () => void setTimeout(goOn),
     past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS),
@@ -115,7 +128,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
       host,
       turns,
       asking,
-      asked,
+      answering,
       importer,
       setAgent,
       setEpoch,
@@ -126,15 +139,26 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
   }
 }
 
-/** What the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays. */
-export async function refreshAgent(env: Env, room: Room): Promise<void> {
+/**
+ * Takes what the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays as it is.
+ * False: the tenant has it no more.
+ */
+export async function refreshAgent(env: Env, room: Room): Promise<boolean> {
   const known = room.agent()
   const view = await tenantOf(env, room.session.tenant)
     .view(known.self.name)
-    .catch(() => null)
-  if (view === null || JSON.stringify(view) === JSON.stringify(known)) return
+    .catch(() => known)
+  if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null
   room.store.setAgent(view)
   room.setAgent(view)
+  return true
+}
+
+/** Whether this is the session of that agent in that family. */
+export function isAgentOf({ session, agent }: Room, name: string, family: Family): boolean {
+  return (
+    agent().self.name === name && session.family.session === family.session && session.family.agent === family.agent
+  )
 }
 
 /** Whether these claims are those of the session's owner (law 12). */

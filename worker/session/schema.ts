@@ -69,15 +69,20 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE session ADD COLUMN family TEXT;        -- JSON: the session whose agents this one's are (rows.ts); null: its own
    ALTER TABLE transcript ADD COLUMN agent TEXT;      -- JSON: what was received from, or goes back to, another agent
    ALTER TABLE queue ADD COLUMN agent TEXT;
-   CREATE TABLE ask (                                 -- turns that an agent began: who waits for them
-     id TEXT PRIMARY KEY,                             -- of the question, and of the exchange on both sides
+   CREATE TABLE begun (                               -- turns that an agent began (ask-rows.ts)
+     id TEXT PRIMARY KEY,                             -- of the message that began it, and of the exchange on both sides
      mode TEXT NOT NULL,                              -- sync, async, callback
-     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- where the answer goes
+     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- to whom the answer is owed
      path TEXT NOT NULL,                              -- JSON: the sessions that led here
-     depth INTEGER NOT NULL,
+     depth INTEGER NOT NULL, budget INTEGER NOT NULL,
+     owed INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX begun_owed ON begun (owed) WHERE owed = 1;
+   CREATE TABLE asked (                               -- what this session asked others
+     id TEXT PRIMARY KEY, call_id TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL,
+     mode TEXT NOT NULL, budget INTEGER NOT NULL,
+     until INTEGER,                                   -- when it is given up; null: its turn waits for it
      open INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE INDEX ask_open ON ask (open) WHERE open = 1;
-   CREATE TABLE asked (session TEXT PRIMARY KEY) WITHOUT ROWID -- agents' sessions that this one asked`,
+   CREATE INDEX asked_open ON asked (open) WHERE open = 1`,
   // Answers from outside: how far the records of each were taken.
   `CREATE TABLE producer (pos INTEGER PRIMARY KEY, told INTEGER NOT NULL)`,
   // Imports in parts, how far folding is, and late changes.

@@ -160,8 +160,8 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
     find(id: string): Found | null {
       const row = first("SELECT pos, seq, role FROM transcript WHERE id = ?", id)
       if (row !== null) return { pos: Number(row["pos"]), seq: seqOf(row), role: roleOf(row), isWithdrawn: false }
-      const queued = first("SELECT seq FROM queue WHERE id = ?", id)
-      if (queued !== null) return { pos: null, seq: seqOf(queued), role: "user", isWithdrawn: false }
+      const queued = first("SELECT seq, iif(agent IS NULL, 'user', 'agent') AS role FROM queue WHERE id = ?", id)
+      if (queued !== null) return { pos: null, seq: seqOf(queued), role: roleOf(queued), isWithdrawn: false }
       const withdrawn = first("SELECT seq FROM withdrawn WHERE id = ?", id)
       return withdrawn === null ? null : { pos: null, seq: seqOf(withdrawn), role: "user", isWithdrawn: true }
     },
@@ -316,8 +316,9 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       return leaves.map(({ n, text }) => ({ n, chars: text.length }))
     },
 
+    /** In the order in which they begin: a person is not kept waiting by what agents say. */
     queue(): QueuedMessage[] {
-      return all("SELECT * FROM queue ORDER BY n").map(queuedOf)
+      return all("SELECT * FROM queue ORDER BY agent IS NOT NULL, n").map(queuedOf)
     },
 
     pushQueue(message: Message, seq: number): void {
@@ -327,18 +328,17 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       )
     },
 
-    /** The message that waits longest. */
+    /** The message that begins next. */
     nextQueued(): QueuedMessage | null {
-      const row = first("SELECT * FROM queue ORDER BY n LIMIT 1")
+      const row = first("SELECT * FROM queue ORDER BY agent IS NOT NULL, n LIMIT 1")
       return row === null ? null : queuedOf(row)
     },
 
-    countQueued(): number {
-      return Number(first("SELECT count(*) AS n FROM queue")?.["n"] ?? 0)
+    /** Messages that wait: those of persons, those of agents, or all. */
+    countQueued(of: "person" | "agent" | "all" = "all"): number {
+      const whose = { person: "WHERE agent IS NULL", agent: "WHERE agent IS NOT NULL", all: "" }[of]
+      return Number(first(`SELECT count(*) AS n FROM queue ${whose}`)?.["n"] ?? 0)
     },
-
-    /** Whether a person said something that waits. */
-    hasQueuedWords: (): boolean => first("SELECT 1 FROM queue WHERE agent IS NULL LIMIT 1") !== null,
 
     dropQueued(n: number): void {
       all("DELETE FROM queue WHERE n = ?", n)

@@ -44,8 +44,6 @@ export interface Turns {
   cancel(exchange: string): Result<number>
   /** What a person says to a call that waits for leave. The first word counts; the same again has no effect. */
   approve(call_id: string, decision: "allow" | "deny"): Result<number>
-  /** A call by its id, and the message that it stands in. */
-  findCall(call_id: string): { readonly stored: StoredMessage; readonly call: ToolCall } | null
   /** Fills in a call whose true result comes late, wherever its message stands. */
   fill(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void
   /** Takes a message back that waits in the queue; the seq with which that was written. The same again has no effect. */
@@ -109,17 +107,21 @@ export function createTurns(host: TurnHost): Turns {
     run = running() ?? takeUp(host)
     return run
   }
-  const settle = (decision: "allowed" | "denied", call_ids: readonly string[]): void => {
-    const held = current()
-    if (held === null) return
+  /** Shows what was asked of a run. Its recorder is spent where that fails: whoever moves the turn ends it. */
+  const showing = (held: Run, write: () => void): void => {
     try {
-      decideCalls(host, held, decision, call_ids)
+      write()
     } catch (error) {
-      // Its recorder is spent: whoever moves the turn ends it, and with nobody there it is taken up anew from its rows.
       failLater(held, error)
+      // With nobody there it is taken up anew from its rows.
       if (advancing === null) run = null
       throw error
     }
+  }
+  const settle = (decision: "allowed" | "denied", call_ids: readonly string[]): void => {
+    const held = current()
+    if (held === null) return
+    showing(held, () => decideCalls(host, held, decision, call_ids))
     held.bell.ring()
     host.armAlarm()
   }
@@ -160,23 +162,27 @@ export function createTurns(host: TurnHost): Turns {
       host.armAlarm()
       run = takeUp(host, rows)
     },
-    findCall(call_id) {
-      const [stored, call] = findCall(host, call_id)
-      return stored === null || call === undefined ? null : { stored, call }
-    },
     fill(stored, result) {
       const held = isQuiet(stored) ? null : current()
       const recorder = held?.recorder ?? recorderFor(host, stored)
       recorder.feed(result)
-      if (held !== null) return publish(host, held)
+      if (held !== null) return showing(held, () => publish(host, held))
       const flushed = recorder.flush()
       if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.shown())
     },
-    withdraw: (id) => withdraw(host, id),
+    withdraw(id) {
+      const taken = withdraw(host, id)
+      // Also where a turn waits meanwhile: an agent may wait for what was taken back.
+      host.atRest()
+      return taken
+    },
     cancel(exchange) {
       const newest = newestOf(host)
-      if (newest === null || newest.message.exchange_id !== exchange || isQuiet(newest))
-        return notRunning(host, exchange)
+      if (newest === null || newest.message.exchange_id !== exchange || isQuiet(newest)) {
+        const done = notRunning(host, exchange)
+        host.atRest()
+        return done
+      }
       const held = current()
       if (held === null) return fail({ reason: "turn_ended" })
       cancelRun(host, held)
@@ -203,9 +209,11 @@ export function createTurns(host: TurnHost): Turns {
     nextAlarm() {
       // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
       const newest = store.newestAnswer()
-      if (newest?.status === "waiting" || newest?.isOutside === true) return newest.deadline
-      const isDue = isUnderWay(host) || store.countQueued() > 0 || store.asks.hasOpen()
-      return isDue ? host.now() + host.times.alarmMs : null
+      const isAlone = newest?.status === "waiting" || newest?.isOutside === true
+      const isDue = store.asks.hasOwed() || (!isAlone && (isUnderWay(host) || store.countQueued() > 0))
+      const times = [isDue ? host.now() + host.times.alarmMs : null, store.asks.nextGivenUp()]
+      if (isAlone) times.push(newest.deadline)
+      return times.reduce((first, at) => (first === null || (at !== null && at < first) ? at : first), null)
     },
     wake() {
       const newest = store.newestAnswer()
@@ -286,7 +294,7 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
   const alongside = (): void => {
     if (producer !== null) keepTold(host.store, stored.pos, producer)
   }
-  const channel = channelOf(host.store.asks.of(stored.message.exchange_id))
+  const channel = channelOf(host.store.asks.begunBy(stored.message.exchange_id), stored.message.agent)
   const answerer = host.answerer()
   const run: Run = {
     recorder: recorderFor(host, stored, { forgetHeld, alongside }),

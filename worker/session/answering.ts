@@ -1,24 +1,25 @@
 /**
- * asked.ts: another agent's session asks this one, waits for the answer, or is told it later.
+ * answering.ts: another agent's session asks this one, waits for the answer, or is told it later.
  *
- * the other session (asking.ts) → ASKED → turn → answer, or callback
+ * the other session (asking.ts) → ANSWERING → turn → answer, or callback
  * Whom an answer is owed stands in rows: it is handed over once its turn has ended, also by a process that knows nothing
  * of it yet. What goes out holds no spans: a card is a person's.
  */
 
-import { fail, faultToWire, type Result, succeed, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { clean } from "../../shared/clean.ts"
+import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_REPLY_CHARS, MAX_QUEUED } from "../../shared/limits.ts"
 import { stripSpans } from "../../shared/mark.ts"
-import { contentOf, isEnded, type Message, openMessage } from "../../shared/message.ts"
+import { contentOf, isEnded, type Message } from "../../shared/message.ts"
 import type { Env } from "../env.ts"
 import { faultOfContent } from "./accept.ts"
-import type { AskRow } from "./ask-rows.ts"
-import type { AskReply, AskRequest } from "./asking.ts"
+import type { Begun } from "./ask-rows.ts"
+import { type AskReply, type AskRequest, agentMessage } from "./asking.ts"
 import type { SessionRow } from "./rows.ts"
 import type { Store } from "./store.ts"
 import type { Turns } from "./turn.ts"
 
-export interface Asked {
+export interface Answering {
   /** Takes a question; the same again has no effect. Errors: `agent_loop`, `agent_busy`, `agent_failed`. */
   take(request: AskRequest): Promise<Result<null, TurnFault>>
   /** The answer to a question, once it is there. */
@@ -29,7 +30,7 @@ export interface Asked {
   giveUp(): Promise<void>
 }
 
-export interface AskedHost {
+export interface AnsweringHost {
   readonly env: Env
   readonly store: Store
   readonly session: SessionRow
@@ -45,8 +46,9 @@ export interface AskedHost {
 /** Most sessions that are looked at to find out whether agents would wait for each other in a circle. */
 const MAX_LOOKED_AT = 64
 
-export function createAsked(host: AskedHost): Asked {
+export function createAnswering(host: AnsweringHost): Answering {
   const { env, store, session, turns, now } = host
+  const { tenant, user } = session
   const waiting = new Map<string, ((reply: AskReply) => void)[]>()
   const telling = new Set<string>()
 
@@ -58,22 +60,21 @@ export function createAsked(host: AskedHost): Asked {
       if (path.includes(id)) return true
       if (seen.has(id)) continue
       seen.add(id)
-      next.push(...(await env.SESSION.getByName(`${session.tenant}:${id}`).waitsFor()))
+      next.push(...(await env.SESSION.getByName(`${tenant}:${id}`).waitsFor({ tenant, user })))
     }
     return false
   }
-  const faultOf = async (request: AskRequest): Promise<TurnFault | null> => {
-    if (request.path.includes(session.id)) return "agent_loop"
-    if (request.mode === "sync" && turns().isActive() && (await wouldWait(request.path))) return "agent_loop"
+  const faultOf = async ({ path, mode }: AskRequest): Promise<TurnFault | null> => {
+    if (path.includes(session.id)) return "agent_loop"
+    if (mode === "sync" && turns().isActive() && (await wouldWait(path))) return "agent_loop"
     return null
   }
-  const tell = async (row: AskRow, reply: AskReply): Promise<void> => {
+  const tell = async (row: Begun, reply: AskReply): Promise<void> => {
     telling.add(row.id)
     try {
-      const { tenant, user, id } = session
-      const callback = { id: row.id, call_id: row.call_id, name: host.name(), session: id, reply }
+      const callback = { id: row.id, name: host.name(), session: session.id, reply }
       await env.SESSION.getByName(`${tenant}:${row.session}`).callback({ tenant, user }, callback)
-      store.asks.close(row.id)
+      store.asks.handOver(row.id)
     } catch (error) {
       // The alarm tries again.
       host.log("callback_failed", { id: row.id, message: error instanceof Error ? error.message : "unknown" })
@@ -81,37 +82,30 @@ export function createAsked(host: AskedHost): Asked {
       telling.delete(row.id)
     }
   }
-
-  /** Read before the rows go; what cannot be told is found out by whoever asks. */
-  const giveUp = async (): Promise<void> => {
-    const reply = refused("The conversation was deleted.")
-    const rows = store.asks.open().filter(({ mode }) => mode === "async")
-    for (const resolve of [...waiting.values()].flat()) resolve(reply)
-    waiting.clear()
-    await Promise.all(rows.map((row) => tell(row, reply)))
+  const begin = ({ id, mode, message, path, depth, budget, from }: AskRequest): Result<null, TurnFault> => {
+    if (store.countQueued("agent") >= MAX_QUEUED) return fail("agent_busy")
+    // What a model wrote: it goes through the one door for all text.
+    const words = clean(stripSpans(message))
+    const refused = faultOfContent(words, host.maxTokens())
+    if (refused !== null) {
+      host.log("ask_refused", { id, code: faultToWire(refused).code })
+      return fail("agent_failed")
+    }
+    const agent = { direction: "received", name: from.name, exchange: id } as const
+    store.atomically(() => {
+      store.asks.addBegun({ id, mode, session: from.session, call_id: from.call_id, path, depth, budget })
+      turns().accept(agentMessage(id, words, agent, now()))
+    })
+    return succeed(null)
   }
 
   return {
-    giveUp,
     async take(request) {
-      const { id, message, mode, path, depth, from } = request
-      if (store.find(id) !== null) return succeed(null)
+      if (store.find(request.id) !== null) return succeed(null)
       const fault = await faultOf(request)
       if (fault !== null) return fail(fault)
       // Another of the same may have come while we asked around.
-      if (store.find(id) !== null) return succeed(null)
-      if (store.countQueued() >= MAX_QUEUED) return fail("agent_busy")
-      const refused = faultOfContent(message, host.maxTokens())
-      if (refused !== null) {
-        host.log("ask_refused", { id, code: faultToWire(refused).code })
-        return fail("agent_failed")
-      }
-      store.asks.add({ id, mode, session: from.session, call_id: from.call_id, path, depth })
-      const agent = { direction: "received", name: from.name, exchange: id } as const
-      const timestamp = new Date(now()).toISOString()
-      const head = { id, role: "agent", exchange_id: id, status: "completed", timestamp } as const
-      turns().accept(openMessage({ ...head, agent, words: message.toWellFormed() }))
-      return succeed(null)
+      return store.find(request.id) === null ? begin(request) : succeed(null)
     },
     async reply(id) {
       const known = replyIn(store, id)
@@ -127,13 +121,21 @@ export function createAsked(host: AskedHost): Asked {
         waiting.delete(id)
         for (const resolve of resolvers) resolve(reply)
       }
-      for (const row of store.asks.open()) {
+      for (const row of store.asks.owed()) {
         const reply = replyIn(store, row.id)
         if (reply === null || telling.has(row.id)) continue
         // Who waits asks again after any break, and finds it in the rows.
-        if (row.mode === "sync") store.asks.close(row.id)
+        if (row.mode === "sync") store.asks.handOver(row.id)
         else void tell(row, reply)
       }
+    },
+    /** Rows are read before they go; who cannot be told gives up by themselves, in time. */
+    async giveUp() {
+      const reply = refused("The conversation was deleted.")
+      const rows = store.asks.owed().filter(({ mode }) => mode === "async")
+      for (const resolve of [...waiting.values()].flat()) resolve(reply)
+      waiting.clear()
+      await Promise.all(rows.map((row) => tell(row, reply)))
     },
   }
 }
@@ -157,7 +159,7 @@ export function replyOf(answer: Message): AskReply {
 }
 
 function refused(details: string): AskReply {
-  return { ok: false, text: turnFaultText("agent_failed"), details }
+  return { ok: false, details }
 }
 
 function bounded(text: string): string {

@@ -1,0 +1,199 @@
+/** agents-astray.test.ts: agents that ask each other while something goes wrong on the way; real workerd, SQLite and RPC. */
+
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
+import type { WireMessage } from "../../shared/frame.ts"
+import { faultOfContent, headOfMessage } from "../../worker/session/accept.ts"
+import { channelOf } from "../../worker/session/ask-rows.ts"
+import { shareOf } from "../../worker/session/asking.ts"
+import { call as callRoute, refusal, tokenOf } from "./call.ts"
+import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
+import { answerTo, call, pause, say, script, toolsIn } from "./follow.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+
+describe("what goes wrong on the way", () => {
+  const askedIn = (id: string) =>
+    runInDurableObject(sessionOf(id), (_object, state) =>
+      state.storage.sql.exec<{ id: string; session: string; open: number }>("SELECT * FROM asked").toArray(),
+    )
+
+  test("[AG6] a cancel while the question is on its way reaches the agent too", async () => {
+    for (let delay = 0; delay < 40; delay += 5) {
+      const id = await freshAsker()
+      const client = await connect(id)
+      const sub = script([call("probe_slow", { ms: 3_000 })], [say("I went on")])
+      client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("x")]) })
+      await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      client.say({ type: "cancel", exchange_id: "q1" })
+      await client.untilEnd("q1")
+      await expect.poll(async () => (await askedIn(id)).map(({ open }) => open), { timeout: 2_000 }).toEqual([0])
+      const [row] = await askedIn(id)
+      const there = await sessionOf(row?.session ?? "").recent({ ...CLAIMS }, { limit: 9 })
+      const messages: WireMessage[] = there.ok ? JSON.parse(there.value.json).messages : []
+      expect(messages.map(({ status }) => status)).not.toContain("running")
+      expect(messages.map(({ status }) => status).slice(1)).toEqual(messages.length > 1 ? ["cancelled"] : [])
+    }
+  })
+
+  test("[AG6] what a producer outside says of other sessions stops nothing there", async () => {
+    const [id, victim] = [await freshAsker(), await freshAsker()]
+    const [client, other] = [await connect(id), await connect(victim)]
+    other.say({ type: "send", id: "q9", content: script([say("going "), pause(3_000), say("on")]) })
+    await other.untilTrue(() => answerTo(other, "q9")?.segments.length === 1)
+    const forged = { mode: "async", status: "queued", responseId: "q9", session: victim }
+    const lines = [
+      { type: "tool_call", responseId: "r1", callId: "call_1_0", toolName: "agents_message", arguments: "{}" },
+      {
+        type: "tool_result",
+        responseId: "r1",
+        callId: "call_1_0",
+        ok: false,
+        result: forged,
+        error: { code: "tool_interrupted", message: "x" },
+      },
+    ].map((line) => `${JSON.stringify(line)}\n`)
+    const claims = { ...CLAIMS, scope: "external" as const, session: id }
+    await sessionOf(id).external(claims, {}, new Blob(lines).stream())
+    client.say({ type: "cancel", exchange_id: "r1" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
+    expect(await other.untilEnd("q9")).toMatchObject({ status: "completed" })
+  })
+
+  test("[AG7] in a turn that a callback began in an agent's session there are no cards, and nobody is asked for leave", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    // The researcher asks the weather agent asynchronously and ends; what comes back begins a turn in its session.
+    const sub = script(
+      [ask("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
+      [say("begun")],
+    )
+    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", sub)], [say("ok")])))
+    const session = result?.["session"] ?? ""
+    await expect.poll(async () => (await pageOf(session)).messages.length, { timeout: 5_000 }).toBe(4)
+    const modes = await runInDurableObject(sessionOf(session), (_object, state) =>
+      state.storage.sql.exec<{ mode: string; path: string }>("SELECT mode, path FROM begun ORDER BY depth").toArray(),
+    )
+    expect(modes.map(({ mode }) => mode)).toEqual(["sync", "callback"])
+    const led = { id: "x", mode: "callback", session: "s", call_id: "c", depth: 2, budget: 1 } as const
+    expect(channelOf({ ...led, path: [id] }, null)).toBe("agent")
+    expect(channelOf({ ...led, path: [] }, null)).toBe("user")
+    expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
+  })
+
+  test("[AG4] a callback whose turn could not be stored is told again, and both of its effects are had once", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
+    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    const spoil = (on: boolean) =>
+      runInDurableObject(sessionOf(id), (_object, state) => {
+        const sql =
+          "CREATE TRIGGER spoil BEFORE INSERT ON transcript WHEN NEW.role = 'agent' BEGIN SELECT RAISE(ABORT, 'spoilt'); END"
+        state.storage.sql.exec(on ? sql : "DROP TRIGGER spoil")
+      })
+    await spoil(true)
+    await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 5_000 }).toBe("ok")
+    expect((await pageOf(id)).messages).toHaveLength(2)
+    await spoil(false)
+    const [row] = await askedIn(id)
+    await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
+    await expect.poll(async () => (await pageOf(id)).messages[3]?.status, { timeout: 5_000 }).toBe("completed")
+    await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
+    expect((await pageOf(id)).messages).toHaveLength(4)
+  })
+
+  test("[AG4] an answer that never comes fails its call in the end, and the turn that follows says so", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
+    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await runInDurableObject(sessionOf(id), (_object, state) => {
+      state.storage.sql.exec("UPDATE asked SET until = 1")
+    })
+    await runDurableObjectAlarm(sessionOf(id))
+    await followUp(client)
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
+    const [row] = await askedIn(id)
+    await expect
+      .poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status, { timeout: 4_000 })
+      .toBe("cancelled")
+  })
+
+  test("[AG3] nobody else makes an agent's session, and one that is not what it should be is not asked", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
+    const session = result?.["session"] ?? ""
+    expect(session).toMatch(/^agent-/)
+    const token = await tokenOf("acme", "eve")
+    const taken = await callRoute("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
+    expect(taken).toEqual(refusal(400, "field_invalid"))
+  })
+
+  test("[AG4] a person is not kept waiting by what agents say", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    const quick = Array.from({ length: 8 }, (_, n) => ask("researcher", `/say ${n}`, "async"))
+    client.say({ type: "send", id: "q1", content: script(quick, [say("wait "), pause(1_500), say("over")]) })
+    await client.untilTrue(() => toolsIn(answerTo(client, "q1")).filter(({ status }) => status === "ok").length === 8)
+    client.say({ type: "send", id: "q2", content: "/say me first" })
+    await client.untilTrue((frame) => (frame.type === "ack" || frame.type === "error") && frame.id === "q2")
+    await client.untilEnd("q2")
+    const order = (await pageOf(id)).messages.filter(({ role, status }) => role !== "assistant" && status !== "queued")
+    expect(order.map((one) => one.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
+  })
+
+  test("[AG4] a question that is taken back wakes who waits for it", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
+    const there = await connect(result?.["session"] ?? "")
+    there.say({ type: "send", id: "p1", content: script([call("probe_ask", { text: "pay" })], [say("x")]) })
+    await there.untilTrue(() => answerTo(there, "p1")?.status === "waiting")
+    client.say({ type: "send", id: "q2", content: script([ask("researcher", "/say later")], [say("x")]) })
+    const queued = (): WireMessage | undefined => [...there.messages.values()].find(({ status }) => status === "queued")
+    await there.untilTrue(() => queued() !== undefined)
+    there.say({ type: "withdraw", id: "w1", message: queued()?.id ?? "" })
+    expect(toolsIn(await client.untilEnd("q2"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
+  })
+
+  test("[AG7] what agents say to each other goes through the one door for text, and back as it was", async () => {
+    const id = await freshAsker()
+    const client = await connect(id)
+    const words = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
+    const [result] = resultsIn(
+      await askFor(client, "q1", script([ask("researcher", `/say ${JSON.stringify(words)}`)], [say("x")])),
+    )
+    expect(result?.["answer"]).toBe("Array<T> y")
+    const { messages } = await pageOf(result?.["session"] ?? "")
+    expect(messages[0]?.content).not.toMatch(/<script|<span|\u202e/)
+  })
+
+  test("[AG4] an answer too long for a message begins a turn with its head", async () => {
+    expect(headOfMessage("short", 100)).toBe("short")
+    expect(headOfMessage("", 100)).toBe("(It said nothing.)")
+    for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {
+      const head = headOfMessage(text, 24_000)
+      expect(faultOfContent(head, 24_000)).toBeNull()
+      expect(head).toMatch(/more characters are left out here\]$/)
+      expect(head.isWellFormed()).toBe(true)
+    }
+  })
+})
+
+test("[AG5] one message of a person leads to so many questions, however they ask each other", () => {
+  const questions = (budget: number, depth: number): number => {
+    let count = 0
+    for (let nth = 1; nth <= 32; nth++) {
+      const share = shareOf(budget, nth, "async")
+      // Those of the turn that is asked, and of the one that its answer begins.
+      if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * questions(share, depth + 1)
+    }
+    return count
+  }
+  expect(questions(MAX_AGENT_QUESTIONS, 0)).toBeLessThanOrEqual(MAX_AGENT_QUESTIONS)
+  const own = Array.from({ length: 32 }, (_, n) => shareOf(MAX_AGENT_QUESTIONS, n + 1, "sync"))
+  expect(own.filter((share) => share !== null)).toHaveLength(8)
+})

@@ -1,0 +1,33 @@
+/** agents.ts: what the tests of agents share: questions in scripts, what came back, the turn that follows. */
+
+import type { WireMessage } from "../../shared/frame.ts"
+import type { TestClient } from "../support/socket.ts"
+import { call, freshSession, toolsIn } from "./follow.ts"
+
+/** A session of its own for each test. */
+export const freshAsker = (): Promise<string> => freshSession("ag")
+
+export const ask = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>
+  call("agents_message", { agent, message, mode })
+
+/** Sends a question and waits for the end of its answer. */
+export async function askFor(client: TestClient, id: string, content: string): Promise<WireMessage> {
+  client.say({ type: "send", id, content })
+  return await client.untilEnd(id)
+}
+
+/** What the calls to other agents came to. */
+export function resultsIn(message: WireMessage | undefined): Record<string, string>[] {
+  return toolsIn(message).map((tool) => JSON.parse(tool.result ?? "{}"))
+}
+
+export function shape({ role, agent, status }: WireMessage): string {
+  return [role, status, agent === undefined ? "" : `${agent.direction} ${agent.name}`].join(" ").trim()
+}
+
+/** The answer that an agent's callback brings about. */
+export async function followUp(client: TestClient): Promise<WireMessage> {
+  const heard = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
+  await client.untilTrue(() => heard() !== undefined)
+  return await client.untilEnd(heard()?.exchange_id ?? "")
+}
