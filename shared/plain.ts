@@ -10,10 +10,14 @@ const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1
 export const PUNCTUATION = /[!-/:-@[-`{-~]/
 const TILDE = 126
 
-/** Line ends become LF; a surrogate that stands alone, as it cannot be written in UTF-8, becomes U+FFFD. */
+/** Line ends become LF; a surrogate that stands alone becomes U+FFFD. */
 export function normalize(text: string): string {
-  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
-  return LONE.test(lines) ? lines.replace(LONE_ALL, "\ufffd") : lines
+  return wellFormed(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
+}
+
+/** A surrogate that stands alone, as it cannot be written in UTF-8, becomes U+FFFD. */
+export function wellFormed(text: string): string {
+  return LONE.test(text) ? text.replace(LONE_ALL, "\ufffd") : text
 }
 
 /** With the `u` flag a surrogate matches only where it stands alone. */

@@ -20,6 +20,11 @@ export function hold<T>(property: fc.IProperty<T>, runs = RUNS): void {
   fc.assert(property, { seed, numRuns: runs })
 }
 
+/** The same for one that waits. */
+export async function holdAsync<T>(property: fc.IAsyncProperty<T>, runs = RUNS): Promise<void> {
+  await fc.assert(property, { seed, numRuns: runs })
+}
+
 /** Cuts a text at some of its indices. */
 export function cutsOf(text: string): fc.Arbitrary<string[]> {
   return fc.array(fc.nat({ max: Math.max(text.length, 0) }), { maxLength: 8 }).map((indices) => {

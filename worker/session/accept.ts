@@ -42,6 +42,8 @@ export function acceptMessage(
   const known = store.find(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
+  // An answer from outside has it for its exchange: two turns would share it.
+  if (store.outsideAnswer(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
   const fault = faultOfContent(content, maxTokens)
   if (fault !== null) return fail(fault)
   const answered = reply_to === undefined ? null : store.find(reply_to)

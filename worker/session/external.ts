@@ -8,28 +8,17 @@
  */
 
 import { idOf } from "../../shared/assemble.ts"
-import type { TurnEvent } from "../../shared/event.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { faultOfRecord, hearRecord } from "../../shared/foreign.ts"
 import { parseJson } from "../../shared/frame.ts"
-import {
-  MAX_ANSWER_CHARS,
-  MAX_BAD_LINES,
-  MAX_EXTERNAL_BODY_BYTES,
-  MAX_EXTERNAL_CALLS,
-  MAX_EXTERNAL_DATA_CHARS,
-  MAX_EXTERNAL_PARTS,
-  MAX_RECORD_BYTES,
-} from "../../shared/limits.ts"
-import { callsOf, type ToolCall } from "../../shared/message.ts"
+import { MAX_BAD_LINES, MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
 import type { Env } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import type { Claims } from "../tenant/keys.ts"
-import { isRevoked, type Revoked } from "../tenant/revocation.ts"
-import { createOutput, type Output } from "./dispatch.ts"
+import { isRevoked, NOTHING_REVOKED, type Revoked } from "../tenant/revocation.ts"
 import { Erased } from "./erase.ts"
 import { createFeed, type Feed, type FeedLine } from "./feed.ts"
-import { faultOfRecord, type Heard, hearRecord, tooLarge } from "./foreign.ts"
 import {
   type ExternalState,
   isBusy,
@@ -40,9 +29,10 @@ import {
   type ToldWhole,
   type Where,
 } from "./outside.ts"
-import { keepTold, noteLife, type Producer } from "./producer.ts"
+import { endSilent, noteLife, type Producer } from "./producer.ts"
 import { log, type Room, sparing } from "./room.ts"
-import { cancelRun, endThinking, failLater, finish, isOver, publish, type Run, say } from "./run.ts"
+import { failLater, isOver, publish, type Run } from "./run.ts"
+import { tell } from "./telling.ts"
 
 export interface RefusedLine {
   readonly line: number
@@ -73,8 +63,10 @@ interface Visit {
   run: Run | null
   /** Id of the newest answer that it spoke of. */
   id: string | null
-  /** What each call of that answer has said, as far as it is kept. */
-  readonly outputs: Map<string, Output>
+  /** Its end ends the request. */
+  readonly onAbort: () => void
+  /** Where `onAbort` listens. */
+  heardOf: AbortSignal | null
   /** Lines since the last numbered record whose number nobody can read. */
   unreadable: number
   applied: number
@@ -103,6 +95,7 @@ export interface Door {
  */
 export function createDoor(env: Env): Door {
   const visits = new Set<Visit>()
+  let revoked = NOTHING_REVOKED
   const touch = ({ session }: Room): void => {
     const touched = directoryOf(env, session).touch(session.id, Date.now())
     touched.catch(() => log("touch_failed", { id: session.id }))
@@ -114,6 +107,8 @@ export function createDoor(env: Env): Door {
       // As with a socket: from here on the directory tells this object of revocations.
       const admitted = await directoryOf(env, claims).admit(claims, entered.session.id)
       if (!admitted.ok) return admitted
+      // It may have been revoked after it was asked, while this request was none that could be stopped.
+      if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
       touch(entered)
       const visit = beginVisit(entered, claims, where, body)
       visits.add(visit)
@@ -124,6 +119,8 @@ export function createDoor(env: Env): Door {
         if (error instanceof Erased) return fail({ reason: "session_unknown" })
         throw error
       } finally {
+        leave(visit)
+        visit.feed.stop()
         visits.delete(visit)
       }
     },
@@ -139,7 +136,8 @@ export function createDoor(env: Env): Door {
       const state = stateOf(entered, id)
       return state === null ? fail({ reason: "turn_unknown" }) : succeed(state)
     },
-    revoke(revoked) {
+    revoke(newest) {
+      if (newest.n > revoked.n) revoked = newest
       for (const visit of visits) if (isRevoked(visit.claims, revoked)) stop(visit, { reason: "token_revoked" })
     },
   }
@@ -156,8 +154,12 @@ function beginVisit(room: Room, claims: Claims, where: Where, body: ReadableStre
     if (run?.producer != null) noteLife(host, run, run.producer)
   }
   const visit: Visit = {
-    ...{ claims, where, run: null, id: null, outputs: new Map(), unreadable: 0, applied: 0, repeated: 0 },
+    ...{ claims, where, run: null, id: null, heardOf: null, unreadable: 0, applied: 0, repeated: 0 },
     ...{ bad: [], skipped: 0, fault: null },
+    onAbort() {
+      const { run } = visit
+      if (run !== null) stop(visit, { reason: run.failure === null ? "turn_ended" : "internal" })
+    },
     feed: createFeed(body, host.times.producerSilenceMs, onLife),
   }
   return visit
@@ -172,7 +174,6 @@ async function read(room: Room, visit: Visit, visits: ReadonlySet<Visit>): Promi
   const { responseId } = visit.where
   if (responseId !== undefined) orFail(room, visit, () => lookAhead(room, visit, visits, responseId))
   if (visit.fault !== null) return
-  let isBroken = false
   try {
     for await (const line of visit.feed.lines()) {
       if (visit.fault === null) orFail(room, visit, () => takeLine(room, visit, visits, line))
@@ -181,14 +182,13 @@ async function read(room: Room, visit: Visit, visits: ReadonlySet<Visit>): Promi
     }
   } catch {
     // The body broke off: what came before stays, and the answer stays open for its producer to come back.
-    isBroken = true
   }
-  orFail(room, visit, () => settle(room, visit, isBroken))
+  orFail(room, visit, () => settle(room, visit))
 }
 
 /** What is known of an answer is told at once; a new one is begun by its first record. */
 function lookAhead(room: Room, visit: Visit, visits: ReadonlySet<Visit>, id: string): void {
-  if (room.store.fromOutside(id) !== null) enter(room, visit, visits, id)
+  if (room.store.fromOutside(id) !== null) enter(room, visit, visits, id, undefined)
   else if (isBusy(room)) stop(visit, { reason: "turn_running" })
 }
 
@@ -207,17 +207,18 @@ function orFail<T>(room: Room, visit: Visit, work: () => T): T | null {
   }
 }
 
-/** What was taken is shown and written down before it is told. */
-function settle({ host, store }: Room, { run }: Visit, isBroken: boolean): void {
-  if (run === null || run.producer === null || isOver(run)) return
+/** What was taken is shown and written down before it is told. Of an answer that failed nothing more is written. */
+function settle({ host }: Room, { run, feed }: Visit): void {
+  if (run === null || run.producer === null || isOver(run) || run.failure !== null) return
+  if (feed.ended() === "silence") return endSilent(host, run)
   publish(host, run)
-  keepTold(store, run.recorder.pos, run.producer)
-  if (!isBroken) noteLife(host, run, run.producer, true)
+  // A body that broke off, or that was not read to its end, gave its last sign of life before.
+  if (feed.ended() === "body") noteLife(host, run, run.producer, true)
 }
 
 /** Goes to the answer of this id, or begins it. False: there is a reason not to, and the request is over. */
-function enter(room: Room, visit: Visit, visits: ReadonlySet<Visit>, id: string): boolean {
-  const opened = openAnswer(room, id, visit.where.turnId)
+function enter(room: Room, visit: Visit, visits: ReadonlySet<Visit>, id: string, turnId: string | undefined): boolean {
+  const opened = openAnswer(room, id, turnId)
   visit.id = id
   if (!opened.ok) {
     stop(visit, opened.fault)
@@ -227,16 +228,22 @@ function enter(room: Room, visit: Visit, visits: ReadonlySet<Visit>, id: string)
   // Whoever comes back is the one that lives.
   for (const other of visits) {
     if (other === visit || other.run !== run) continue
-    other.run = null
+    leave(other)
     stop(other, { reason: "turn_running" })
   }
+  leave(visit)
   visit.run = run
-  visit.outputs.clear()
-  run.abort.signal.addEventListener("abort", () => {
-    if (visit.run === run) stop(visit, { reason: "turn_ended" })
-  })
+  run.abort.signal.addEventListener("abort", visit.onAbort)
+  visit.heardOf = run.abort.signal
   if (run.producer !== null) noteLife(room.host, run, run.producer)
   return true
+}
+
+/** It has nothing more to do with its answer. */
+function leave(visit: Visit): void {
+  visit.heardOf?.removeEventListener("abort", visit.onAbort)
+  visit.heardOf = null
+  visit.run = null
 }
 
 function refuse(visit: Visit, line: number, fault: Fault): void {
@@ -249,18 +256,15 @@ function refuse(visit: Visit, line: number, fault: Fault): void {
 function takeLine(room: Room, visit: Visit, visits: ReadonlySet<Visit>, { n: line, text }: FeedLine): void {
   const value = text.ok ? parseJson(text.value) : undefined
   const record = text.ok ? parseRecord(value) : text
-  if (!record.ok) {
-    passBad(visit, value)
-    return refuse(visit, line, record.fault)
-  }
+  if (!record.ok) return passBad(visit, line, value, record.fault)
   const id = idOf(record.value.responseId) ?? visit.where.responseId ?? visit.id ?? room.host.nextId()
   if (visit.run === null && visit.id === id) return refuse(visit, line, { reason: "turn_ended" })
   if (visit.run !== null && visit.id !== id) return refuse(visit, line, { reason: "turn_running" })
   // What nobody outside may say begins no answer either.
   if (visit.run === null) {
     const fault = faultOfRecord(record.value)
-    if (fault !== null) return refuse(visit, line, fault)
-    if (!enter(room, visit, visits, id)) return
+    if (fault !== null) return passBad(visit, line, value, fault)
+    if (!enter(room, visit, visits, id, idOf(record.value.turnId) ?? visit.where.turnId)) return
   }
   const { run } = visit
   if (run === null || run.producer === null) return
@@ -269,113 +273,50 @@ function takeLine(room: Room, visit: Visit, visits: ReadonlySet<Visit>, { n: lin
 }
 
 /** A line that cannot be used has a number all the same, if it says one; else it may stand for one. */
-function passBad(visit: Visit, value: unknown): void {
-  const { run } = visit
+function passBad(visit: Visit, line: number, value: unknown, fault: Fault): void {
+  const producer = visit.run?.producer ?? null
   const n: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "n") : undefined
-  if (run?.producer != null && n === run.producer.told + 1) run.producer.told += 1
-  else visit.unreadable += 1
+  if (producer === null || !Number.isSafeInteger(n)) {
+    visit.unreadable += 1
+    return refuse(visit, line, fault)
+  }
+  const place = placeOf(visit, producer, Number(n))
+  if (place === "repeat") visit.repeated += 1
+  else if (place === "gap") refuse(visit, line, { reason: "record_gap", want: producer.told + 1 })
+  else {
+    pass(visit, producer, Number(n))
+    refuse(visit, line, fault)
+  }
+}
+
+/** Where a number stands; those of lines that nobody could read are not missed. */
+function placeOf({ unreadable }: Visit, { told }: Producer, n: number): "repeat" | "next" | "gap" {
+  return n <= told ? "repeat" : n <= told + 1 + unreadable ? "next" : "gap"
+}
+
+function pass(visit: Visit, producer: Producer, n: number): void {
+  visit.unreadable = 0
+  producer.told = n
 }
 
 function takeRecord(room: Room, visit: Visit, run: Run, producer: Producer, record: StreamRecord): Fault | null {
   const { n } = record
   if (n !== undefined) {
-    if (n <= producer.told) {
+    const place = placeOf(visit, producer, n)
+    if (place === "repeat") {
       visit.repeated += 1
       return null
     }
-    if (n > producer.told + 1 + visit.unreadable) return { reason: "record_gap", want: producer.told + 1 }
-    visit.unreadable = 0
+    if (place === "gap") return { reason: "record_gap", want: producer.told + 1 }
     // Before what it brings is written, since it is written with that.
-    producer.told = n
+    pass(visit, producer, n)
   }
-  const heard = withSize(visit, hearRecord(run.recorder.message(), record))
-  switch (heard.do) {
-    case "refuse":
-      return heard.fault
-    case "say":
-      tell(room, run, producer, heard.events)
-      break
-    case "output":
-      tellOutput(room, visit, run, producer, heard.call, heard.delta)
-      break
-    case "end":
-      visit.run = null
-      for (const event of heard.events) run.recorder.feed(event)
-      finish(room.host, run, heard.status, heard.reason)
-      room.host.goOn()
-      break
-    case "cancel":
-      visit.run = null
-      // Its own end drops nothing that it has said.
-      publish(room.host, run)
-      cancelRun(room.host, run)
-      room.host.goOn()
-      break
-  }
+  const heard = hearRecord(run.recorder.message(), record)
+  if (heard.do === "refuse") return heard.fault
+  if (heard.do === "end" || heard.do === "cancel") visit.run = null
+  tell(room.host, run, producer, heard)
   visit.applied += 1
   return null
-}
-
-/** The true size of what a call said, where more came than is kept. */
-function withSize({ outputs }: Visit, heard: Heard): Heard {
-  if (heard.do !== "say") return heard
-  const events = heard.events.map((event) => {
-    const size = event.type === "tool_result" ? (outputs.get(event.call_id)?.size() ?? null) : null
-    return event.type === "tool_result" && size !== null ? { ...event, output_size: size } : event
-  })
-  return { ...heard, events }
-}
-
-/** All events of a record but the last wait for it: they are shown in one. */
-function tell(room: Room, run: Run, producer: Producer, events: readonly TurnEvent[]): void {
-  events.forEach((event, at) => {
-    const kept = bounded(producer, event)
-    run.said += kept.type === "tool_call" ? kept.args.length : "delta" in kept ? kept.delta.length : 0
-    hearThought(room, run, kept)
-    if (at < events.length - 1) run.recorder.feed(kept)
-    else say(room.host, run, kept)
-  })
-  const { parts } = run.recorder.message()
-  const isTooMuch = run.said > MAX_ANSWER_CHARS || parts.length > MAX_EXTERNAL_PARTS
-  if (
-    !isTooMuch &&
-    (parts.length <= MAX_EXTERNAL_CALLS || callsOf(run.recorder.message()).length <= MAX_EXTERNAL_CALLS)
-  )
-    return
-  finish(room.host, run, "failed", "answer_too_long")
-  room.host.goOn()
-}
-
-/** How long it thought, where it does not say. */
-function hearThought({ host }: Room, run: Run, event: TurnEvent): void {
-  if (event.type === "thinking_delta") run.thinkingSince ??= host.now()
-  else if (event.type === "thinking_done" && event.ms !== undefined) run.thinkingSince = null
-  else if (event.type !== "step_start") endThinking(host, run)
-}
-
-/** Results beyond what one answer may hold are failed calls. */
-function bounded(producer: Producer, event: TurnEvent): TurnEvent {
-  if (event.type !== "tool_result") return event
-  producer.data += event.result?.length ?? 0
-  return producer.data > MAX_EXTERNAL_DATA_CHARS ? tooLarge(event.call_id) : event
-}
-
-function tellOutput(room: Room, visit: Visit, run: Run, producer: Producer, call: ToolCall, delta: string): void {
-  producer.data += delta.length
-  if (producer.data > MAX_EXTERNAL_DATA_CHARS) return
-  const { call_id } = call
-  let output = visit.outputs.get(call_id)
-  if (output === undefined) {
-    let isKnown = false
-    output = createOutput((kept) => {
-      if (isKnown) say(room.host, run, { type: "tool_output_delta", call_id, delta: kept })
-    })
-    // What it said in an earlier request counts toward its bound.
-    output.say(call.output)
-    isKnown = true
-    visit.outputs.set(call_id, output)
-  }
-  output.say(delta)
 }
 
 function takenOf(room: Room, visit: Visit): Taken {

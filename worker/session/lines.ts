@@ -3,18 +3,12 @@
  *
  * bytes (gzip or plain) → LINES
  * Read into one buffer that is used again: an object that is given a buffer for each chunk grows by most of the file
- * before any of them is collected. A line that is no UTF-8 costs itself alone.
+ * before any of them is collected.
  */
 
-import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import type { Fault } from "../../shared/fault.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
-
-export interface Line {
-  /** From 1. */
-  readonly n: number
-  /** Its words, or why it has none: it is too long, or no UTF-8. */
-  readonly text: Result<string, Fault>
-}
+import { createSplitter, type Line } from "./splitter.ts"
 
 /** An upload that cannot be read to its end; what came before was given. */
 export class Unreadable extends Error {
@@ -25,7 +19,6 @@ export class Unreadable extends Error {
   }
 }
 
-const NEWLINE = 0x0a
 /** Bytes that are read at a time. */
 const CHUNK_BYTES = 64 * 1024
 
@@ -36,82 +29,10 @@ const CHUNK_BYTES = 64 * 1024
  * Cost    linear; the memory of one chunk and of the longest line.
  */
 export async function* linesIn(body: ReadableStream<Uint8Array>, idleMs: number): AsyncGenerator<readonly Line[]> {
-  const splitter = createSplitter()
+  const splitter = createSplitter(MAX_IMPORT_LINE_BYTES)
   const chunks = chunksOf(body, idleMs, { reason: "import_stalled" })
   for await (const chunk of unpacked(counted(chunks))) yield splitter.push(chunk)
   yield splitter.end()
-}
-
-/** Cuts bytes into lines, however they came. */
-function createSplitter() {
-  let held: Uint8Array[] = []
-  let heldBytes = 0
-  let n = 0
-  const lineOf = (text: Result<string>): Line[] => {
-    n += 1
-    return text.ok && text.value.trim() === "" ? [] : [{ n, text }]
-  }
-  const hold = (bytes: Uint8Array): void => {
-    // What is too long already need not be kept to be told so.
-    if (heldBytes <= MAX_IMPORT_LINE_BYTES && bytes.byteLength > 0) held.push(bytes.slice())
-    heldBytes += bytes.byteLength
-  }
-  const takeHeld = (last: Uint8Array): Line[] => {
-    const size = heldBytes + last.byteLength
-    const text = size > MAX_IMPORT_LINE_BYTES ? tooLong() : decode(joined([...held, last], size))
-    held = []
-    heldBytes = 0
-    return lineOf(text)
-  }
-  const split = (block: Uint8Array): Line[] => {
-    const text = decode(block)
-    if (text.ok) return text.value.split("\n").flatMap((line) => lineOf(succeed(line)))
-    const lines: Line[] = []
-    for (let from = 0; from <= block.length; ) {
-      const end = block.indexOf(NEWLINE, from)
-      lines.push(...lineOf(decode(block.subarray(from, end < 0 ? block.length : end))))
-      if (end < 0) break
-      from = end + 1
-    }
-    return lines
-  }
-  return {
-    push(chunk: Uint8Array): Line[] {
-      const last = chunk.lastIndexOf(NEWLINE)
-      if (last < 0) {
-        hold(chunk)
-        return []
-      }
-      const from = heldBytes > 0 ? chunk.indexOf(NEWLINE) + 1 : 0
-      const lines = from > 0 ? takeHeld(chunk.subarray(0, from - 1)) : []
-      if (from <= last) for (const line of split(chunk.subarray(from, last))) lines.push(line)
-      hold(chunk.subarray(last + 1))
-      return lines
-    },
-    end: (): Line[] => (heldBytes > 0 ? takeHeld(new Uint8Array()) : []),
-  }
-}
-
-function tooLong(): Result<string> {
-  return fail({ reason: "body_too_large", max: MAX_IMPORT_LINE_BYTES })
-}
-
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.byteLength
-  }
-  return whole
-}
-
-function decode(bytes: Uint8Array): Result<string> {
-  try {
-    return succeed(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes))
-  } catch {
-    return fail({ reason: "body_malformed" })
-  }
 }
 
 /**

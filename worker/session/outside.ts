@@ -44,14 +44,17 @@ export function isBusy({ turns, store }: Room): boolean {
 /**
  * Goes on with the answer of this id where it is open, or begins it.
  *
- * Errors  `turn_ended`, `turn_running`, `field_invalid` where the id is another message's; nothing is stored then.
+ * Errors  `turn_ended`, `turn_running`, `field_invalid` where the id is another message's, `internal` where what it
+ *         said last could not be written; nothing is stored then.
  */
 export function openAnswer(room: Room, id: string, turnId: string | undefined): Result<Run> {
   const { store, turns, host } = room
   const known = store.fromOutside(id)
   if (known !== null) {
     const run = isEnded(known.status) ? null : turns.current()
-    return run !== null && run.recorder.pos === known.pos ? succeed(run) : fail({ reason: "turn_ended" })
+    if (run === null || run.recorder.pos !== known.pos) return fail({ reason: "turn_ended" })
+    // A write of it failed: it ends as soon as it can be written that it does.
+    return run.failure === null ? succeed(run) : fail({ reason: "internal" })
   }
   if (!v.is(idSchema, id) || store.find(id) !== null) return fail({ reason: "field_invalid", field: "responseId" })
   if (isBusy(room)) return fail({ reason: "turn_running" })
@@ -64,7 +67,7 @@ export function openAnswer(room: Room, id: string, turnId: string | undefined): 
   }
   store.atomically(() => {
     store.insertMessage(answer)
-    store.setTold(place.pos, 0)
+    store.beginTold(place.pos, exchange)
   })
   turns.begin([answer])
   host.goOn()

@@ -3,14 +3,14 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { StoredMessage } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
 
 /** A cancel of an answer that is not under way: said again it is the same, else it says clearly why not. */
 export function notRunning(host: TurnHost, exchange: string): Result<number> {
   const { store } = host
   const newest = store.at(store.newestPos())
-  const told = newest?.message.exchange_id === exchange ? newest : outsideAnswer(host, exchange)
+  const outside = store.outsideAnswer(exchange)
+  const told = newest?.message.exchange_id === exchange ? newest : outside === null ? null : store.at(outside)
   // An answer from outside answers no question.
   if (told?.message.mode === "external") {
     return told.message.status === "cancelled" ? succeed(told.seq) : fail({ reason: "turn_ended" })
@@ -22,11 +22,6 @@ export function notRunning(host: TurnHost, exchange: string): Result<number> {
   const answer = store.at(store.newestVersion(question.pos) ?? question.pos + 1)
   if (answer?.message.exchange_id !== exchange) return fail({ reason: "turn_unknown" })
   return answer.message.status === "cancelled" ? succeed(answer.seq) : fail({ reason: "turn_ended" })
-}
-
-function outsideAnswer({ store }: TurnHost, exchange: string): StoredMessage | null {
-  const found = store.fromOutside(exchange)
-  return found === null ? null : store.at(found.pos)
 }
 
 /** Takes a message back that waits in the queue. */

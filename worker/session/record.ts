@@ -51,9 +51,17 @@ export interface RecorderOptions {
   readonly forgetHeld?: boolean
   /** When a message that now has this status is over at the latest; without it that stays as it is. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
-  /** What is written in the same transaction as each window. */
-  readonly alongside?: () => void
+  readonly alongside?: Beside
 }
+
+/** What is written in the same transaction as a window. */
+export interface Beside {
+  /** It has something to write, also where the message does not. */
+  readonly isDue: () => boolean
+  readonly write: () => void
+}
+
+const NOTHING_BESIDE: Beside = { isDue: () => false, write() {} }
 
 /**
  * Goes on with a stored message.
@@ -68,7 +76,7 @@ export function createRecorder(
   store: Store,
   stored: StoredMessage,
   nextSeq: () => number,
-  { forgetHeld = false, deadlineFor = () => stored.deadline, alongside = () => {} }: RecorderOptions = {},
+  { forgetHeld = false, deadlineFor = () => stored.deadline, alongside = NOTHING_BESIDE }: RecorderOptions = {},
 ): Recorder {
   let shown = stored
   let message = stored.message
@@ -105,7 +113,7 @@ export function createRecorder(
     flush() {
       waiting = 0
       const before = shown.message
-      if (isSpent || (message === before && !hasHeld)) return null
+      if (isSpent || (message === before && !hasHeld && !alongside.isDue())) return null
       // Until all is written: what fails half-way is never told again from here.
       isSpent = true
       const freshOf = (at: number): string => fresh.get(at) ?? ""
@@ -121,7 +129,7 @@ export function createRecorder(
         })
         if (isNew || message.summary !== before.summary) store.updateMessage(next)
         if (isEnded(before.status)) store.setLateSeq(seq, stored.pos)
-        alongside()
+        alongside.write()
       })
       isSpent = false
       hasHeld = false

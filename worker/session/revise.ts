@@ -53,6 +53,7 @@ export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
   if (frame.type === "switch" && store.session()?.switches.includes(frame.id) === true) {
     return succeed({ id: frame.id, seq: store.lastSeq(), duplicate: true })
   }
+  if (store.outsideAnswer(frame.id) !== null) return fail({ reason: "frame_invalid", field: "id" })
   if (turns.isActive() || store.countQueued() > 0) return fail({ reason: "turn_running" })
   const pos = store.find(frame.message)?.pos ?? null
   const target = pos === null || !store.isOnPath(pos) ? null : store.at(pos)

@@ -70,7 +70,7 @@ export interface Run {
   /** What failed where nobody waits (a timer, a tool): the turn fails with it. */
   failure: unknown
   thinkingSince: number | null
-  /** UTF-16 code units that the model said in this turn, thoughts included. */
+  /** UTF-16 code units that were said in this turn: text, thoughts and arguments. */
   said: number
   inputTokens: number
   outputTokens: number
@@ -119,6 +119,11 @@ export function publish(host: TurnHost, run: Run): void {
 /** Feeds one event and sees to it that it is shown: the first of a turn at once, the others with their window. */
 export function say(host: TurnHost, run: Run, event: TurnEvent): void {
   run.recorder.feed(event)
+  showSoon(host, run)
+}
+
+/** Sees to it that what was fed is shown. */
+export function showSoon(host: TurnHost, run: Run): void {
   if (!run.hasSpoken || run.recorder.waiting() >= WINDOW_CHARS) return publish(host, run)
   run.window ??= setTimeout(() => publishLater(host, run), WINDOW_MS)
 }
@@ -128,6 +133,10 @@ function publishLater(host: TurnHost, run: Run): void {
     publish(host, run)
   } catch (error) {
     failLater(run, error)
+    if (run.producer === null) return
+    // Nobody here moves it: it is ended from its rows.
+    host.resetSeq()
+    host.goOn()
   }
 }
 

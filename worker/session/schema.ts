@@ -92,6 +92,10 @@ export const MIGRATIONS: readonly string[] = [
    UPDATE session SET import = json_set(import, '$.step', iif(json_extract(import, '$.isDone'), 'done', 'folding'),
      '$.sources', json_array(), '$.skipped', 0, '$.bad', json_array()) WHERE import IS NOT NULL;
    CREATE TABLE late (seq INTEGER PRIMARY KEY, pos INTEGER NOT NULL)`,
+  // An answer from outside is found by its exchange.
+  `ALTER TABLE producer ADD COLUMN exchange TEXT;
+   UPDATE producer SET exchange = (SELECT exchange_id FROM transcript t WHERE t.pos = producer.pos);
+   CREATE INDEX producer_exchange ON producer (exchange, pos)`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

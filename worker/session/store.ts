@@ -207,8 +207,18 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       return Number(first("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0)
     },
 
+    beginTold(pos: number, exchange: string): void {
+      all("INSERT INTO producer (pos, told, exchange) VALUES (?, 0, ?)", pos, exchange)
+    },
+
     setTold(pos: number, told: number): void {
-      all("INSERT OR REPLACE INTO producer (pos, told) VALUES (?, ?)", pos, told)
+      all("UPDATE producer SET told = ? WHERE pos = ?", told, pos)
+    },
+
+    /** Where the newest answer from outside of an exchange stands; null where it has none. */
+    outsideAnswer(exchange: string): number | null {
+      const row = first("SELECT pos FROM producer WHERE exchange = ? ORDER BY pos DESC LIMIT 1", exchange)
+      return row === null ? null : Number(row["pos"])
     },
 
     /** How an answer from outside stands, without its parts; null where there is none with this id. */

@@ -8,14 +8,14 @@
 
 import type { TurnEvent } from "../../shared/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/message.ts"
+import { callsOf, isEnded, type Message, type Part, type ToolCall } from "../../shared/message.ts"
 import { withoutApproval } from "./answerer.ts"
 import { channelOf } from "./ask-rows.ts"
 import { Erased } from "./erase.ts"
 import { askedIn, isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
 import { beginNext, beginTurn, enqueue } from "./opening.ts"
-import { endSilent, keepTold, producerOf } from "./producer.ts"
+import { endSilent, isStillThere, producerOf, toldBeside } from "./producer.ts"
 import { notRunning, withdraw } from "./quiet.ts"
 import {
   cancelRun,
@@ -220,7 +220,7 @@ export function createTurns(host: TurnHost): Turns {
       if (newest?.deadline != null && newest.deadline <= host.now()) {
         if (newest.status === "waiting") denyAll()
         const silent = newest.isOutside ? current() : null
-        if (silent !== null) endSilent(host, silent)
+        if (silent !== null && !isStillThere(host, silent)) endSilent(host, silent)
       }
       return advance()
     },
@@ -291,13 +291,11 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
   // Of a step that showed nothing, nothing is kept: it is run again. What comes from outside goes on where it was.
   const last = stored.message.parts.at(-1)
   const forgetHeld = producer === null && last !== undefined && isBlank(last)
-  const alongside = (): void => {
-    if (producer !== null) keepTold(host.store, stored.pos, producer)
-  }
+  const beside = producer === null ? {} : { alongside: toldBeside(host.store, stored.pos, producer) }
   const channel = channelOf(host.store.asks.begunBy(stored.message.exchange_id), stored.message.agent)
   const answerer = host.answerer()
   const run: Run = {
-    recorder: recorderFor(host, stored, { forgetHeld, alongside }),
+    recorder: recorderFor(host, stored, { forgetHeld, ...beside }),
     answerer: channel === "user" ? answerer : withoutApproval(answerer),
     channel,
     parent: stored.parent,
@@ -312,12 +310,16 @@ function takeUp(host: TurnHost, rowsBefore = host.store.rows()): Run | null {
     window: null,
     failure: null,
     thinkingSince: null,
-    said: stored.message.parts.reduce((sum, part) => sum + (part.type === "tool_call" ? 0 : part.text.length), 0),
+    said: stored.message.parts.reduce((sum, part) => sum + saidIn(part), 0),
     inputTokens: 0,
     outputTokens: 0,
   }
   setLimit(host, run)
   return run
+}
+
+function saidIn(part: Part): number {
+  return part.type === "tool_call" ? part.call.args.length : part.text.length
 }
 
 /** A turn that waits for a person has all the time that the alarm gives it; one that runs is ended here. */

@@ -5,17 +5,21 @@
 /** Ends, without an error, with the stream or with the abort, whichever comes first. */
 export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const stream = items[Symbol.asyncIterator]()
-  const stopped = new Promise<null>((resolve) => {
-    if (signal.aborted) resolve(null)
-    signal.addEventListener("abort", () => resolve(null), { once: true })
-  })
+  let wake = (): void => {}
+  const abort = (): void => wake()
+  signal.addEventListener("abort", abort, { once: true })
   try {
-    for (;;) {
-      const next = await Promise.race([stopped, stream.next()])
+    while (!signal.aborted) {
+      // A promise of its own each time: one that lasts keeps all that was ever raced against it.
+      const next = await new Promise<IteratorResult<T> | null>((resolve, reject) => {
+        wake = () => resolve(null)
+        stream.next().then(resolve, reject)
+      })
       if (next === null || signal.aborted || next.done === true) return
       yield next.value
     }
   } finally {
+    signal.removeEventListener("abort", abort)
     // Whoever leaves early lets the stream know, and does not wait for its answer.
     stream.return?.().catch(() => {})
   }

@@ -7,13 +7,14 @@
  * Pure.
  */
 
-import { idOf } from "../../shared/assemble.ts"
-import type { TurnEvent } from "../../shared/event.ts"
-import { type Fault, type TurnFault, turnFaultText } from "../../shared/fault.ts"
-import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
-import { callsOf, isSettled, type Message, openMessage, type ToolCall } from "../../shared/message.ts"
-import type { StreamRecord } from "../../shared/record.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
+import { idOf } from "./assemble.ts"
+import type { TurnEvent } from "./event.ts"
+import { type Fault, type TurnFault, turnFaultText } from "./fault.ts"
+import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "./limits.ts"
+import { callsOf, isSettled, type Message, openMessage, type ToolCall } from "./message.ts"
+import { wellFormed } from "./plain.ts"
+import type { StreamRecord } from "./record.ts"
+import { utf8Bytes } from "./truncate.ts"
 
 export type Ended = "completed" | "interrupted" | "failed"
 
@@ -88,14 +89,22 @@ export function faultOfRecord(record: StreamRecord): Fault | null {
 /** An answer before anything was told of it. */
 const NOTHING = openMessage({ id: "", role: "assistant", exchange_id: "", timestamp: "" })
 
-/** What is said after the calls of a step came back stands in the next one. */
+/** What a record shows stands in the step that it names; without one, what is said after calls came back in the next. */
 function say(message: Message, record: StreamRecord, ...events: TurnEvent[]): Heard {
-  const last = message.parts.at(-1)
-  const isAfterCalls = last?.type === "tool_call" && callsOf(message).every((call) => isSettled(call.status))
-  const isNext = message.step === 0 || (record.step === undefined ? isAfterCalls : record.step > message.step)
   // Only what shows something begins a step.
   const isSaying = events.some((event) => "delta" in event || event.type === "tool_call")
-  return { do: "say", events: isNext && isSaying ? [{ type: "step_start" }, ...events] : events }
+  const step = isSaying ? stepOf(message, record) : message.step
+  // One that the producer leaves out is counted too: what follows is in the step that it names.
+  const begun = Array.from({ length: Math.max(step - message.step, 0) }, (): TurnEvent => ({ type: "step_start" }))
+  return { do: "say", events: [...begun, ...events] }
+}
+
+function stepOf(message: Message, { type, step }: StreamRecord): number {
+  if (step !== undefined) return Math.max(step, 1)
+  const isAfterCalls =
+    message.parts.at(-1)?.type === "tool_call" && callsOf(message).every((call) => isSettled(call.status))
+  // A call may stand beside others that were quicker.
+  return Math.max(message.step + (isAfterCalls && !type.startsWith("tool_") ? 1 : 0), 1)
 }
 
 /** The whole of a part counts only where nothing of it streamed. */
@@ -117,7 +126,7 @@ function hearCall(message: Message, record: CallRecord): Heard {
       const { toolName, arguments: args } = record
       if (call !== undefined) return { do: "say", events: [] }
       if (toolName === undefined) return { do: "refuse", fault: { reason: "call_unknown" } }
-      return withStep(message, record, begin(call_id, toolName, args))
+      return say(message, record, ...begin(call_id, toolName, args))
     }
     case "tool_output_delta":
       if (call === undefined) return { do: "refuse", fault: { reason: "call_unknown" } }
@@ -127,22 +136,16 @@ function hearCall(message: Message, record: CallRecord): Heard {
       if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
       // One whose call never came is shown by itself.
       const known = call === undefined ? begin(call_id, record.toolName ?? "tool", undefined) : []
-      return withStep(message, record, [...known, resultOf(call_id, record)])
+      return say(message, record, ...known, resultOf(call_id, record))
     }
   }
 }
 
-function withStep(message: Message, record: CallRecord, events: TurnEvent[]): Heard {
-  const isNext = message.step === 0 || (record.step !== undefined && record.step > message.step)
-  const isNew = events[0]?.type === "tool_call"
-  return { do: "say", events: isNext && isNew ? [{ type: "step_start" }, ...events] : events }
-}
-
 /** Its producer runs it: it was dispatched when we hear of it. */
 function begin(call_id: string, toolName: string, args = "{}"): TurnEvent[] {
-  const name = toolName.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed()
+  const name = wellFormed(toolName.slice(0, MAX_TOOL_NAME_CHARS))
   return [
-    { type: "tool_call", call_id, name, args: args.slice(0, MAX_ARGS_CHARS).toWellFormed() },
+    { type: "tool_call", call_id, name, args: wellFormed(args.slice(0, MAX_ARGS_CHARS)) },
     { type: "tool_call_start", call_id, channel: "external", ordinal: null },
   ]
 }
@@ -157,12 +160,12 @@ function resultOf(call_id: string, record: Extract<StreamRecord, { type: "tool_r
   const missing = ok ? null : { code: "tool_failed", message: turnFaultText("tool_failed") }
   return {
     ...{ type: "tool_result", call_id, status, card: null },
-    ...{ result: text?.toWellFormed() ?? null, error: ok ? null : (told ?? missing) },
+    ...{ result: text === null ? null : wellFormed(text), error: ok ? null : (told ?? missing) },
   }
 }
 
 function short(text: string, max = MAX_ERROR_CHARS): string {
-  return text.slice(0, max).toWellFormed()
+  return wellFormed(text.slice(0, max))
 }
 
 /** Instead of a result that cannot be kept. */

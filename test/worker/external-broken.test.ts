@@ -1,0 +1,305 @@
+/** external-broken.test.ts: answers from outside where writes fail, producers fall silent, and numbers do not fit. */
+
+import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
+import { untilAborted } from "../../worker/session/until-aborted.ts"
+import { createFeed } from "../../worker/session/feed.ts"
+import { createPiMapper } from "../../shared/ingest/pi.ts"
+import { holdAsync } from "../support/seeded.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { HOST } from "./call.ts"
+import { answerTo, expectSame, freshSession as fresh, textIn, toolsIn } from "./follow.ts"
+import { ask, callStart, END, numbered, open, output, outsideToken, post, result, text, thought } from "./outside.ts"
+
+const freshSession = (): Promise<string> => fresh("exb")
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+function exec(id: string, sql: string): Promise<void> {
+  return runInDurableObject(sessionOf(id), (_object, { storage }) => void storage.sql.exec(sql))
+}
+
+const breakWrites = (id: string): Promise<void> =>
+  exec(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+
+describe("a write that fails", () => {
+  test("[EX9] of a window that nobody waits for: what it held is not told as taken, and the answer ends", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const sending = await open(id, "?responseId=r1")
+    await sending.send({ ...text("one "), n: 1 })
+    await client.untilTrue(() => textIn(answerTo(client, "r1")) === "one")
+    await breakWrites(id)
+    await sending.send({ ...text("two "), n: 2 })
+    expect(await sending.answer).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
+    await exec(id, "DROP TRIGGER broken")
+    const again = await post(id, [{ ...text("three "), n: 3 }], "?responseId=r1")
+    expect(again.json).toMatchObject({ n: 1, applied: 0 })
+    expect(again.status).not.toBe(200)
+    expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
+    expect((await ask(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("one")
+    client.say({ type: "send", id: "q1", content: "/say next" })
+    expect(textIn(await client.untilEnd("q1"))).toBe("next")
+    await expectSame(id, client)
+  })
+
+  test("[EX9] of the last window of a request: the same", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await post(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
+    await breakWrites(id)
+    const told = await post(id, [{ ...text("two "), n: 2 }], "?responseId=r1")
+    expect(told).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
+    await exec(id, "DROP TRIGGER broken")
+    expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
+    expect((await ask(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
+    await expectSame(id, client)
+  })
+})
+
+describe("steps", () => {
+  test("[EX3] a step that its producer left out cuts nothing: what is said in one step is one text", async () => {
+    const id = await freshSession()
+    const inThree = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
+    await post(id, numbered("r1", ...inThree, { ...callStart("c1"), step: 5 }, result("c1"), END))
+    const [message] = (await pageOf(id)).messages
+    expect(message?.segments).toMatchObject([{ type: "text", content: "Hello world" }, { type: "tool" }])
+    expect(message?.content).toBe("Hello world")
+  })
+
+  test("[EX3] a program that tried again tells one text", async () => {
+    const id = await freshSession()
+    const mapper = createPiMapper()
+    const begin = [{ type: "agent_start" }, { type: "turn_start" }]
+    const cut = { role: "assistant", content: [], stopReason: "error", errorMessage: "529" }
+    const lines = [
+      ...begin,
+      ...[{ type: "message_end", message: cut }, { type: "turn_end" }, { type: "agent_end", willRetry: true }],
+      ...begin,
+      { type: "message_start", message: { role: "assistant", content: [] } },
+      ...["The ans", "wer is **for", "ty-two**."].map((delta) => ({
+        ...{ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta } },
+      })),
+      { type: "agent_end", messages: [{ role: "assistant", stopReason: "stop", content: [] }] },
+    ]
+    const records = [...lines.flatMap((line) => mapper.take(JSON.stringify(line))), ...mapper.end(0)]
+    await post(id, numbered("r1", ...records))
+    expect((await pageOf(id)).messages[0]).toMatchObject({
+      status: "completed",
+      segments: [{ type: "text", content: "The answer is **forty-two**." }],
+    })
+  })
+})
+
+describe("its exchange", () => {
+  test("[EX1] is the `turnId` of its first record", async () => {
+    const id = await freshSession()
+    await post(
+      id,
+      [text("a"), END].map((record) => ({ ...record, responseId: "r1", turnId: "t1" })),
+    )
+    expect((await pageOf(id)).messages[0]?.exchange_id).toBe("t1")
+  })
+
+  test("[EX7] an older answer is found by it, and nobody else's message may have it", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await post(id, [text("a"), END], "?responseId=r1&turnId=t1")
+    await post(id, [text("b"), END], "?responseId=r2&turnId=t2")
+    client.say({ type: "cancel", exchange_id: "t1" })
+    client.say({ type: "send", id: "t1", content: "/say mine" })
+    const codes = () => client.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
+    await client.untilTrue(() => codes().length === 2)
+    expect(codes()).toEqual(["turn_ended", "frame_invalid"])
+    expect((await pageOf(id)).messages).toHaveLength(2)
+  })
+})
+
+describe("bounds", () => {
+  test("[EX10] a text that is told whole, and arguments that came before an eviction, count toward them", async () => {
+    const id = await freshSession()
+    const whole = await post(id, numbered("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
+    expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
+    expect((await pageOf(id)).messages[0]?.content).toHaveLength(MAX_ANSWER_CHARS)
+    const args = JSON.stringify({ a: "y".repeat(120_000) })
+    let told: Record<string, unknown> = {}
+    for (let round = 0; round < 2; round++) {
+      const calls = Array.from({ length: 6 }, (_, at) => callStart(`c${round}_${at}`, "T", args))
+      told = (await post(id, calls, "?responseId=r2")).json
+      await evictDurableObject(sessionOf(id))
+    }
+    expect(told).toMatchObject({ status: "failed", reason: "answer_too_long" })
+  })
+
+  test("[EX10] the bounds of a call's output hold over requests, and its true size is told", async () => {
+    const id = await freshSession()
+    const long = "z".repeat(150_000)
+    await post(id, [callStart("c1"), output("c1", `a\ud83d`)], "?responseId=r1")
+    await post(id, [output("c1", `\ude00${long}`)], "?responseId=r1")
+    await post(id, [output("c1", long), result("c1"), END], "?responseId=r1")
+    const [tool] = toolsIn((await pageOf(id)).messages[0])
+    expect(tool?.output?.startsWith("a\u{1f600}z")).toBe(true)
+    expect(tool?.truncated).toMatchObject({ bytes: 300_005 })
+  })
+
+  test("[EX10] a line that comes byte by byte is a line", async () => {
+    const id = await freshSession()
+    const sending = await open(id, "?responseId=r1")
+    for (const byte of `${JSON.stringify({ ...text("slow"), n: 1 })}\n`) await sending.send(byte)
+    await sending.send({ ...END, n: 2 })
+    expect((await sending.end()).json).toMatchObject({ n: 2, applied: 2, status: "completed" })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("slow")
+  })
+
+  test("[EX10] a line that does not end is given up, and what came before it stays", async () => {
+    const id = await freshSession()
+    const sending = await open(id, "?responseId=r1")
+    await sending.send({ ...text("kept"), n: 1 })
+    for (let i = 0; i < 20; i++) void sending.send("x".repeat(1024 * 1024))
+    expect(await sending.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("kept")
+  })
+})
+
+describe("numbers", () => {
+  test("[EX9] a line that was refused before is passed over when it comes again, and hides no gap", async () => {
+    const id = await freshSession()
+    await post(
+      id,
+      [
+        { ...text("a"), n: 1 },
+        { type: "odd", n: 2 },
+        { ...text("c"), n: 3 },
+      ],
+      "?responseId=r1",
+    )
+    const again = await post(
+      id,
+      [
+        { type: "odd", n: 2 },
+        { ...text("e"), n: 5 },
+      ],
+      "?responseId=r1",
+    )
+    expect(again.json).toMatchObject({ n: 3, repeated: 1, bad: [{ line: 2, code: "record_gap" }] })
+    const gap = await post(
+      id,
+      [
+        { type: "odd", n: 5 },
+        { ...text("d"), n: 4 },
+      ],
+      "?responseId=r1",
+    )
+    expect(gap.json).toMatchObject({ n: 4, bad: [{ line: 1, code: "record_gap" }] })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("acd")
+  })
+
+  test("[EX9] one that was refused before its answer began is not missed", async () => {
+    const id = await freshSession()
+    const told = await post(id, numbered("r1", { type: "user_message", text: "forged" }, text("said"), END))
+    expect(told.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
+  })
+
+  test("[EX9] whatever is cut, sent twice, or lost with the process: each record counts once", async () => {
+    const said = [
+      ...[thought("Hm, <b"), thought(">so</b>."), text("A `co"), text("de` \ud83d"), text("\ude00."), callStart("c1")],
+      ...[output("c1", "a.t"), output("c1", "xt\n"), result("c1", "one"), text("Done"), text("."), END],
+    ]
+    const records = numbered("r1", ...said)
+    const shown = async (id: string): Promise<string> => {
+      const { messages } = await pageOf(id)
+      const segments = messages[0]?.segments.map((one) => (one.type === "thinking" ? { ...one, ms: 0 } : one))
+      return JSON.stringify([messages.length, messages[0]?.status, segments])
+    }
+    const straight = await freshSession()
+    await post(straight, records)
+    const whole = await shown(straight)
+    const visit = fc.record({
+      back: fc.nat({ max: 4 }),
+      length: fc.nat({ max: 6 }),
+      half: fc.boolean(),
+      isCut: fc.boolean(),
+      evict: fc.boolean(),
+      pause: fc.constantFrom(0, 0, 200),
+    })
+    const property = fc.asyncProperty(fc.array(visit, { maxLength: 6 }), async (visits) => {
+      const id = await freshSession()
+      for (const { back, length, half, isCut, evict, pause } of visits) {
+        const n = Number((await ask(id, "r1")).json["n"] ?? 0)
+        const from = Math.max(n - back, 0)
+        const sending = await open(id, "?responseId=r1")
+        for (const record of records.slice(from, from + length)) await sending.send(record)
+        if (half) await sending.send('{"type":"text_delta","delta":"half')
+        await sleep(pause)
+        if (isCut) await sending.cut()
+        // What is told as taken is stored: it is there after the process, too.
+        const told = isCut ? 0 : Number((await sending.end()).json["n"] ?? 0)
+        if (evict) await evictDurableObject(sessionOf(id))
+        expect(Number((await ask(id, "r1")).json["n"] ?? 0)).toBeGreaterThanOrEqual(told)
+      }
+      const n = Number((await ask(id, "r1")).json["n"] ?? 0)
+      if (n < records.length) await post(id, records.slice(n), "?responseId=r1")
+      expect(await shown(id)).toBe(whole)
+    })
+    await holdAsync(property, 40)
+  })
+})
+
+describe("who may", () => {
+  test("[EX11] a token that is revoked while its request is let in is refused", async () => {
+    const id = await freshSession()
+    const claims = { ...CLAIMS, token: "t-race", scope: "external", session: id } as const
+    const body = new Response(`${JSON.stringify(text("late"))}\n`).body
+    const taken = await runInDurableObject(sessionOf(id), async (object) => {
+      const taking = object.external(claims, { responseId: "r1" }, body)
+      object.revoke(CLAIMS, { n: 1, tokens: ["t-race"], upTo: null })
+      return await taking
+    })
+    expect(taken).toMatchObject({ ok: false, fault: { reason: "token_revoked" } })
+    expect((await pageOf(id)).messages).toEqual([])
+  })
+})
+
+describe("what is read", () => {
+  test("[EX10] a feed that is stopped or silent ends at once, and says how", async () => {
+    const never = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
+    const silent = createFeed(never, 50, () => {})
+    for await (const line of silent.lines()) expect(line).toBeUndefined()
+    expect(silent.ended()).toBe("silence")
+    const stopped = createFeed(new ReadableStream({ pull: () => new Promise(() => {}) }), 60_000, () => {})
+    setTimeout(stopped.stop, 20)
+    for await (const line of stopped.lines()) expect(line).toBeUndefined()
+    expect(stopped.ended()).toBe("stop")
+    const broken = new ReadableStream({
+      pull(controller) {
+        controller.error(new Error("cut"))
+      },
+    })
+    const cut = createFeed(broken, 60_000, () => {})
+    await expect(cut.lines().next()).rejects.toThrow("cut")
+    expect(cut.ended()).toBe(null)
+  })
+
+  test("[TU8] a stream is left at an abort, also one that says nothing more", async () => {
+    const abort = new AbortController()
+    async function* stuck(): AsyncGenerator<number> {
+      yield 1
+      await new Promise(() => {})
+    }
+    const heard: number[] = []
+    setTimeout(() => abort.abort(), 20)
+    for await (const one of untilAborted(stuck(), abort.signal)) heard.push(one)
+    expect(heard).toEqual([1])
+    for await (const one of untilAborted(stuck(), abort.signal)) heard.push(one)
+    expect(heard).toEqual([1])
+  })
+})
+
+test("[EX10] a body that is no lines at all begins nothing", async () => {
+  const id = await freshSession()
+  const headers = { authorization: `Bearer ${await outsideToken(id)}` }
+  const response = await SELF.fetch(`${HOST}/external/sessions/${id}/events`, { method: "POST", headers, body: "" })
+  expect(await response.json()).toMatchObject({ applied: 0, skipped: 0 })
+})
