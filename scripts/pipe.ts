@@ -15,6 +15,7 @@ import { createClaudeMapper } from "../shared/ingest/claude.ts"
 import { createCodexMapper } from "../shared/ingest/codex.ts"
 import { createPiMapper } from "../shared/ingest/pi.ts"
 import type { Mapper } from "../shared/ingest/scribe.ts"
+import { createSplitter, type Line } from "../worker/session/splitter.ts"
 import { createSender, type Sender, type Standing } from "./sender.ts"
 
 const MAPPERS: Readonly<Record<string, () => Mapper>> = {
@@ -27,9 +28,12 @@ const MAPPERS: Readonly<Record<string, () => Mapper>> = {
 const GRACE_MS = 4_000
 const INTERRUPTED_EXIT = 130
 const NOT_FOUND_EXIT = 127
+/** A longer line is passed over, in bytes: no event that a reader would see is as long. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 const USAGE = `npm run pipe -- --session ID [--url http://127.0.0.1:8787] [--token T] [--format claude|codex|pi] -- program …
-npm run pipe -- --session ID --stdin --format claude|codex|pi < stream.jsonl`
+npm run pipe -- --session ID --stdin --format claude|codex|pi < stream.jsonl
+A token is better given in CUECARD_TOKEN: everybody on this machine can read the arguments of a program.`
 
 function say(text: string): void {
   process.stderr.write(`pipe: ${text}\n`)
@@ -40,16 +44,29 @@ function giveUp(text: string, code = 1): never {
   process.exit(code)
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    session: { type: "string" },
-    url: { type: "string", default: "http://127.0.0.1:8787" },
-    token: { type: "string" },
-    format: { type: "string" },
-    stdin: { type: "boolean", default: false },
-  },
-})
+const { values, positionals } = readArgs()
+
+function readArgs() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        session: { type: "string" },
+        url: { type: "string", default: "http://127.0.0.1:8787" },
+        token: { type: "string" },
+        format: { type: "string" },
+        stdin: { type: "boolean", default: false },
+      },
+    })
+  } catch (error) {
+    return giveUp(`${error instanceof Error ? error.message : error}\n${USAGE}`)
+  }
+}
+
+/** The server may stand behind a path of its own. */
+function addressOf(path: string): URL {
+  return URL.parse(path, values.url.replace(/\/*$/, "/")) ?? giveUp(`${values.url} is no address\n${USAGE}`)
+}
 
 /** The format that is asked for, or that the program's name tells. */
 function mapperOf(): Mapper {
@@ -64,7 +81,7 @@ async function askServer(path: string, token: string | null, body: object): Prom
     "content-type": "application/json",
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   }
-  const response = await fetch(new URL(path, values.url), { method: "POST", headers, body: JSON.stringify(body) })
+  const response = await fetch(addressOf(path), { method: "POST", headers, body: JSON.stringify(body) })
   const answer = (await response.json()) as Record<string, unknown>
   if (!response.ok) throw new Error(`${path}: ${String(answer["code"])}`)
   return answer
@@ -74,8 +91,8 @@ async function askServer(path: string, token: string | null, body: object): Prom
 async function tokenFor(session: string): Promise<string> {
   const given = values.token ?? process.env["CUECARD_TOKEN"] ?? null
   if (given !== null && scopeIn(given) === "external") return given
-  const owner = given ?? String((await askServer("/v1/dev/token", null, {}))["token"])
-  return String((await askServer(`/v1/sessions/${session}/external-token`, owner, {}))["token"])
+  const owner = given ?? String((await askServer("v1/dev/token", null, {}))["token"])
+  return String((await askServer(`v1/sessions/${encodeURIComponent(session)}/external-token`, owner, {}))["token"])
 }
 
 function scopeIn(token: string): unknown {
@@ -87,38 +104,37 @@ function scopeIn(token: string): unknown {
 }
 
 /** Lines end at a line feed and nowhere else: JSON may hold other separators. */
-async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let held = ""
-  for await (const chunk of stream) {
-    const lines = (held + decoder.decode(chunk, { stream: true })).split("\n")
-    held = lines.pop() ?? ""
-    yield* lines
-  }
+async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  const splitter = createSplitter(MAX_LINE_BYTES)
+  for await (const chunk of stream) yield* splitter.push(chunk)
   // What a program did not finish is no event.
-  if (held.trim().endsWith("}")) yield held
+  yield* splitter.end().filter(({ text }) => text.ok && text.value.trimEnd().endsWith("}"))
 }
 
+/** Lines that are too long, or no text. */
+let unreadable = 0
+
 async function feed(stream: AsyncIterable<Buffer>, mapper: Mapper, sender: Sender): Promise<void> {
-  for await (const line of linesOf(stream)) {
-    sender.push(mapper.take(line))
+  for await (const { text } of linesOf(stream)) {
+    if (text.ok) sender.push(mapper.take(text.value))
+    else unreadable += 1
     await sender.room()
   }
 }
 
-/** Ends a program and all that it has started. */
-function stopProgram(child: ChildProcess): void {
-  const { pid } = child
-  if (pid === undefined || child.exitCode !== null) return
-  const signal = (name: NodeJS.Signals): void => {
-    try {
-      process.kill(-pid, name)
-    } catch {
-      // It is gone already.
-    }
+/** Sends a signal to a program and all that it has started. */
+function signalProgram(child: ChildProcess | null, name: NodeJS.Signals): void {
+  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  try {
+    process.kill(-child.pid, name)
+  } catch {
+    // It is gone already.
   }
-  signal("SIGTERM")
-  setTimeout(() => signal("SIGKILL"), GRACE_MS).unref()
+}
+
+function stopProgram(child: ChildProcess | null): void {
+  signalProgram(child, "SIGTERM")
+  setTimeout(() => signalProgram(child, "SIGKILL"), GRACE_MS).unref()
 }
 
 /** Runs the program to its end; its exit code, null where a signal ended it. */
@@ -126,7 +142,9 @@ function runProgram(mapper: Mapper, sender: Sender, onStart: (child: ChildProces
   const [program = "", ...args] = positionals
   // In a group of its own: Ctrl-C comes to us, and what it has started ends with it.
   const stdin = process.stdin.isTTY ? "ignore" : "inherit"
-  const child = spawn(program, args, { stdio: [stdin, "pipe", "inherit"], detached: true })
+  // Our token is none of its business.
+  const { CUECARD_TOKEN: _, ...env } = process.env
+  const child = spawn(program, args, { stdio: [stdin, "pipe", "inherit"], detached: true, env })
   onStart(child)
   return new Promise((resolve) => {
     child.on("error", (error) => giveUp(`${program}: ${error.message}`, NOT_FOUND_EXIT))
@@ -139,13 +157,14 @@ function tell(mapper: Mapper, sender: Sender, sent: number, { status, reason }: 
   const told = (counts: ReadonlyMap<string, number>): string =>
     [...counts].map(([name, n]) => `${name} ×${n}`).join(", ")
   say(`${sent} records sent; the answer is ${status ?? "open"}${reason == null ? "" : ` (${reason})`}`)
+  if (unreadable > 0) say(`lines that could not be read: ${unreadable}`)
   if (mapper.unknown.size > 0) say(`passed over: ${told(mapper.unknown)}`)
   if (sender.refused.size > 0) say(`refused: ${told(sender.refused)}`)
 }
 
 async function main(session: string): Promise<number> {
   const mapper = mapperOf()
-  const url = new URL(`/external/sessions/${session}/events?responseId=${randomUUID()}`, values.url)
+  const url = addressOf(`external/sessions/${encodeURIComponent(session)}/events?responseId=${randomUUID()}`)
   const token = await tokenFor(session).catch((error: Error) =>
     giveUp(`no token: ${error.message}. Give one: --token T`),
   )
@@ -157,24 +176,25 @@ async function main(session: string): Promise<number> {
     ...raw,
     push(records) {
       // What comes after the cancel is not part of the answer.
-      if (isCancelled || records.length === 0) return
-      sent += records.length
+      if (!isCancelled) sent += records.length
       raw.push(records)
     },
   }
   const cancel = (): void => {
+    // Asked twice: at once, and `exit` below leaves nothing behind.
     if (isCancelled) process.exit(INTERRUPTED_EXIT)
-    sender.push([{ type: "output_cancelled" }])
     isCancelled = true
-    sender.close()
-    if (child !== null) stopProgram(child)
+    sender.cancel()
+    stopProgram(child)
   }
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, cancel)
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.on(signal, cancel)
+  process.on("exit", () => signalProgram(child, "SIGKILL"))
   // However the answer ends, what runs for it ends too: a reader may have stopped it.
-  const standing = sender.done.finally(() => child !== null && stopProgram(child))
+  const standing = sender.done.finally(() => stopProgram(child))
   standing.catch(() => {})
   const exit = values.stdin
-    ? await feed(process.stdin, mapper, sender).then(() => null)
+    ? // Where the answer has ended, nobody reads on.
+      await Promise.race([feed(process.stdin, mapper, sender), standing]).then(() => null)
     : await runProgram(mapper, sender, (started) => {
         child = started
       })

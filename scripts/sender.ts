@@ -34,6 +34,8 @@ export interface Sender {
   room(): Promise<void>
   /** There will be no more. */
   close(): void
+  /** The answer is cancelled, and what comes later is no part of it. One that has not begun never does. */
+  cancel(): void
   /** How the answer ended, or stood when all was sent. Rejects where it cannot go on. */
   readonly done: Promise<Standing>
   /** Lines that the server refused, by code. */
@@ -50,6 +52,9 @@ const MAX_RETRY_MS = 5_000
 /** Faults in a row, or requests that brought nothing on, before it gives up. */
 const MAX_FAULTS = 100
 const MAX_STALLS = 5
+/** How long an answer is waited for that was on its way when the body could not be written any more, in milliseconds. */
+const LATE_MS = 300
+const FOREVER_MS = 2 ** 31 - 1
 /** Characters that may wait. */
 const MAX_WAITING = 8 * 1024 * 1024
 
@@ -71,63 +76,88 @@ export function createSender(options: SenderOptions): Sender {
   let waiting = 0
   let last = 0
   let isClosed = false
+  let isCancelled = false
+  let isOver = false
+  /** Nothing is known of how the answer stands: that is asked before anything is sent. */
+  let isAsking = true
+  /** A request with records was opened: the answer may have begun. */
+  let hasSent = false
   let hasBegun = false
   let faults = 0
   let stalls = 0
   const roomFor: (() => void)[] = []
   /** Wakes whoever waits for something to send. */
   let wake = (): void => {}
-  /** Writes what comes meanwhile into the request that is open. */
-  let live: ((line: Line) => void) | null = null
+  /** Wakes whoever waits for the session to be free. */
+  let giveUpWaiting = (): void => {}
+  /** The request that is open learns that there is more, or that there will be no more. */
+  let pump = (): void => {}
 
-  const woken = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   const acknowledge = (n: number): void => {
     lines = lines.filter((line) => line.n > n)
     waiting = lines.reduce((sum, line) => sum + line.text.length, 0)
-    if (waiting <= MAX_WAITING) for (const go of roomFor.splice(0)) go()
+    if (waiting <= MAX_WAITING) letGo()
+  }
+  const letGo = (): void => {
+    for (const go of roomFor.splice(0)) go()
   }
 
-  /** One request: all that waits, and what comes while it is open. */
-  const send = (): Promise<Answered> =>
-    post(options, (request, end) => {
-      const write = (line: Line): void => void request.write(`${line.text}\n`)
-      if (lines.length === 0) request.write("\n")
-      for (const line of lines) write(line)
-      if (isClosed) return end()
-      live = write
-      const timer = setTimeout(end, REQUEST_MS)
-      finishLive = () => {
-        clearTimeout(timer)
-        end()
+  /** One request: all that waits, and what comes while it is open, as fast as it is taken. */
+  const send = (): Promise<Answered> => {
+    hasSent = true
+    let timer: ReturnType<typeof setTimeout> | undefined
+    return post(options, (request) => {
+      let at = 0
+      let isBlocked = false
+      const end = (): void => {
+        pump = () => {}
+        request.end()
       }
+      pump = () => {
+        while (at < lines.length && !isBlocked) {
+          isBlocked = !request.write(`${lines[at]?.text}\n`)
+          at += 1
+        }
+        if (isClosed && at >= lines.length) end()
+      }
+      request.on("drain", () => {
+        isBlocked = false
+        pump()
+      })
+      timer = setTimeout(end, REQUEST_MS)
+      if (lines.length === 0) request.write("\n")
+      pump()
     }).finally(() => {
-      live = null
-      finishLive = () => {}
+      clearTimeout(timer)
+      pump = () => {}
     })
-  let finishLive = (): void => {}
+  }
+  /** An empty body: the address names the answer, so the server says how it stands, or that it may not begin yet. */
+  const ask = (): Promise<Answered> => post(options, (request) => void request.end("\n"))
+
+  const onBusy = async (): Promise<Standing | null> => {
+    isAsking = true
+    const { promise: cancelled, resolve } = Promise.withResolvers<void>()
+    giveUpWaiting = resolve
+    // What is pushed meanwhile wakes nobody: the session is no freer for it.
+    if (!isCancelled) await Promise.race([pause(BUSY_MS), cancelled])
+    // It has not begun, and nobody wants it any more.
+    return isCancelled && !hasBegun ? {} : null
+  }
 
   /** What the server said; its standing where that is the end. */
-  const heed = async ({ status, body }: Answered): Promise<Standing | null> => {
+  const hear = async ({ status, body }: Answered, wasAsked: boolean): Promise<Standing | null> => {
     for (const { code } of body.bad ?? []) refused.set(code, (refused.get(code) ?? 0) + 1)
     if (status >= 500) throw new Error(`the server answered ${status}`)
     faults = 0
     const before = lines.length
     acknowledge(body.n ?? 0)
     if (body.status !== undefined && ENDED.has(body.status)) return body
-    if (status === 409 && body.code === "turn_running") {
-      await woken(BUSY_MS)
-      return null
-    }
+    if (status === 409 && body.code === "turn_running") return await onBusy()
     if (status !== 200) throw new Final(`${body.code ?? status}: ${body.text ?? "refused"}`)
-    hasBegun = true
-    stalls = before > 0 && lines.length === before ? stalls + 1 : 0
+    isAsking = false
+    hasBegun ||= body.status !== undefined
+    if (!wasAsked) stalls = before > 0 && lines.length === before ? stalls + 1 : 0
     if (stalls >= MAX_STALLS) throw new Final("the server takes none of the records")
     return isClosed && lines.length === 0 ? body : null
   }
@@ -135,59 +165,88 @@ export function createSender(options: SenderOptions): Sender {
   const run = async (): Promise<Standing> => {
     for (;;) {
       // Once it has begun there is always a request open: it is a sign of life, and tells when a reader stops it.
-      if (lines.length === 0 && !isClosed && !hasBegun) await woken(2 ** 31 - 1)
+      if (lines.length === 0 && !isClosed && !hasBegun) {
+        const { promise: woken, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        const timer = setTimeout(resolve, FOREVER_MS)
+        await woken
+        clearTimeout(timer)
+      }
+      if (isCancelled && !hasSent) return {}
       try {
-        const end = await heed(await send())
+        const wasAsked = isAsking
+        const end = await hear(await (wasAsked ? ask() : send()), wasAsked)
         if (end !== null) return end
       } catch (error) {
         if (error instanceof Final) throw error
         faults += 1
+        // What was answered before the line broke is answered again to a body that nobody need read.
+        isAsking = true
         if (faults >= MAX_FAULTS) throw error
         if (faults === 1) options.warn(`${error instanceof Error ? error.message : error}; trying again`)
-        await new Promise((resolve) => setTimeout(resolve, Math.min(RETRY_MS * 2 ** (faults - 1), MAX_RETRY_MS)))
+        await pause(Math.min(RETRY_MS * 2 ** (faults - 1), MAX_RETRY_MS))
       }
     }
   }
+  const close = (): void => {
+    isClosed = true
+    pump()
+    wake()
+  }
+  const push = (records: readonly object[]): void => {
+    if (isOver || isCancelled) return
+    for (const record of records) {
+      last += 1
+      const line = { n: last, text: JSON.stringify({ ...record, n: last }) }
+      lines.push(line)
+      waiting += line.text.length
+    }
+    pump()
+    wake()
+  }
+  const done = run().finally(() => {
+    // Whoever waits for room waits no more: nothing of what comes now is sent.
+    isOver = true
+    lines = []
+    letGo()
+  })
 
   return {
     refused,
-    done: run(),
-    push(records) {
-      for (const record of records) {
-        last += 1
-        const line = { n: last, text: JSON.stringify({ ...record, n: last }) }
-        lines.push(line)
-        waiting += line.text.length
-        live?.(line)
-      }
-      wake()
+    done,
+    push,
+    close,
+    room: () => {
+      if (isOver || isCancelled || waiting <= MAX_WAITING) return Promise.resolve()
+      return new Promise((resolve) => roomFor.push(resolve))
     },
-    room: () => (waiting <= MAX_WAITING ? Promise.resolve() : new Promise((resolve) => roomFor.push(resolve))),
-    close() {
-      isClosed = true
-      finishLive()
-      wake()
+    cancel() {
+      push([{ type: "output_cancelled" }])
+      isCancelled = true
+      letGo()
+      giveUpWaiting()
+      close()
     },
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** There is no use in trying again. */
 class Final extends Error {}
 
-/** A request whose body is written by `fill`, until it calls `end` or the answer is there before that. */
-function post(
-  { url, token }: SenderOptions,
-  fill: (request: ClientRequest, end: () => void) => void,
-): Promise<Answered> {
+/** A request whose body is written by `fill`, until it is ended or the answer is there before that. */
+function post({ url, token }: SenderOptions, fill: (request: ClientRequest) => void): Promise<Answered> {
   const start = url.protocol === "https:" ? requestHttps : requestHttp
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" }
   return new Promise((resolve, reject) => {
     // A connection of its own each time: one that was kept may be dead.
     const request = start(url, { method: "POST", headers, agent: false })
     let isAnswered = false
-    request.on("error", (error) => {
-      if (!isAnswered) reject(error)
-    })
+    // The answer may be there although nobody reads the body any more.
+    request.on("error", (error) => void setTimeout(() => !isAnswered && reject(error), LATE_MS))
     request.on("response", (response) => {
       isAnswered = true
       const chunks: Buffer[] = []
@@ -200,7 +259,7 @@ function post(
       })
     })
     request.setTimeout(3 * REQUEST_MS, () => request.destroy(new Error("no answer")))
-    fill(request, () => request.end())
+    fill(request)
   })
 }
 

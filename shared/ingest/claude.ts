@@ -15,8 +15,12 @@ interface State {
   message: string
   /** Blocks that began in deltas, by kind, in order; a block that comes whole takes the first of its kind. */
   streamed: { readonly kind: Kind; readonly key: string }[]
+  /** They are those of a message that broke off: what came whole after it may be something else. */
+  isLeftOver: boolean
   blocks: number
   open: { readonly kind: Kind; readonly key: string } | null
+  /** The call of the turn itself that each call of a subagent, or of one that it began, stands in. */
+  readonly within: Map<string, string>
 }
 
 /**
@@ -26,18 +30,18 @@ interface State {
  */
 export function createClaudeMapper(): Mapper {
   const scribe = createScribe()
-  const state: State = { message: "", streamed: [], blocks: 0, open: null }
+  const state: State = { message: "", streamed: [], isLeftOver: false, blocks: 0, open: null, within: new Map() }
   return createMapper(scribe, (event) => {
     const type = textOf(event["type"])
     switch (type) {
       case "system":
-        return
+        return event["subtype"] === "init" ? undefined : scribe.pass(`system ${textOf(event["subtype"])}`)
       case "stream_event":
         return event["parent_tool_use_id"] == null ? hearDelta(scribe, state, fieldsOf(event["event"])) : undefined
       case "assistant":
         return hearAssistant(scribe, state, event)
       case "user":
-        return hearUser(scribe, event)
+        return hearUser(scribe, state, event)
       case "result":
         return scribe.settle(outcomeOf(event))
       default:
@@ -51,8 +55,17 @@ function enter(scribe: Scribe, state: State, id: string): void {
   if (id !== "" && id === state.message) return
   state.message = id
   state.streamed = []
+  state.isLeftOver = false
   state.open = null
   scribe.nextStep()
+}
+
+/** A message that comes whole, though another was streaming, is that one again: the program fell back. */
+function enterWhole(scribe: Scribe, state: State, id: string): void {
+  if (id === state.message || state.streamed.length === 0) return enter(scribe, state, id)
+  state.message = id
+  state.isLeftOver = true
+  state.open = null
 }
 
 function hearDelta(scribe: Scribe, state: State, event: Fields): void {
@@ -91,13 +104,22 @@ function hearDelta(scribe: Scribe, state: State, event: Fields): void {
 function hearAssistant(scribe: Scribe, state: State, event: Fields): void {
   const message = fieldsOf(event["message"])
   const parent = event["parent_tool_use_id"]
-  if (typeof parent === "string") {
-    const words = listOf(message["content"]).map((block) => textOf(block["text"]))
-    for (const text of words) if (text !== "") scribe.output(parent, `${text}\n`)
-    return
-  }
-  enter(scribe, state, textOf(message["id"]))
+  if (typeof parent === "string") return hearSubagent(scribe, state, parent, listOf(message["content"]))
+  enterWhole(scribe, state, textOf(message["id"]))
   for (const block of listOf(message["content"])) hearBlock(scribe, state, block)
+}
+
+/** Its words are output of the call of the turn itself, however deep it stands; its calls are known by their names. */
+function hearSubagent(scribe: Scribe, state: State, parent: string, blocks: readonly Fields[]): void {
+  const call = state.within.get(parent) ?? parent
+  for (const block of blocks) {
+    const type = textOf(block["type"])
+    if (type === "text") scribe.output(call, `${textOf(block["text"])}\n`)
+    else if (type === "tool_use") {
+      state.within.set(textOf(block["id"]), call)
+      scribe.output(call, `[${textOf(block["name"])}]\n`)
+    } else scribe.pass(`subagent ${type}`)
+  }
 }
 
 function hearBlock(scribe: Scribe, state: State, block: Fields): void {
@@ -118,9 +140,10 @@ function hearBlock(scribe: Scribe, state: State, block: Fields): void {
   }
 }
 
-/** Words that came in deltas are known; what the whole has more is said. */
+/** Words that came in deltas are known; what the whole has more is said, and where it differs what was said stands. */
 function hearWhole(scribe: Scribe, state: State, kind: Kind, words: string): void {
-  const at = state.streamed.findIndex((one) => one.kind === kind && words.startsWith(scribe.known(one.key) ?? ""))
+  const isSame = (key: string): boolean => words.startsWith(scribe.known(key) ?? "")
+  const at = state.streamed.findIndex((one) => one.kind === kind && (!state.isLeftOver || isSame(one.key)))
   const [known] = at < 0 ? [] : state.streamed.splice(at, 1)
   if (known !== undefined) scribe.growTo(known.key, kind, words)
   else scribe.say(kind, words)
@@ -128,10 +151,12 @@ function hearWhole(scribe: Scribe, state: State, kind: Kind, words: string): voi
 }
 
 /** Results come as a user's message; other words of the user are not this program's to tell. */
-function hearUser(scribe: Scribe, event: Fields): void {
-  if (typeof event["parent_tool_use_id"] === "string") return
+function hearUser(scribe: Scribe, state: State, event: Fields): void {
+  const isSubagent = typeof event["parent_tool_use_id"] === "string"
   for (const block of listOf(fieldsOf(event["message"])["content"])) {
-    if (block["type"] === "tool_result") hearResult(scribe, block)
+    if (block["type"] !== "tool_result") continue
+    if (isSubagent || state.within.has(textOf(block["tool_use_id"]))) scribe.pass("subagent tool_result")
+    else hearResult(scribe, block)
   }
 }
 

@@ -74,11 +74,12 @@ function hearItem(scribe: Scribe, item: Fields, isOver: boolean): void {
       return isOver ? scribe.result(id, true, "") : undefined
     case "todo_list":
       scribe.call(id, "todo_list", {})
-      return isOver ? scribe.result(id, true, todoText(item)) : undefined
+      // It changes anywhere: as it goes it is told whole each time.
+      return isOver ? scribe.result(id, true, todoText(item)) : scribe.output(id, `${todoText(item)}\n\n`)
     case "error":
       return hearWords(scribe, id, "text", { text: item["message"] }, isOver)
     default:
-      if (isOver) scribe.pass(`item ${type}`)
+      scribe.pass(`item ${type}`, id === "" ? "" : `item ${id}`)
   }
 }
 

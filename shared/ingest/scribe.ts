@@ -9,7 +9,7 @@
 
 import type { TurnFault } from "../fault.ts"
 import { parseJson } from "../frame.ts"
-import { MAX_ARGS_CHARS, MAX_RESULT_BYTES } from "../limits.ts"
+import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../record.ts"
 import { utf8Bytes } from "../truncate.ts"
 
@@ -31,6 +31,9 @@ export interface Outcome {
 
 export type Kind = "text" | "thinking"
 export type Fields = Readonly<Record<string, unknown>>
+
+/** Longest result as JSON, in bytes: what else stands in its record fits beside it. */
+const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 
 /** Longest delta of one record, in UTF-16 code units: four windows. */
 const MAX_DELTA_CHARS = 16 * 1024
@@ -71,6 +74,7 @@ export function createScribe() {
   const calls = new Set<string>()
   const settled = new Set<string>()
   const unknown = new Map<string, number>()
+  const passed = new Set<string>()
 
   const write = (record: StreamRecord): void => void records.push(step === 0 ? record : { ...record, step })
   const say = (kind: Kind, delta: string): void => {
@@ -134,7 +138,8 @@ export function createScribe() {
     result(callId: string, ok: boolean, text: string, error?: { code: string; message: string }): void {
       if (settled.has(callId)) return
       settled.add(callId)
-      if (utf8Bytes(text) > MAX_RESULT_BYTES) {
+      // Escaped it may be six times as long, and a record has a bound of its own.
+      if (utf8Bytes(text) > MAX_RESULT_BYTES || utf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES) {
         const large = { code: "tool_result_too_large", message: "The tool's result is too large to keep." }
         return write({ type: "tool_result", callId, ok: false, error: large })
       }
@@ -145,7 +150,10 @@ export function createScribe() {
     settle(told: Outcome | null): void {
       outcome = told
     },
-    pass(type: string): void {
+    /** Something that nobody knows; what has a key counts once, however often it is told. */
+    pass(type: string, key = ""): void {
+      if (key !== "" && passed.has(key)) return
+      passed.add(key)
       unknown.set(type, (unknown.get(type) ?? 0) + 1)
     },
     /** The records of the end. A program that exited badly did not go well, whatever it said. */

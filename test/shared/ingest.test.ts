@@ -5,7 +5,11 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"
-import { callsOf, type Message } from "../../shared/message.ts"
+import type { TurnEvent } from "../../shared/event.ts"
+import { hearRecord } from "../../shared/foreign.ts"
+import { createIntake } from "../../shared/intake.ts"
+import { MAX_RECORD_BYTES } from "../../shared/limits.ts"
+import { callsOf, fold, type Message, openMessage } from "../../shared/message.ts"
 import { createClaudeMapper } from "../../shared/ingest/claude.ts"
 import { createCodexMapper } from "../../shared/ingest/codex.ts"
 import { createPiMapper } from "../../shared/ingest/pi.ts"
@@ -118,6 +122,123 @@ const blocksArb = fc.array(
   fc.record({ kind: fc.constantFrom("text", "thinking"), words: fc.string({ minLength: 1, maxLength: 40 }) }),
   { minLength: 1, maxLength: 5 },
 )
+
+/** The answer that records come to as they come in live, through the door for producers outside. */
+function liveOf(records: readonly StreamRecord[]): Message {
+  const intake = createIntake()
+  let message = openMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
+  const feed = (event: TurnEvent): void => {
+    for (const clean of intake.take(event)) message = fold(message, clean)
+  }
+  for (const record of records) {
+    const heard = hearRecord(message, record)
+    if (heard.do === "refuse") throw new Error(JSON.stringify([record, heard.fault]))
+    if (heard.do === "say" || heard.do === "end") heard.events.forEach(feed)
+    if (heard.do === "output") feed({ type: "tool_output_delta", call_id: heard.call.call_id, delta: heard.delta })
+    if (heard.do === "end") feed({ type: "end", status: heard.status, reason: heard.reason, metrics: null })
+  }
+  return message
+}
+
+describe("live and imported", () => {
+  test.each(names)("[PI1] %s comes to the same answer live, whole and in an import", (name) => {
+    const records = mapped(mapperFor(name), linesOf(name))
+    const [live, imported] = [liveOf(records), answerOf(records)]
+    expect([live.status, live.reason]).toEqual([imported.status, imported.reason])
+    expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
+    // A program that does not tell its steps has them counted where its records come in.
+    if (records.every(({ step }) => step === undefined)) return
+    expect(live.parts.map(({ step }) => step)).toEqual(imported.parts.map(({ step }) => step))
+  })
+})
+
+describe("what a mapper meets", () => {
+  const shownOf = (make: () => Mapper, events: readonly object[]): string => {
+    const mapper = make()
+    return shown(
+      answerOf(
+        mapped(
+          mapper,
+          events.map((one) => JSON.stringify(one)),
+          0,
+        ),
+      ),
+      mapper.unknown,
+    )
+  }
+  const DONE = { type: "result", subtype: "success" }
+  const whole = (id: string, text: string) => ({
+    ...{ type: "assistant", message: { id, content: [{ type: "text", text }] } },
+  })
+  const streamed = (id: string, ...deltas: string[]) => [
+    { type: "stream_event", event: { type: "message_start", message: { id } } },
+    { type: "stream_event", event: { type: "content_block_start", index: 0, content_block: { type: "text" } } },
+    ...deltas.map((text) => ({
+      ...{
+        type: "stream_event",
+        event: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+      },
+    })),
+  ]
+
+  test("[PI2] a whole that differs from its deltas is not said again; one that a program fell back to goes on", () => {
+    expect(shownOf(createClaudeMapper, [...streamed("m1", "Hel", "lo "), whole("m1", "Hello"), DONE])).toContain(
+      'text "Hello"\nend completed',
+    )
+    const fallen = shownOf(createClaudeMapper, [...streamed("m1", "Hel"), whole("m2", "Hello there"), DONE])
+    expect(fallen).toContain('text "Hello there"\nend completed')
+    const other = shownOf(createClaudeMapper, [...streamed("m1", "Hel"), whole("m2", "Good day"), DONE])
+    expect(other).toContain("Good day")
+  })
+
+  test("[PI1] what subagents call, and theirs, is output of the call that began them", () => {
+    const call = (id: string, name: string, parent: string | null) => ({
+      ...{ type: "assistant", parent_tool_use_id: parent },
+      message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
+    })
+    const said = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
+    const told = [call("a", "Task", null), call("b", "Task", "a"), said("a", "one"), said("b", "deep"), DONE]
+    expect(shownOf(createClaudeMapper, told)).toContain('output "[Task]\\none\\ndeep')
+  })
+
+  test("[PI1] what nobody knows is counted once, also where it never ends", () => {
+    const system = [{ type: "system", subtype: "init" }, { type: "system", subtype: "compact_boundary" }, DONE]
+    expect(shownOf(createClaudeMapper, system)).toContain("unknown system compact_boundary 1")
+    const item = { id: "i1", type: "hologram" }
+    const items = [{ type: "item.started", item }, { type: "item.updated", item }, { type: "turn.completed" }]
+    expect(shownOf(createCodexMapper, items)).toContain("unknown item hologram 1")
+  })
+
+  test("[PI1] a plan is shown as it goes", () => {
+    const list = (completed: boolean) => ({ id: "t", type: "todo_list", items: [{ text: "dig", completed }] })
+    const events = [
+      { type: "item.started", item: list(false) },
+      { type: "item.updated", item: list(true) },
+    ]
+    expect(shownOf(createCodexMapper, events)).toContain('output "[ ] dig\\n\\n[x] dig')
+  })
+
+  test("[PI3] a result that is too long once it is escaped is a failed call, and its record fits", () => {
+    const events = [
+      { type: "item.started", item: { id: "c", type: "command_execution", command: "x" } },
+      {
+        type: "item.completed",
+        item: {
+          id: "c",
+          type: "command_execution",
+          status: "completed",
+          aggregated_output: "\u0001".repeat(1_000_000),
+        },
+      },
+    ]
+    const records = mapped(
+      createCodexMapper(),
+      events.map((one) => JSON.stringify(one)),
+    )
+    expect(records.every((record) => JSON.stringify(record).length < MAX_RECORD_BYTES)).toBe(true)
+    expect(callsOf(answerOf(records))[0]?.error?.code).toBe("tool_result_too_large")
+  })
+})
 
 describe("deltas and wholes", () => {
   test("[PI2] words that come in deltas and again as a whole count once, however they were cut", () => {

@@ -1,0 +1,221 @@
+/** pipe-broken.test.ts: scripts/pipe.ts against servers and people that leave it no easy way. */
+
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, describe, expect, test } from "vitest"
+
+const POLL = { timeout: 15_000, interval: 50 }
+/** Its scope is all that is read of it here. */
+const TOKEN = `x.${Buffer.from(JSON.stringify({ scope: "external" })).toString("base64url")}.x`
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean()
+})
+
+interface Server {
+  readonly url: string
+  /** The requests so far: where they went, and what came in them. */
+  readonly requests: { url: string; body: string }[]
+}
+
+/** A server that does with each request what it is told, once its head is there. */
+async function serve(answer: (request: IncomingMessage, response: ServerResponse, n: number) => void): Promise<Server> {
+  const requests: { url: string; body: string }[] = []
+  const server = createServer((request, response) => {
+    const seen = { url: request.url ?? "", body: "" }
+    requests.push(seen)
+    request.on("error", () => {})
+    request.on("data", (chunk) => {
+      if (seen.body.length < 100_000) seen.body += String(chunk)
+    })
+    answer(request, response, requests.length)
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  cleanups.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+}
+
+function say(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" })
+  response.end(JSON.stringify(body))
+}
+
+interface Piping {
+  readonly child: ChildProcess
+  readonly said: () => string
+  readonly exit: Promise<number | null>
+}
+
+function pipe(url: string, session: string, ...args: string[]): Piping {
+  const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", url, ...args], {
+    env: { ...process.env, CUECARD_TOKEN: TOKEN },
+  })
+  let said = ""
+  child.stderr?.on("data", (chunk) => {
+    said += String(chunk)
+  })
+  child.stdin?.on("error", () => {})
+  cleanups.push(() => child.kill("SIGKILL"))
+  return { child, said: () => said, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
+}
+
+/** A program that says `code` of JavaScript. */
+function program(code: string): string[] {
+  return ["--format", "codex", "--", process.execPath, "-e", code]
+}
+
+const WORDS = `let i = 0
+setInterval(() => console.log(JSON.stringify({
+  type: "item.completed", item: { id: "i" + i++, type: "agent_message", text: "word" } })), 10)`
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe("a busy session", () => {
+  test("[PI6] is asked now and then, with nothing in it, whatever the program says; Ctrl-C gives up at once", async () => {
+    const server = await serve((request, response) => {
+      request.resume().on("end", () => say(response, 409, { code: "turn_running" }))
+    })
+    const piping = pipe(server.url, "s1", ...program(WORDS))
+    await expect.poll(() => server.requests.length, POLL).toBeGreaterThan(0)
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    expect(server.requests.length).toBeLessThan(4)
+    expect(server.requests.every(({ body }) => body.trim() === "")).toBe(true)
+    piping.child.kill("SIGINT")
+    const before = Date.now()
+    expect(await piping.exit).toBe(130)
+    expect(Date.now() - before).toBeLessThan(5_000)
+    expect(server.requests.every(({ body }) => body.trim() === "")).toBe(true)
+  })
+})
+
+describe("an answer that ends early", () => {
+  test("[PI5] with megabytes waiting: the pipe says how it ended, and does not hang", async () => {
+    const server = await serve((request, response) => {
+      request.once("data", (chunk) => {
+        if (String(chunk).trim() === "") say(response, 200, {})
+        else say(response, 409, { code: "turn_ended", n: 0, status: "cancelled", reason: null })
+      })
+    })
+    const piping = pipe(server.url, "s1", "--stdin", "--format", "codex")
+    const line = `${JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(900) } })}\n`
+    // More than may wait, and standard input stays open.
+    piping.child.stdin?.write(line.repeat(20_000))
+    expect(await piping.exit, piping.said()).toBe(1)
+    expect(piping.said()).toContain("the answer is cancelled")
+  })
+
+  test("[PI4] while it is still being sent, with the line closed upon it: what was answered is learned", async () => {
+    const server = await serve((request, response, n) => {
+      const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
+      if (n === 1) return void request.resume().on("end", () => say(response, 200, {}))
+      // The body is not read: what is still written meets a closed line.
+      if (n > 2) return void request.resume().on("end", () => say(response, 409, ended))
+      request.pause()
+      say(response, 409, ended)
+      setTimeout(() => request.socket.resetAndDestroy(), 10)
+    })
+    const big = `console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(6e6) } }))
+setInterval(() => {}, 1000)`
+    const piping = pipe(server.url, "s1", ...program(big))
+    expect(await piping.exit, piping.said()).not.toBe(0)
+    expect(piping.said()).toContain("answer_too_long")
+    expect(server.requests.length).toBeLessThanOrEqual(3)
+  })
+})
+
+/** A server that takes everything, and tells so when a body is over. */
+function taking(): Promise<Server> {
+  return serve((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => {
+      body += String(chunk)
+    })
+    request.on("end", () => {
+      const lines = body.split("\n").filter((line) => line !== "")
+      const records = lines.map((line) => JSON.parse(line) as { n: number; type: string; status?: string })
+      const last = records.at(-1)
+      if (last === undefined) return say(response, 200, {})
+      const status = last.type === "output_cancelled" ? "cancelled" : (last.status ?? "running")
+      say(response, 200, { n: last.n, status, reason: null })
+    })
+  })
+}
+
+describe("the program", () => {
+  test("[PI4] is not given the token", async () => {
+    const server = await taking()
+    const told = `console.log(JSON.stringify({ type: "item.completed", item: {
+      type: "agent_message", text: "token: " + process.env.CUECARD_TOKEN } }))`
+    expect(await pipe(server.url, "s1", ...program(told)).exit).not.toBe(null)
+    expect(server.requests.map(({ body }) => body).join("")).toContain("token: undefined")
+  })
+
+  test.each([
+    ["when the terminal goes away", ["SIGHUP"]],
+    ["when Ctrl-C comes twice, though it obeys no signal", ["SIGINT", "SIGINT"]],
+  ] as const)("[PI5] leaves nothing behind %s", async (_when, signals) => {
+    const server = await taking()
+    const stubborn = `for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, () => {})
+console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "pid " + process.pid } }))
+setInterval(() => {}, 1000)`
+    const piping = pipe(server.url, "s1", ...program(stubborn))
+    const pidIn = () => Number(/pid (\d+)/.exec(server.requests.map(({ body }) => body).join(""))?.[1] ?? 0)
+    await expect.poll(pidIn, POLL).toBeGreaterThan(0)
+    for (const signal of signals) {
+      piping.child.kill(signal)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(await piping.exit).toBe(130)
+    await expect.poll(() => isAlive(pidIn()), POLL).toBe(false)
+  })
+
+  test("[PI3] may say a line of any length: it is read once, and counted where it is too long", async () => {
+    const server = await taking()
+    const long = `const piece = "x".repeat(1e6)
+process.stdout.write('{"type":"item.completed","item":"')
+let i = 0
+const go = () => i++ < 40 ? process.stdout.write(piece, go) : process.stdout.write('"}\\n', () => {
+  console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "after" } })) })
+go()`
+    const before = Date.now()
+    const piping = pipe(server.url, "s1", ...program(long))
+    expect(await piping.exit, piping.said()).not.toBe(null)
+    expect(Date.now() - before).toBeLessThan(8_000)
+    expect(piping.said()).toContain("could not be read: 1")
+    expect(server.requests.map(({ body }) => body).join("")).toContain("after")
+  })
+})
+
+describe("its arguments", () => {
+  test("[PI4] the server may stand behind a path, and a session's id is only that", async () => {
+    const server = await taking()
+    const end = 'console.log(JSON.stringify({ type: "turn.completed" }))'
+    expect(await pipe(`${server.url}/chat`, "a/../b?c", ...program(end)).exit).toBe(0)
+    expect(server.requests[0]?.url).toMatch(/^\/chat\/external\/sessions\/a%2F\.\.%2Fb%3Fc\/events\?responseId=/)
+  })
+
+  test.each([
+    ["an option that there is not", ["--sesion", "x"]],
+    ["an address that is none", ["--url", "nowhere", "--stdin", "--format", "pi"]],
+  ])("[PI6] %s is told how it is used", async (_what, args) => {
+    const piping = pipe("http://127.0.0.1:9", "s1", ...args)
+    piping.child.stdin?.end()
+    expect(await piping.exit).toBe(1)
+    expect(piping.said()).toContain("npm run pipe -- --session ID")
+    expect(piping.said()).not.toContain("    at ")
+  })
+})
