@@ -3,7 +3,7 @@
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
+import { MAX_ANSWER_CHARS, MAX_EXTERNAL_BODY_BYTES } from "../../shared/limits.ts"
 import { untilAborted } from "../../worker/session/until-aborted.ts"
 import { createFeed } from "../../worker/session/feed.ts"
 import { createPiMapper } from "../../shared/ingest/pi.ts"
@@ -158,6 +158,18 @@ describe("bounds", () => {
     const sending = await open(id, "?responseId=r1")
     await sending.send({ ...text("kept"), n: 1 })
     for (let i = 0; i < 20; i++) void sending.send("x".repeat(1024 * 1024))
+    expect(await sending.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
+    expect(textIn((await pageOf(id)).messages[0])).toBe("kept")
+  })
+})
+
+describe("a body", () => {
+  test("[EX10] of more than it may have is given up there and then, and what it said stays", async () => {
+    const id = await freshSession()
+    const sending = await open(id, "?responseId=r1")
+    await sending.send({ ...text("kept"), n: 1 })
+    const blank = `${" ".repeat(1024 * 1024 - 1)}\n`
+    for (let sent = 0; sent < MAX_EXTERNAL_BODY_BYTES; sent += blank.length) await sending.send(blank)
     expect(await sending.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
     expect(textIn((await pageOf(id)).messages[0])).toBe("kept")
   })
