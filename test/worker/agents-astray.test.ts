@@ -7,7 +7,7 @@ import type { WireMessage } from "../../shared/frame.ts"
 import { faultOfContent, headOfMessage } from "../../worker/session/accept.ts"
 import { channelOf } from "../../worker/session/ask-rows.ts"
 import { shareOf } from "../../worker/session/asking.ts"
-import { call as callRoute, refusal, tokenOf } from "./call.ts"
+import { call as callRoute, refusal, tablesOf, tokenOf } from "./call.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./follow.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -130,6 +130,18 @@ describe("what goes wrong on the way", () => {
     const token = await tokenOf("acme", "eve")
     const taken = await callRoute("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     expect(taken).toEqual(refusal(400, "field_invalid"))
+  })
+
+  test("[RT9] an agent's session that is made for one that was erased meanwhile is not kept", async () => {
+    const family = { session: "gone", agent: "general" }
+    const request = {
+      ...{ id: "ask-1", owner: CLAIMS, to: "agent-orphan", agent: "researcher", family, message: "my secret" },
+      ...{ from: { session: "gone", name: "general", call_id: "call_2_0" }, mode: "sync" as const },
+      ...{ path: ["gone"], depth: 1, budget: 1 },
+    }
+    expect(await sessionOf("agent-orphan").ask(request)).toEqual({ ok: false, fault: "agent_failed" })
+    expect(await tablesOf(sessionOf("agent-orphan"))).toEqual([])
+    expect(await tablesOf(sessionOf("gone"))).toEqual([])
   })
 
   test("[AG4] a person is not kept waiting by what agents say", async () => {
