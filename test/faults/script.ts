@@ -21,13 +21,18 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
 }
 
 function toolCall(chance: Chance, key: string): Event {
-  switch (chance.int(6)) {
+  switch (chance.int(7)) {
     case 0:
       return call("probe_stream", { lines: chance.between(3, 20), ms: 5 })
     case 1:
       return call("probe_slow", { ms: chance.between(5, 200) })
     case 2:
       return call("probe_fail", { how: chance.pick(["throw", "error"]) })
+    case 3: {
+      // Another object, which is killed along, and is asked again.
+      const steps = [[call("probe_slow", { ms: chance.between(5, 150) })], speech(chance, `${key}-there`)]
+      return call("agents_message", { agent: "researcher", message: `/script ${JSON.stringify(steps)}` })
+    }
     default:
       // The effect is what must happen at most once, so it is what is tried most.
       return call("probe_effect", { key, ms: chance.between(0, 150) })
