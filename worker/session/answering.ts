@@ -11,13 +11,10 @@ import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../s
 import { MAX_AGENT_REPLY_CHARS, MAX_QUEUED } from "../../shared/limits.ts"
 import { stripSpans } from "../../shared/mark.ts"
 import { contentOf, isEnded, type Message } from "../../shared/message.ts"
-import type { Env } from "../env.ts"
 import { faultOfContent } from "./accept.ts"
 import type { Begun } from "./ask-rows.ts"
-import { type AskReply, type AskRequest, agentMessage } from "./asking.ts"
-import type { SessionRow } from "./rows.ts"
+import { type AskingHost, type AskReply, type AskRequest, agentMessage } from "./asking.ts"
 import type { Store } from "./store.ts"
-import type { Turns } from "./turn.ts"
 
 export interface Answering {
   /** Takes a question; the same again has no effect. Errors: `agent_loop`, `agent_busy`, `agent_failed`. */
@@ -30,17 +27,9 @@ export interface Answering {
   giveUp(): Promise<void>
 }
 
-export interface AnsweringHost {
-  readonly env: Env
-  readonly store: Store
-  readonly session: SessionRow
-  readonly name: () => string
-  readonly maxTokens: () => number
-  readonly turns: () => Turns
-  readonly now: () => number
+export interface AnsweringHost extends AskingHost {
   /** Sessions for whose answer the turn that runs here waits. */
   readonly waitsFor: () => string[]
-  readonly log: (event: string, detail: Record<string, unknown>) => void
 }
 
 /** Most sessions that are looked at to find out whether agents would wait for each other in a circle. */
