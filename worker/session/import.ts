@@ -208,7 +208,8 @@ function complete({ staging, store }: ImportHost): boolean {
   store.atomically(() => {
     let clock = 0
     for (const part of staging.parts().keys()) clock = staging.setTimes(part, clock)
-    const told = { records, skipped: sum("skipped"), bad, sources }
+    const isPlaced = tallies.some((tally) => tally.isPlaced)
+    const told = { records, skipped: sum("skipped"), bad, sources, isPlaced }
     staging.setState({ step: "folding", ...told, isSealed: null, tip: null, title: "" })
   })
   return true

@@ -64,7 +64,8 @@ export async function stagePart(
     if (error instanceof Unreadable) return fail(error.fault)
     throw error
   }
-  return succeed({ ...tally.told(), records: rows.records(), source: await digestOf(source) })
+  const [records, isPlaced] = [rows.records(), rows.isPlaced()]
+  return succeed({ ...tally.told(), records, isPlaced, source: await digestOf(source) })
 }
 
 /** Counts what could not be used, and keeps the first of them. */
@@ -86,6 +87,7 @@ function createTally(part: number | null) {
 function createRows(staging: Staging, atomically: (write: () => void) => void, part: number) {
   let [rows, records, chars] = [0, 0, 0]
   let clock = part === 1 ? 0 : TIME_UNKNOWN
+  let isPlaced = false
   let batch: (readonly [i: number, at: number, line: string])[] = []
   const flush = (): void => {
     const full = batch
@@ -99,9 +101,11 @@ function createRows(staging: Staging, atomically: (write: () => void) => void, p
   return {
     flush,
     records: () => records,
+    isPlaced: () => isPlaced,
     add({ record, json }: ReadRecord): void {
       rows += 1
       if (record.type !== "signature") records += 1
+      isPlaced ||= "pos" in record
       clock = timeOf(record) ?? clock
       const line = vouchedIn(json)
       batch.push([rows, clock, line])

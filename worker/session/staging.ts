@@ -15,6 +15,8 @@ export interface Tally {
   readonly skipped: number
   /** The first MAX_BAD_LINES of them. */
   readonly bad: readonly BadLine[]
+  /** It says where its messages stand, as ours do. */
+  readonly isPlaced: boolean
   /** What it is known by; empty where nothing of it can be used. */
   readonly source: string
 }
