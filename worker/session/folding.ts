@@ -11,7 +11,7 @@ import { MAX_ID_CHARS, MAX_RECORD_POS, MAX_TITLE_CHARS } from "../../shared/limi
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
 import { createPartWriter, createRecorder } from "./record.ts"
 import { versionPlace } from "./rows.ts"
-import { createSeal, vouchedIn } from "./seal.ts"
+import { createDigest, createSeal, vouchedIn } from "./seal.ts"
 import { type Folding, PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
 import type { Store } from "./store.ts"
 
@@ -58,6 +58,17 @@ export async function lookAtSeal({ staging, key }: FoldingHost, staged: Staged):
   const { value: _, ...head } = json as { readonly value?: unknown }
   seal.add([vouchedIn(head)])
   return { ...told, isSealed: (await seal.value(await key())) === value }
+}
+
+/** What all parts of a file are known by where it comes whole. Cost: linear; the memory of one batch. */
+export async function sourceOfAll({ staging }: FoldingHost): Promise<string> {
+  const digest = createDigest()
+  const breathe = createBreath()
+  for (let lines = staging.nextOfFile(0); lines.length > 0; lines = staging.nextOfFile(lines.at(-1)?.n ?? 0)) {
+    digest.add(lines.map(({ line }) => line))
+    await breathe()
+  }
+  return await digest.name()
 }
 
 /** What folding came to beside the transcript: results and words that came too late to change anything. */
