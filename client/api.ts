@@ -30,7 +30,7 @@ export interface Api {
 
 /** How far the server is with a file. */
 export interface ImportProgress {
-  readonly state: "none" | "staging" | "folding" | "done"
+  readonly state: "none" | "staging" | "folding" | "done" | "failed"
   readonly records: number
   readonly folded: number
 }

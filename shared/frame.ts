@@ -120,8 +120,8 @@ export interface BadLine {
 
 /** How the import of a session stands: `GET /v1/sessions/:id/import`, and the answer to every upload. */
 export interface ImportProgress {
-  /** `staging`: the file comes in; `folding`: it becomes the transcript, also if nobody waits; `done`: all of it is there. */
-  readonly state: "none" | "staging" | "folding" | "done"
+  /** `staging`: the file comes in; `folding`: it becomes the transcript, also if nobody waits; `done`: all of it is there; `failed`: it cannot be folded, nothing of it is kept. */
+  readonly state: "none" | "staging" | "folding" | "done" | "failed"
   /** Records that have come in, and how many of them are in the transcript. */
   readonly records: number
   readonly folded: number

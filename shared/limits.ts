@@ -247,6 +247,9 @@ export const MAX_EXTERNAL_CALLS = 1_000
 /** Results and output of one answer from outside, in UTF-16 code units: it is read whole. Later ones fail. SPEC EX10. */
 export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 
+/** Highest position, and number of a version, that a record may name: far more than a session can have, and still exact after it. */
+export const MAX_RECORD_POS = 2 ** 40
+
 /** Highest number of a step that a record may name: each one before it is counted. */
 export const MAX_RECORD_STEP = 10_000
 

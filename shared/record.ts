@@ -11,7 +11,7 @@ import * as v from "valibot"
 import { resultData } from "./cue.ts"
 import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { MAX_RECORD_STEP } from "./limits.ts"
+import { MAX_RECORD_POS, MAX_RECORD_STEP } from "./limits.ts"
 import { contentOf, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
@@ -29,13 +29,15 @@ const common = {
   n: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 }
 
+const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RECORD_POS))
+
 /** Where a message of ours stands: its position never changes, and versions stand under the same parent. */
 const place = {
-  pos: v.optional(v.number()),
-  parent: v.optional(v.nullable(v.number())),
-  version: v.optional(v.number()),
+  pos: v.optional(positionSchema),
+  parent: v.optional(v.nullable(positionSchema)),
+  version: v.optional(positionSchema),
   /** Where the path below it ended when another version took its place. */
-  tip: v.optional(v.number()),
+  tip: v.optional(positionSchema),
 }
 
 /** The other agent, and the exchange with it. */
@@ -119,7 +121,7 @@ const recordSchema = v.variant("type", [
   /** The last line of an export: where its active path ends, and who vouches for all before it. */
   v.object({
     ...{ type: v.literal("signature"), ...common },
-    tip: v.nullable(v.number()),
+    tip: v.nullable(positionSchema),
     title: v.string(),
     records: v.number(),
     algorithm: v.literal("HMAC-SHA256"),

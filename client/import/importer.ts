@@ -167,6 +167,7 @@ export class Importer {
     })
     if (progress === undefined) return true
     if (progress === null || progress.state === "none" || progress.state === "done") return false
+    if (progress.state === "failed") throw new Refused("This file could not be read to its end. Nothing of it is kept.")
     if (progress.state === "folding") {
       this.stage.value = { at: "folding", folded: progress.folded, of: progress.records }
     }

@@ -101,7 +101,7 @@ describe("our own export", () => {
         staging.add(1, n + 1, Date.parse(record.timestamp), line)
       })
       const { tip } = JSON.parse(records.at(-1) ?? "")
-      const told = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"] }
+      const told = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"], isPlaced: true }
       staging.setState({ step: "folding", ...told, isSealed: true, tip, title: "" })
     })
     await evictDurableObject(sessionOf(there))

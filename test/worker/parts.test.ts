@@ -218,7 +218,7 @@ describe("how far it is", () => {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const staging = createStaging(storage.sql)
       for (let n = 1; n <= count; n++) staging.add(1, n, n, JSON.stringify(WORDS(n)))
-      const told = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "" }
+      const told = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...told, isSealed: false })
     })
     // Evicted again and again while it folds.

@@ -1,17 +1,17 @@
 /**
  * folding.ts: staged rows become the transcript of a session that has none.
  *
- * staged rows → (seal) → (time, then file order) → ASSEMBLE → one transaction a turn → store
+ * staged rows → (seal) → (time, then file order; ours: file order) → ASSEMBLE → one transaction a turn → store
  * A turn, and how far folding is, change in one write, so that it goes on there after any restart.
  */
 
 import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
 import { parseJson } from "../../shared/frame.ts"
-import { MAX_ID_CHARS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { MAX_ID_CHARS, MAX_RECORD_POS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
 import { createPartWriter, createRecorder } from "./record.ts"
 import { versionPlace } from "./rows.ts"
-import { createSeal, vouchedIn } from "./seal.ts"
+import { createDigest, createSeal, vouchedIn } from "./seal.ts"
 import { type Folding, PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
 import type { Store } from "./store.ts"
 
@@ -46,7 +46,8 @@ export async function lookAtSeal({ staging, key }: FoldingHost, staged: Staged):
   const signature = parseRecord(json)
   if (last === null || !signature.ok || signature.value.type !== "signature") return { ...staged, isSealed: false }
   const { tip, value, title } = signature.value
-  const told = { ...staged, tip, title: title.slice(0, MAX_TITLE_CHARS).toWellFormed() }
+  // A position says nothing where the file does not say what stands at it.
+  const told = { ...staged, tip: staged.isPlaced ? tip : null, title: title.slice(0, MAX_TITLE_CHARS).toWellFormed() }
   if (staged.skipped > 0) return { ...told, isSealed: false }
   const seal = createSeal()
   const breathe = createBreath()
@@ -57,6 +58,17 @@ export async function lookAtSeal({ staging, key }: FoldingHost, staged: Staged):
   const { value: _, ...head } = json as { readonly value?: unknown }
   seal.add([vouchedIn(head)])
   return { ...told, isSealed: (await seal.value(await key())) === value }
+}
+
+/** What all parts of a file are known by where it comes whole. Cost: linear; the memory of one batch. */
+export async function sourceOfAll({ staging }: FoldingHost): Promise<string> {
+  const digest = createDigest()
+  const breathe = createBreath()
+  for (let lines = staging.nextOfFile(0); lines.length > 0; lines = staging.nextOfFile(lines.at(-1)?.n ?? 0)) {
+    digest.add(lines.map(({ line }) => line))
+    await breathe()
+  }
+  return await digest.name()
 }
 
 /** What folding came to beside the transcript: results and words that came too late to change anything. */
@@ -87,7 +99,9 @@ export async function foldStaged(host: FoldingHost, staged: Staged): Promise<Fol
     })
     place = at
   }
-  for (let lines = staging.next(last); lines.length > 0; lines = staging.next(last)) {
+  // What says where it stands is read as it stands there: a question that waited is older than the answer before it.
+  const next = (): StagedLine[] => (staged.isPlaced ? staging.nextOfFile(last.n) : staging.next(last))
+  for (let lines = next(); lines.length > 0; lines = next()) {
     for (const line of lines) {
       const record = recordIn(line)
       const done = record === null ? [] : assembler.take(record, numberOf(line.n))
@@ -142,21 +156,28 @@ function createTranscriptWriter({ store, nextSeq }: FoldingHost, isSealed: boole
     recorder.flush()
     return lost
   }
-  const addVersion = (pos: number, parent: number | null, { version, role }: Assembled["message"]): void => {
+  /** In which place it is a version beside others, and its number: the next that is free, whatever its file says. */
+  const versionOf = (pos: number, parent: number | null, { version, role }: Assembled["message"]) => {
     const place = versionPlace(parent, role)
     if (version > 1) firsts ??= store.firstVersions()
     const first = firsts?.get(place)
     if (first === undefined) firsts?.set(place, pos)
-    else if (version > 1) store.addVersion(parent, first, version, pos)
+    return first === undefined || version === 1 ? null : { first, n: store.countVersions(parent) + 1 }
+  }
+  /** What it was said under may be a line that could not be used: then what is here is not to be lost behind it. */
+  const parentFor = (under: number | null, pos: number): number | null => {
+    if (under === null || under === path) return under
+    return under < pos && store.isAt(under) ? under : path
   }
   const insert = ({ message, pos: told, parent: under, tip }: Assembled): void => {
     // As its file says, if that fits behind what is here; else after the newest of the path.
-    const isTold = told !== null && told > newest && under !== undefined
+    const isTold = told !== null && told > newest && told <= MAX_RECORD_POS / 2 && under !== undefined
     const pos = isTold ? told : newest + 1
-    const parent = !isTold ? path : under !== null && under < told ? under : null
+    const parent = isTold ? parentFor(under, pos) : path
     const seq = nextSeq()
     const origin = message.role === "user" ? null : isSealed ? message.origin : "import"
-    const stored = { pos, parent, seq, deadline: null, message: { ...message, origin } }
+    const version = versionOf(pos, parent, message)
+    const stored = { pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } }
     try {
       store.insertMessage(stored, true)
     } catch (error) {
@@ -171,7 +192,7 @@ function createTranscriptWriter({ store, nextSeq }: FoldingHost, isSealed: boole
     for (const [at, part] of message.parts.entries()) {
       write(seq, at, part, undefined, part.type === "tool_call" ? "" : part.text)
     }
-    addVersion(pos, parent, message)
+    if (version !== null) store.addVersion(parent, version.first, version.n, pos)
     if (tip !== null) store.leaveVersion(pos, tip)
   }
   return {

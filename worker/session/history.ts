@@ -43,7 +43,11 @@ export function pageJson(store: Store, epoch: string, seq: number, query: PageQu
   let oldest: number | null = query.before ?? null
   for (let count = 0; next !== null && count < query.limit; count++) {
     const stored = store.at(next)
-    if (stored === null) break
+    if (stored === null) {
+      // Nothing stands there: no page is before this one.
+      next = null
+      break
+    }
     const text = JSON.stringify(messageToWire(stored.message))
     bytes += utf8Bytes(text)
     if (count > 0 && bytes > MAX_PAGE_BYTES) break

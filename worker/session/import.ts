@@ -11,10 +11,13 @@ import type { ImportAnswer, ImportProgress } from "../../shared/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import type { Times } from "../times.ts"
 import { Erased } from "./erase.ts"
-import { foldStaged, type FoldingHost, lookAtSeal } from "./folding.ts"
+import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./folding.ts"
 import { sourceIn, stagePart } from "./stage.ts"
 import type { Staged } from "./staging.ts"
 import type { Turns } from "./turn.ts"
+
+/** Failures of one turn after which a file is given up: over minutes, since the alarm tries again each time. */
+export const MAX_FOLDING_TRIES = 8
 
 /** Which part of how many; a file that comes whole is the only part of one. */
 export interface PartOf {
@@ -29,8 +32,8 @@ export interface ImportHost extends FoldingHost {
   readonly armAlarm: () => void
   /** Begins what waits. */
   readonly goOn: () => void
-  /** All of it is in the rows: every client is to read them. */
-  readonly onFolded: (staged: Staged) => Promise<void>
+  /** Another transcript stands in the rows, all of a file or nothing of it: every client is to read them. */
+  readonly onFolded: (staged: Pick<Staged, "tip" | "title">) => Promise<void>
   readonly log: (event: string, detail: Record<string, unknown>) => void
 }
 
@@ -73,16 +76,22 @@ export function createImporter(host: ImportHost): Importer {
       })
     return folding
   }
-  const failed = (error: unknown): void => {
+  const failed = async (error: unknown): Promise<void> => {
     if (error instanceof Erased) return
-    // Its rows are as they were: the alarm goes on with them.
     host.log("import_error", { message: error instanceof Error ? error.message : "unknown" })
-    host.armAlarm()
+    try {
+      // Its rows are as they were: the alarm goes on with them.
+      if (isToGoOn(host)) return host.armAlarm()
+    } catch {
+      return host.armAlarm()
+    }
+    // What failed after all of it was there, and what fails each time, keeps nobody waiting.
+    await hold.end()
   }
   /** Why this part cannot be taken now; null where it can. */
   const refuse = ({ part, of }: PartOf): Result<never> | null => {
     const state = staging.state()
-    if (state === null && !hold.isOn()) {
+    if ((state === null || state.step === "failed") && !hold.isOn()) {
       if (store.newestPos() > 0) return fail({ reason: "session_begun" })
       return host.turns.isActive() ? fail({ reason: "turn_running" }) : null
     }
@@ -94,7 +103,9 @@ export function createImporter(host: ImportHost): Importer {
     const state = staging.state()
     if (state === null) return NOTHING
     if (state.step === "staging") return stagingProgress(host, state.of, incoming)
-    const { step, records, bad, skipped, isSealed } = state
+    const { step, records, bad, skipped } = state
+    if (step === "failed") return { state: step, records, folded: 0, bad, skipped, isSealed: false }
+    const { isSealed } = state
     const folded = step === "done" ? records : staging.folding().folded
     return { state: step, records, folded, bad, skipped, isSealed: isSealed === true }
   }
@@ -122,7 +133,9 @@ export function createImporter(host: ImportHost): Importer {
     progress,
     async take(place, body) {
       const known = staging.state()
-      if (known !== null && known.step !== "staging") return await recognise(host, known, place, body, answer)
+      if (known?.step === "folding" || known?.step === "done") {
+        return await recognise(host, known, place, body, answer)
+      }
       const refused = refuse(place)
       if (refused !== null) {
         await body.cancel().catch(() => {})
@@ -138,7 +151,7 @@ export function createImporter(host: ImportHost): Importer {
     },
     async wake() {
       const state = staging.state()
-      if (state === null || state.step === "done") return
+      if (state === null || state.step === "done" || state.step === "failed") return
       hold.begin()
       if (state.step !== "staging") return await fold()
       // One that came whole is lost with the process that took it; of several parts the others may still come.
@@ -208,7 +221,8 @@ function complete({ staging, store }: ImportHost): boolean {
   store.atomically(() => {
     let clock = 0
     for (const part of staging.parts().keys()) clock = staging.setTimes(part, clock)
-    const told = { records, skipped: sum("skipped"), bad, sources }
+    const isPlaced = tallies.some((tally) => tally.isPlaced)
+    const told = { records, skipped: sum("skipped"), bad, sources, isPlaced }
     staging.setState({ step: "folding", ...told, isSealed: null, tip: null, title: "" })
   })
   return true
@@ -221,7 +235,8 @@ async function foldAll(host: ImportHost): Promise<void> {
   let state = staging.state()
   if (state?.step !== "folding") return
   if (state.isSealed === null) {
-    state = await lookAtSeal(host, state)
+    const source = state.sources.length === 1 ? state.sources[0] : await sourceOfAll(host)
+    state = { ...(await lookAtSeal(host, state)), ...(source === undefined ? {} : { source }) }
     staging.setState(state)
   }
   const { drift } = await foldStaged(host, state)
@@ -235,7 +250,28 @@ async function foldAll(host: ImportHost): Promise<void> {
   await host.onFolded(done)
 }
 
-/** A file for a session that was begun from one: the same again adds nothing; its first record is enough to know it. */
+/** Counts a failure of folding. False: all of it is there, or it failed so often that nothing of it is kept. */
+function isToGoOn({ staging, store, nextSeq, onFolded, log }: ImportHost): boolean {
+  const state = staging.state()
+  if (state?.step !== "folding") return false
+  const at = staging.folding().n
+  const count = state.tries?.at === at ? state.tries.count + 1 : 1
+  if (count < MAX_FOLDING_TRIES) {
+    staging.setState({ ...state, tries: { at, count } })
+    return true
+  }
+  const { records, skipped, bad } = state
+  store.atomically(() => {
+    staging.undo(nextSeq())
+    staging.clear()
+    staging.setState({ step: "failed", records, skipped, bad })
+  })
+  log("import_failed", { records })
+  void onFolded({ tip: null, title: "" })
+  return false
+}
+
+/** A file for a session that was begun from one: the same again adds nothing. */
 async function recognise(
   { times }: ImportHost,
   known: Staged,
@@ -243,10 +279,11 @@ async function recognise(
   body: ReadableStream<Uint8Array>,
   answer: (duplicate: boolean) => Result<ImportAnswer>,
 ): Promise<Result<ImportAnswer>> {
-  const source = await sourceIn(body, times.importIdleMs)
+  const source = await sourceIn(body, part, times.importIdleMs)
   if (!source.ok) return source
-  // A file that came whole may come again in parts, and the other way round: by its first part it is known all the same.
-  const isSame = known.sources[part - 1] === source.value && (part === 1 || known.sources.length === of)
+  const whole = known.sources.length === 1 ? known.sources[0] : known.source
+  const isCutSo = known.sources.length === of && known.sources[part - 1] === source.value
+  const isSame = of === 1 ? whole === source.value : isCutSo
   return isSame ? answer(true) : fail({ reason: "session_begun" })
 }
 

@@ -152,7 +152,9 @@ function answerAgain(
   // What took too many steps would be over at once if it kept them.
   const steps = type === "retry" && message.reason !== "step_limit" ? finishedSteps(message) : 0
   const kept = message.parts.filter((part) => part.step <= steps)
-  const head = { id, exchange_id, agent, version, versions: version, ...(type === "retry" ? { summary } : {}) }
+  // What is kept of an imported answer is vouched for by nobody still (law 4).
+  const origin = kept.length > 0 ? message.origin : null
+  const head = { id, exchange_id, agent, origin, version, versions: version, ...(type === "retry" ? { summary } : {}) }
   const answer = emptyAnswer(host, { pos, parent }, { ...head, parts: kept, step: Math.max(steps, 0) })
   store.insertMessage(answer)
   if (kept.length > 0) store.copySteps(from, pos, steps, answer.seq)

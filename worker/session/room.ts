@@ -115,9 +115,12 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     // Another transcript stands here now: every client reads it.
     async onFolded({ tip, title }) {
       const next = nanoid()
-      store.setPath(next, tip)
+      // Any file may say where its path ends: it ends there only if something stands there.
+      store.setPath(next, tip !== null && store.isAt(tip) ? tip : null)
       setEpoch(next)
-      if (title !== "" && store.session()?.title === "") await rename(title)
+      if (title === "" || store.session()?.title !== "") return
+      // The list of sessions may be away: then it is called by its first words.
+      await rename(title).catch(() => log("import_untitled", {}))
     },
   })
   return {

@@ -17,20 +17,38 @@ export function vouchedIn(record: object): string {
   return JSON.stringify(vouched)
 }
 
-/** Cost: linear; the memory of the records that are added at once. */
-export function createSeal(): Seal {
+export type Digest = ReturnType<typeof createDigest>
+
+/** SHA-256 of records, one a line. Cost: linear; the memory of the records that are added at once. */
+export function createDigest() {
   const digest = new crypto.DigestStream("SHA-256")
   const writer = digest.getWriter()
   const encoder = new TextEncoder()
   return {
-    add(vouched) {
+    add(vouched: readonly string[]): void {
       if (vouched.length === 0) return
       // What cannot be hashed is found when the value is asked for.
       writer.write(encoder.encode(`${vouched.join("\n")}\n`)).catch(() => {})
     },
-    async value(key) {
+    /** It takes no more then. */
+    async value(): Promise<ArrayBuffer> {
       await writer.close()
-      const mac = await crypto.subtle.sign("HMAC", key, await digest.digest)
+      return await digest.digest
+    },
+    /** What a file is known by, in 32 hexadecimal digits. */
+    async name(): Promise<string> {
+      const bytes = new Uint8Array(await this.value()).subarray(0, 16)
+      return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+    },
+  }
+}
+
+export function createSeal(): Seal {
+  const digest = createDigest()
+  return {
+    add: digest.add,
+    async value(key) {
+      const mac = await crypto.subtle.sign("HMAC", key, await digest.value())
       return base64Url(new Uint8Array(mac))
     },
   }

@@ -12,7 +12,7 @@ import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
 import { linesIn, Unreadable } from "./lines.ts"
 import type { Line } from "./splitter.ts"
-import { vouchedIn } from "./seal.ts"
+import { createDigest, vouchedIn } from "./seal.ts"
 import { BATCH_CHARS, BATCH_ROWS, type Staging, type Tally, TIME_UNKNOWN } from "./staging.ts"
 
 export interface Upload {
@@ -42,15 +42,14 @@ export async function stagePart(
   const tally = createTally(of > 1 ? part : null)
   const reader = createReader(part)
   const rows = createRows(staging, atomically, part)
-  let source = ""
+  const digest = createDigest()
   const take = (read: Iterable<Numbered>): void => {
+    const lines: string[] = []
     for (const { n, read: one } of read) {
-      if (!one.ok) tally.miss(n, one.fault)
-      else if (source === "") {
-        source = sourceOf(one.value.json)
-        rows.add(one.value)
-      } else rows.add(one.value)
+      if (one.ok) lines.push(rows.add(one.value))
+      else tally.miss(n, one.fault)
     }
+    digest.add(lines)
   }
   try {
     for await (const lines of linesIn(upload.body, upload.idleMs)) {
@@ -64,7 +63,9 @@ export async function stagePart(
     if (error instanceof Unreadable) return fail(error.fault)
     throw error
   }
-  return succeed({ ...tally.told(), records: rows.records(), source: await digestOf(source) })
+  const [records, isPlaced] = [rows.records(), rows.isPlaced()]
+  const name = await digest.name()
+  return succeed({ ...tally.told(), records, isPlaced, source: rows.isEmpty() ? "" : name })
 }
 
 /** Counts what could not be used, and keeps the first of them. */
@@ -86,6 +87,7 @@ function createTally(part: number | null) {
 function createRows(staging: Staging, atomically: (write: () => void) => void, part: number) {
   let [rows, records, chars] = [0, 0, 0]
   let clock = part === 1 ? 0 : TIME_UNKNOWN
+  let isPlaced = false
   let batch: (readonly [i: number, at: number, line: string])[] = []
   const flush = (): void => {
     const full = batch
@@ -99,14 +101,19 @@ function createRows(staging: Staging, atomically: (write: () => void) => void, p
   return {
     flush,
     records: () => records,
-    add({ record, json }: ReadRecord): void {
+    isPlaced: () => isPlaced,
+    isEmpty: () => rows === 0,
+    /** The row's text. */
+    add({ record, json }: ReadRecord): string {
       rows += 1
       if (record.type !== "signature") records += 1
+      isPlaced ||= "pos" in record
       clock = timeOf(record) ?? clock
       const line = vouchedIn(json)
       batch.push([rows, clock, line])
       chars += line.length
       if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) flush()
+      return line
     },
   }
 }
@@ -170,39 +177,37 @@ function* readValue(n: number, value: unknown, part: number): Generator<Numbered
   }
 }
 
-/** What a part is known by: its first record, whichever session it came from. */
-function sourceOf(json: object): string {
-  return vouchedIn(json)
-}
-
-async function digestOf(source: string): Promise<string> {
-  if (source === "") return ""
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(source))
-  return Array.from(new Uint8Array(digest).subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("")
-}
-
 function timeOf({ timestamp }: StreamRecord): number | null {
   const time = Date.parse(timestamp ?? "")
   return Number.isNaN(time) ? null : time
 }
 
 /**
- * What a file is known by, without staging it: its first record is enough.
+ * What a part is known by, whichever session it came from, without staging it: all that can be used of it.
  *
  * Errors  `import_empty` where nothing of it can be used, and those of an upload that cannot be read.
+ * Cost    as staging it, but for the writes.
  */
-export async function sourceIn(body: ReadableStream<Uint8Array>, idleMs: number): Promise<Result<string>> {
-  const reader = createReader(1)
+export async function sourceIn(
+  body: ReadableStream<Uint8Array>,
+  part: number,
+  idleMs: number,
+): Promise<Result<string>> {
+  const reader = createReader(part)
+  const digest = createDigest()
+  let records = 0
+  const take = (read: Iterable<Numbered>): void => {
+    const lines: string[] = []
+    for (const { read: one } of read) if (one.ok) lines.push(vouchedIn(one.value.json))
+    records += lines.length
+    digest.add(lines)
+  }
   try {
-    for await (const lines of linesIn(body, idleMs)) {
-      for (const line of lines) {
-        for (const { read } of reader.take(line)) if (read.ok) return succeed(await digestOf(sourceOf(read.value.json)))
-      }
-    }
+    for await (const lines of linesIn(body, idleMs)) for (const line of lines) take(reader.take(line))
+    take(reader.end())
   } catch (error) {
     if (error instanceof Unreadable) return fail(error.fault)
     throw error
   }
-  for (const { read } of reader.end()) if (read.ok) return succeed(await digestOf(sourceOf(read.value.json)))
-  return fail({ reason: "import_empty" })
+  return records === 0 ? fail({ reason: "import_empty" }) : succeed(await digest.name())
 }

@@ -15,6 +15,8 @@ export interface Tally {
   readonly skipped: number
   /** The first MAX_BAD_LINES of them. */
   readonly bad: readonly BadLine[]
+  /** It says where its messages stand, as ours do. */
+  readonly isPlaced: boolean
   /** What it is known by; empty where nothing of it can be used. */
   readonly source: string
 }
@@ -28,12 +30,18 @@ export type ImportState =
       readonly touched: number
     }
   | Staged
+  /** It could not be folded, and nothing of it is kept. */
+  | (Pick<Tally, "records" | "skipped" | "bad"> & { readonly step: "failed" })
 
 /** All of a file is here. */
 export interface Staged extends Omit<Tally, "source"> {
   readonly step: "folding" | "done"
   /** What its parts are known by: the same again adds nothing, another is refused. */
   readonly sources: readonly string[]
+  /** What a file in parts is known by where it comes whole. */
+  readonly source?: string
+  /** How often folding failed since the row `at` was folded, one time after the other. */
+  readonly tries?: { readonly at: number; readonly count: number }
   /** Its seal is ours: cards are shown as they were. Null: not looked at yet. */
   readonly isSealed: boolean | null
   /** Where its active path ended; null: at its newest message. */
@@ -85,6 +93,12 @@ export function createStaging(sql: Sql) {
       sql.exec("DELETE FROM staged")
       sql.exec("DELETE FROM staged_part")
       sql.exec("DELETE FROM folding")
+    },
+    /** Takes back what was folded: nothing else stands in a session that a file is folded into. */
+    undo(seq: number): void {
+      for (const table of ["transcript", "leaf", "tool_calls", "version", "late"]) sql.exec(`DELETE FROM ${table}`)
+      // Numbers that were given are not given again.
+      sql.exec("UPDATE session SET tip = NULL, late_seq = ?", seq)
     },
     /** In reading order: by time, then as the file has them. */
     next: (after: Pick<StagedLine, "at" | "n">): StagedLine[] =>

@@ -145,6 +145,10 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       return climbs.leads(this.tip() ?? 0, pos)
     },
 
+    isAt(pos: number): boolean {
+      return first("SELECT 1 FROM transcript WHERE pos = ?", pos) !== null
+    },
+
     at(pos: number): StoredMessage | null {
       const row = first("SELECT * FROM transcript WHERE pos = ?", pos)
       return row === null ? null : storedOf(row)
@@ -258,7 +262,8 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
     /** Where the path ended when this version was left, or the version itself; null where there is none. */
     tipOfVersion(parent: number | null, n: number): number | null {
       const row = first(
-        "SELECT t.pos, t.tip FROM version v JOIN transcript t ON t.pos = v.pos WHERE v.parent = ? AND v.n = ?",
+        `SELECT t.pos, (SELECT e.pos FROM transcript e WHERE e.pos = t.tip) AS tip
+         FROM version v JOIN transcript t ON t.pos = v.pos WHERE v.parent = ? AND v.n = ?`,
         ...[parent ?? 0, n],
       )
       return row === null ? null : (numberOrNull(row["tip"]) ?? Number(row["pos"]))

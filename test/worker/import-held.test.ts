@@ -1,0 +1,126 @@
+/** import-held.test.ts: files that cannot be folded, or are known again: nobody is kept waiting, nothing is taken for another. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_FOLDING_TRIES } from "../../worker/session/import.ts"
+import { openRoom } from "../../worker/session/room.ts"
+import type { Sockets } from "../../worker/session/sockets.ts"
+import { createStaging } from "../../worker/session/staging.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { freshSession as fresh, rowsIn } from "./follow.ts"
+
+const freshSession = (): Promise<string> => fresh("held")
+
+function streamOf(text: string): ReadableStream<Uint8Array> {
+  const body = new Response(text).body
+  if (body === null) throw new Error("no body")
+  return body
+}
+
+async function take(id: string, text: string, part = 1, of = 1) {
+  return await sessionOf(id).import(CLAIMS, streamOf(text), { part, of })
+}
+
+const lines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
+const user = (more: object): object => ({ type: "user_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
+const answer = (more: object): object => ({ type: "assistant_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
+
+describe("what cannot be folded", () => {
+  test("[RE10] a position that is none is told as a bad line, and holds nothing", async () => {
+    for (const pos of [1.5, 1e300, 2 ** 53, 0, -1]) {
+      const id = await freshSession()
+      const file = lines(
+        user({ text: "x", responseId: "u", pos, parent: null }),
+        answer({ text: "y", responseId: "a" }),
+      )
+      expect(await take(id, file)).toMatchObject({
+        ok: true,
+        value: { state: "done", skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
+      })
+      expect((await pageOf(id)).messages.map((one) => one.id)).toEqual(["a"])
+    }
+  })
+
+  test("[VE2] two versions of one number are two versions", async () => {
+    const id = await freshSession()
+    const file = lines(
+      user({ text: "x", responseId: "u", pos: 1, parent: null }),
+      answer({ text: "1", responseId: "a1", pos: 2, parent: 1 }),
+      answer({ text: "2", responseId: "a2", pos: 3, parent: 1, version: 2 }),
+      answer({ text: "3", responseId: "a3", pos: 4, parent: 1, version: 2 }),
+    )
+    expect(await take(id, file)).toMatchObject({ ok: true, value: { state: "done" } })
+    expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
+  })
+
+  test("[RE21] a turn that fails each time is given up: nothing is kept, it is told, and what waited begins", async () => {
+    const id = await freshSession()
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
+        BEGIN SELECT RAISE(ABORT, 'poison'); END`)
+      const staging = createStaging(storage.sql)
+      for (const [n, text] of ["fine", "poison"].entries()) staging.add(1, n + 1, n, JSON.stringify(user({ text })))
+      const told = { records: 2, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
+      staging.setState({ step: "folding", ...told, isSealed: false })
+    })
+    await evictDurableObject(sessionOf(id))
+    const state = async () => {
+      const progress = await sessionOf(id).importProgress(CLAIMS)
+      return progress.ok ? progress.value.state : progress.fault.reason
+    }
+    await expect.poll(async () => (await pageOf(id)).messages.length).toBe(1)
+    const client = await connect(id)
+    client.say({ type: "send", id: "q1", content: "/say at last" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
+    for (let i = 0; i < MAX_FOLDING_TRIES && (await state()) === "folding"; i++) {
+      await runDurableObjectAlarm(sessionOf(id))
+    }
+    expect(await state()).toBe("failed")
+    await expect
+      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .toEqual(["/say at last", "at last"])
+    expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, version: 0 })
+  })
+
+  test("[RE6] a list of sessions that is away when all is folded keeps nobody waiting", async () => {
+    const id = await freshSession()
+    const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
+    await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
+      let begun = 0
+      const room = openRoom({
+        ...{ storage, env, armAlarm() {}, goOn: () => void (begun += 1) },
+        sockets: { renew() {} } as unknown as Sockets,
+        rename: () => Promise.reject(new Error("away")),
+      })
+      const file = lines(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
+      expect(await room?.importer.take({ part: 1, of: 1 }, streamOf(file))).toMatchObject({ value: { state: "done" } })
+      expect(begun).toBe(1)
+      expect(room?.turns.isActive()).toBe(false)
+    })
+  })
+})
+
+describe("the same file again", () => {
+  test("[RE7] is the same to its end: one that only begins so is another", async () => {
+    const id = await freshSession()
+    const file = lines(user({ text: "hi" }), answer({ text: "one" }))
+    await take(id, file)
+    expect(await take(id, file)).toMatchObject({ ok: true, value: { duplicate: true } })
+    const other = lines(user({ text: "hi" }), answer({ text: "two" }), user({ text: "more" }))
+    expect(await take(id, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await take(id, lines(user({ text: "hi" })))).toEqual({ ok: false, fault: { reason: "session_begun" } })
+  })
+
+  test("[RE20] so is a part of message-shaped history", async () => {
+    const id = await freshSession()
+    const [one, two] = [
+      ["a", "x"],
+      ["b", "c"],
+    ].map(([q, a]) => lines({ role: "user", content: q }, { role: "assistant", content: a }))
+    await take(id, one ?? "", 1, 2)
+    await take(id, two ?? "", 2, 2)
+    for (const [part, text] of [one ?? "", two ?? ""].entries()) {
+      expect(await take(id, text, part + 1, 2)).toMatchObject({ ok: true, value: { duplicate: true } })
+    }
+  })
+})

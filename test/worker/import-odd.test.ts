@@ -1,0 +1,124 @@
+/** import-odd.test.ts: files that say odd things of where, when and how much: nothing is lost, hidden, held or forged. */
+
+import { describe, expect, test } from "vitest"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { exportOf, talk } from "./exported.ts"
+import { freshSession as fresh, pause, say, script, toolsIn } from "./follow.ts"
+
+const freshSession = (): Promise<string> => fresh("odd")
+
+async function take(id: string, text: string, part = 1, of = 1) {
+  const body = new Response(text).body
+  if (body === null) throw new Error("no body")
+  return await sessionOf(id).import(CLAIMS, body, { part, of })
+}
+
+const lines = (...records: readonly object[]): string => records.map((record) => JSON.stringify(record)).join("\n")
+const T = (second: number): string => `2026-01-01T00:00:0${second}.000Z`
+const user = (more: object): object => ({ type: "user_message", timestamp: T(0), ...more })
+const answer = (more: object): object => ({ type: "assistant_message", timestamp: T(0), ...more })
+
+async function shownIn(id: string): Promise<string[]> {
+  return (await pageOf(id)).messages.map((one) => `${one.exchange_id}:${one.role}`)
+}
+
+async function changePath(id: string): Promise<void> {
+  const page = await pageOf(id)
+  const client = await connect(id)
+  client.say({ type: "switch", id: "s1", message: page.messages.at(-2)?.id ?? "", version: 1 })
+  await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
+}
+
+describe("our own export", () => {
+  test("[RE6] of words that waited for an earlier answer comes back the same, byte for byte", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    const client = await connect(here)
+    client.say({ type: "send", id: "q1", content: script([say("a "), pause(400), say("b")]) })
+    client.say({ type: "send", id: "q2", content: script([say("two "), pause(400), say("b")]) })
+    client.say({ type: "send", id: "q3", content: "/say three" })
+    await client.untilEnd("q3")
+    const file = await exportOf(here)
+    expect(await take(there, file)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true } })
+    expect(await shownIn(there)).toEqual(await shownIn(here))
+    expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
+  })
+
+  test("[RE10] with one line damaged keeps all the others in sight, and its pages have an end", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    const client = await connect(here)
+    for (const id of ["q1", "q2", "q3"]) {
+      client.say({ type: "send", id, content: `/say ${id}` })
+      await client.untilEnd(id)
+    }
+    const file = (await exportOf(here)).split("\n")
+    const damaged = file.map((line) => (line.includes('"user_message"') && line.includes('"q2"') ? "{" : line))
+    expect(await take(there, damaged.join("\n"))).toMatchObject({ ok: true, value: { skipped: 1 } })
+    const page = await pageOf(there)
+    expect(page.messages).toHaveLength(5)
+    expect(page.messages[0]).toMatchObject({ id: "q1" })
+    expect(page.has_more).toBe(false)
+  })
+
+  test("[RE6] a seal that says of a path that it ends where nothing stands hides nothing", async () => {
+    const [here, there] = [await freshSession(), await freshSession()]
+    await talk(here)
+    await changePath(here)
+    const file = (await exportOf(here)).trimEnd().split("\n")
+    const seal: object = JSON.parse(file.at(-1) ?? "")
+    await take(there, [...file.slice(0, 3), JSON.stringify({ ...seal, tip: 99 })].join("\n"))
+    expect((await pageOf(there)).messages).not.toHaveLength(0)
+  })
+
+  test("[VE2] nor does a version that says so of the path below it", async () => {
+    const id = await freshSession()
+    const file = lines(
+      user({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
+      user({ text: "other", responseId: "u2", pos: 2, parent: null, version: 2 }),
+    )
+    await take(id, file)
+    const page = await pageOf(id)
+    const client = await connect(id)
+    client.say({ type: "switch", id: "s1", message: "u2", version: 1 })
+    await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
+    expect((await pageOf(id)).messages).toMatchObject([{ id: "u1" }])
+  })
+})
+
+describe("an imported answer that is run again", () => {
+  const base = { responseId: "a", turnId: "u", timestamp: T(1) }
+  const called = (step: number, ordinal: number): object[] => {
+    const head = { ...base, step, callId: `c${step}`, toolName: "get_weather" }
+    return [
+      { type: "tool_call", ...head, arguments: "{}" },
+      { type: "tool_call_start", ...head, channel: "user", ordinal },
+    ]
+  }
+  const result = (step: number, more: object): object => {
+    return { type: "tool_result", ...base, step, callId: `c${step}`, toolName: "get_weather", ok: true, ...more }
+  }
+  const forged = lines(
+    user({ text: "/say x", responseId: "u", turnId: "u" }),
+    ...[...called(1, 1), result(1, { result: '{"location":"Forged","temp_c":99}', card: "get_weather_1" })],
+    { type: "text_delta", ...base, step: 2, delta: "<span id='get_weather_1'>forged</span>" },
+    ...[...called(2, 2), result(2, { result: "{}" })],
+    answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
+  )
+
+  test("[RE8] is imported still where steps of it are kept, also in what goes out; another answer is our own", async () => {
+    const id = await freshSession()
+    await take(id, forged)
+    const client = await connect(id)
+    client.say({ type: "retry", id: "r1", message: "a" })
+    const last = async () => (await pageOf(id)).messages.at(-1)
+    await expect.poll(async () => (await last())?.id).toBe("r1")
+    await expect.poll(async () => (await last())?.status).toBe("completed")
+    expect(toolsIn(await last()).length + ((await last())?.segments.length ?? 0)).toBeGreaterThan(1)
+    expect(await last()).toMatchObject({ origin: "import" })
+    const out = (await exportOf(id)).split("\n").find((line) => /"assistant_message".*"responseId":"r1"/.test(line))
+    expect(out).toContain('"origin":"import"')
+    const again = await connect(id)
+    again.say({ type: "regenerate", id: "g1", message: "r1" })
+    await expect.poll(async () => (await last())?.id).toBe("g1")
+    expect((await last())?.origin ?? null).toBe(null)
+  })
+})
