@@ -24,7 +24,6 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
   const isOpen = useSignal(false)
   const isOver = useSignal(false)
   const importer = useRef<Importer | null>(null)
-  const button = useRef<HTMLButtonElement>(null)
 
   const open = async (): Promise<void> => {
     onOpen()
@@ -41,7 +40,6 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
     const stage = importer.current?.stage.peek().at
     if (stage === "sending" || stage === "folding") importer.current?.cancel()
     else importer.current?.reset()
-    button.current?.focus()
   }
   const take = async (file: File): Promise<void> => {
     await open()
@@ -84,7 +82,6 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
       <button
         type="button"
         class="import"
-        ref={button}
         aria-haspopup="dialog"
         data-over={isOver.value ? "" : undefined}
         onClick={() => void open()}

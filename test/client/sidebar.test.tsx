@@ -67,8 +67,8 @@ const shown = (root: ParentNode) =>
 
 describe("the list", () => {
   test("[PG31] titles with their times; what is at work says so, also to the ear", async () => {
-    const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "", agent: "weather" })])
-    expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitledweather1 min"])
+    const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
+    expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
   })
@@ -141,6 +141,33 @@ describe("another title", () => {
     expect(rename).not.toHaveBeenCalled()
     expect(stop).not.toHaveBeenCalled()
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
+  })
+
+  test("[PG32] is saved by leaving it, and the focus stays where the reader went", async () => {
+    const { root, rename } = await renaming()
+    const input = field(root) as HTMLInputElement
+    input.value = "Other"
+    root.querySelector<HTMLElement>(".composer textarea")?.focus()
+    await soon()
+    expect(rename.mock.calls).toEqual([["a", "Other"]])
+    expect(document.activeElement?.localName).toBe("textarea")
+  })
+
+  test("[PG32] is not disturbed by what the list learns meanwhile", async () => {
+    const rows = [row("b"), row("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
+    const { root, rename, chat } = await page(rows)
+    await open(root, "a")
+    await choose("Rename")
+    const input = field(root) as HTMLInputElement
+    input.value = "Half ty"
+    rows[1] = row("a", { active: Date.now() })
+    await chat.sessions.refresh()
+    await soon()
+    expect(field(root)).toBe(input)
+    expect(document.activeElement).toBe(input)
+    expect(rename).not.toHaveBeenCalled()
+    await press("Escape")
+    expect(shown(root)).toEqual(["Title anow", "Title b1 min"])
   })
 
   test.each(["", "   ", "Title a"])("[PG32] %j is none: it keeps its own", async (words) => {
