@@ -44,8 +44,11 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
   const take = async (file: File): Promise<void> => {
     await open()
     const { current } = importer
-    if (current === null || current.isBusy) return
+    if (current === null) return
+    const isNext = !current.isBusy
     await current.start(file)
+    // Turned away: the one that is under way says how that ends.
+    if (!isNext) return
     const stage = current.stage.peek()
     if (stage.at !== "done") return
     await chat.openImported(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))

@@ -214,3 +214,20 @@ test("[PG32] what was refused is told once, and can be sent away", async () => {
   await soon()
   expect(line?.textContent).toBe("")
 })
+
+test("[PG34] what is under way is told until it has ended", async () => {
+  const { root, chat } = await page([row("a")])
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  try {
+    chat.sessions.tell("Exporting…", false, true)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(root.querySelector(".notice")?.textContent).toBe("Exporting…")
+    chat.sessions.tell("It was exported.")
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(root.querySelector(".notice")?.textContent).toBe("It was exported.")
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect(root.querySelector(".notice")?.textContent).toBe("")
+  } finally {
+    vi.useRealTimers()
+  }
+})
