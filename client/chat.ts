@@ -12,6 +12,7 @@ import { MAX_TITLE_CHARS } from "../shared/limits.ts"
 import type { Api } from "./api.ts"
 import { Draft } from "./draft.ts"
 import { clearShelf, sessionsOn, type Unsent } from "./outbox.ts"
+import { Unfinished } from "./import/unfinished.ts"
 import { Room, type RoomDeps } from "./room.ts"
 import { Sessions, type SessionsDeps } from "./sessions.ts"
 import { Starts, type StartsDeps } from "./starts.ts"
@@ -32,6 +33,7 @@ export class Chat {
   readonly starting: Signal<Unsent | null> = signal(null)
   readonly #deps: ChatDeps
   readonly #starts: Starts
+  readonly #unfinished: Unfinished
   /** By session; what is written before there is one has "". */
   readonly #drafts = new Map<string, Draft>()
   /** Rooms that nobody looks at, which still have something to hand over. */
@@ -43,6 +45,7 @@ export class Chat {
   constructor(deps: ChatDeps) {
     this.#deps = deps
     this.sessions = new Sessions(deps)
+    this.#unfinished = new Unfinished({ ...deps, erase: (id) => this.sessions.erase(id, true) })
     this.#starts = new Starts(deps, {
       told: (entry) => this.#noteStart(entry),
       made: (entry, session) => this.#openMade(entry, session),
@@ -59,8 +62,9 @@ export class Chat {
   }
 
   /** What an import needs of the page. */
-  get importing(): Pick<ChatDeps, "api" | "nextId" | "after"> {
-    return this.#deps
+  get importing(): Pick<ChatDeps, "api" | "nextId" | "after" | "random"> & { readonly unfinished: Unfinished } {
+    const { api, nextId, after, random } = this.#deps
+    return { api, nextId, after, random, unfinished: this.#unfinished }
   }
 
   /** Opens a session that came from a file; one that says nothing of its title is called after the file. */
@@ -131,11 +135,13 @@ export class Chat {
     this.room.peek()?.wake()
     for (const room of this.#left.values()) room.wake()
     this.#starts.hurry()
+    this.#unfinished.collect()
   }
 
   /** Hands over what closed pages left on the shelf, of whichever session. */
   collect(): void {
     this.#starts.collect()
+    this.#unfinished.collect()
     const open = this.room.peek()
     open?.collect()
     for (const id of sessionsOn(this.#deps.shelf)) {

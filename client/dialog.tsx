@@ -1,5 +1,7 @@
 /**
  * dialog.tsx: a box that has to be answered before the page goes on. The browser holds the focus inside it.
+ *
+ * When it goes, the focus is back where it was; whoever wants it elsewhere asks for that once the box is gone.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -15,8 +17,15 @@ interface DialogProps {
 export function Dialog({ title, role = "dialog", onCancel, children }: DialogProps): VNode {
   const box = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
-    box.current?.showModal()
-    box.current?.querySelector<HTMLElement>("[data-first]")?.focus()
+    const { current } = box
+    const before = document.activeElement
+    current?.showModal()
+    current?.querySelector<HTMLElement>("[data-first]")?.focus()
+    return () => {
+      // As long as it is open, nothing behind it takes the focus.
+      current?.close()
+      if (before instanceof HTMLElement) before.focus()
+    }
   }, [])
   return (
     <dialog

@@ -1,4 +1,4 @@
-/** notice.tsx: what the reader has to be told once; it goes by itself, and when it is sent away. */
+/** notice.tsx: what the reader has to be told once; it goes by itself where it has happened, and when it is sent away. */
 
 import { useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
@@ -12,7 +12,7 @@ export function NoticeLine({ sessions }: { readonly sessions: Sessions }): VNode
   const notice = sessions.notice.value
   useSignalEffect(() => {
     const now = sessions.notice.value
-    if (now === null) return undefined
+    if (now === null || now.isLasting) return undefined
     const timer = setTimeout(() => sessions.hush(), now.isFault ? FAULT_MS : NOTICE_MS)
     return () => clearTimeout(timer)
   })

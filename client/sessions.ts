@@ -29,6 +29,8 @@ export interface SessionsDeps {
 export interface Notice {
   readonly text: string
   readonly isFault: boolean
+  /** It stands there until something else is to be told: what it tells of is under way. */
+  readonly isLasting: boolean
 }
 
 export class Sessions {
@@ -132,8 +134,11 @@ export class Sessions {
     return this.#erasing.has(id)
   }
 
-  /** False where it could not be, and stands there again. One that is not there any more is erased as well. */
-  async erase(id: string): Promise<boolean> {
+  /**
+   * False where it could not be, and stands there again. One that is not there any more is erased as well.
+   * `isQuiet`: the reader did not ask for it, and is told nothing.
+   */
+  async erase(id: string, isQuiet = false): Promise<boolean> {
     const title = this.find(id)?.title
     this.#erasing.add(id)
     this.#publish()
@@ -143,7 +148,7 @@ export class Sessions {
       this.#rows = this.#rows.filter((row) => row.id !== id)
       return true
     } catch (error) {
-      this.tell(`“${nameOf(title)}” could not be deleted: ${wordsOf(error)}`, true)
+      if (!isQuiet) this.tell(`“${nameOf(title)}” could not be deleted: ${wordsOf(error)}`, true)
       return false
     } finally {
       this.#erasing.delete(id)
@@ -151,8 +156,8 @@ export class Sessions {
     }
   }
 
-  tell(text: string, isFault = false): void {
-    this.notice.value = { text, isFault }
+  tell(text: string, isFault = false, isLasting = false): void {
+    this.notice.value = { text, isFault, isLasting }
   }
 
   hush(): void {

@@ -35,6 +35,22 @@ async function lastLineEnd(file: Blob, from: number, to: number): Promise<number
   return null
 }
 
+/** How many lines stand before each piece. Reads all but the last: only where somebody asks. */
+export async function linesBefore(parts: readonly Blob[]): Promise<readonly number[]> {
+  const before = [0]
+  for (const part of parts.slice(0, -1)) before.push((before.at(-1) ?? 0) + (await lineEndsIn(part)))
+  return before
+}
+
+async function lineEndsIn(part: Blob): Promise<number> {
+  let count = 0
+  for (let from = 0; from < part.size; from += STEP_BYTES) {
+    const bytes = new Uint8Array(await part.slice(from, from + STEP_BYTES).arrayBuffer())
+    for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) count++
+  }
+  return count
+}
+
 /** Is it packed? By its first bytes: names lie. */
 export async function isPacked(file: Blob): Promise<boolean> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())

@@ -25,7 +25,12 @@ export function ImportDialog({ importer, onFile, onClose }: ImportDialogProps): 
     <Dialog title={stage.at === "done" ? "Imported" : "Import a conversation"} onCancel={onClose}>
       {stage.at === "choose" && <Choose error={stage.error} onFile={onFile} onClose={onClose} />}
       {(stage.at === "sending" || stage.at === "folding") && (
-        <Under name={importer.name.value} stage={stage} onCancel={() => importer.cancel()} />
+        <Under
+          name={importer.name.value}
+          turnedAway={importer.turnedAway.value}
+          stage={stage}
+          onCancel={() => importer.cancel()}
+        />
       )}
       {stage.at === "done" && <Done {...stage} onClose={onClose} />}
     </Dialog>
@@ -103,11 +108,12 @@ function Choose({ error, onFile, onClose }: ChooseProps): VNode {
 
 interface UnderProps {
   readonly name: string
+  readonly turnedAway: string
   readonly stage: Extract<Stage, { at: "sending" | "folding" }>
   readonly onCancel: () => void
 }
 
-function Under({ name, stage, onCancel }: UnderProps): VNode {
+function Under({ name, turnedAway, stage, onCancel }: UnderProps): VNode {
   const [value, max] = stage.at === "sending" ? [stage.sent, stage.size] : [stage.folded, stage.of]
   const words = stage.at === "sending" ? `${megabytes(value)} of ${megabytes(max)}` : foldedWords(value, max)
   const what = stage.at === "sending" && value < max ? "Sending" : "Reading"
@@ -118,6 +124,10 @@ function Under({ name, stage, onCancel }: UnderProps): VNode {
       <progress {...(max > 0 && !(stage.at === "sending" && value >= max) ? { value, max } : {})} aria-label={what} />
       <p class="note" role="status">
         {what}… {stage.at === "sending" && value >= max ? "" : words}
+      </p>
+      {/* Always there, so that what comes into it is heard. */}
+      <p class="note" role="status">
+        {turnedAway === "" ? "" : `“${turnedAway}” was not taken: one file at a time.`}
       </p>
       <p class="ways">
         <button type="button" data-first="" onClick={onCancel}>

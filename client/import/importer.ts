@@ -7,15 +7,21 @@
 
 import { type Signal, signal } from "@preact/signals"
 import { parseJson } from "../../shared/frame.ts"
-import { MAX_IMPORT_BYTES } from "../../shared/limits.ts"
-import { type Api, RequestError } from "../api.ts"
-import { cutAtLines, isOneList, isPacked } from "./cut.ts"
+import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
+import { type Api, type ImportProgress, RequestError } from "../api.ts"
+import { retryDelayMs } from "../link.ts"
+import { cutAtLines, isOneList, isPacked, linesBefore } from "./cut.ts"
+import type { Unfinished } from "./unfinished.ts"
 import type { Upload } from "./upload.ts"
 
 /** How far the server is, is asked so often, in milliseconds. */
 const ASK_MS = 500
+/** How often the same is sent where the line breaks or the server has no time for it: with its pauses ten seconds or so. */
+const TRIES = 6
 
 export interface BadLine {
+  /** The part that the line is counted in; once all is done it is counted in the file. */
+  readonly part?: number
   readonly line: number
   readonly text: string
 }
@@ -36,7 +42,10 @@ export type Stage =
 export interface ImporterDeps {
   readonly api: Api
   readonly upload: Upload
+  /** Keeps in mind what has to be erased. */
+  readonly unfinished: Unfinished
   nextId(): string
+  random(): number
   after(ms: number, call: () => void): () => void
 }
 
@@ -52,6 +61,8 @@ interface Answer {
 export class Importer {
   readonly stage: Signal<Stage> = signal({ at: "choose", error: null })
   readonly name = signal("")
+  /** The name of another file that came meanwhile; "" for none. */
+  readonly turnedAway = signal("")
   readonly #deps: ImporterDeps
   #abort: AbortController | null = null
 
@@ -65,20 +76,23 @@ export class Importer {
 
   /** Resolves when it is done, refused or given up; `stage` says which. */
   async start(file: File): Promise<void> {
-    if (this.#abort !== null) return
+    if (this.#abort !== null) {
+      this.turnedAway.value = file.name
+      return
+    }
     const abort = new AbortController()
     this.#abort = abort
     this.name.value = file.name
+    this.turnedAway.value = ""
     this.stage.value = { at: "sending", sent: 0, size: file.size }
     const session = this.#deps.nextId()
     try {
       const parts = await partsOf(file)
-      await this.#deps.api.createSession("", session)
-      const answer = await this.#sendAll(session, parts, file.size, abort.signal)
-      if (abort.signal.aborted) throw new TypeError("given up")
-      this.stage.value = { at: "done", session, ...answer }
+      await this.#deps.unfinished.during(session, async () => {
+        const answer = await this.#bring(session, parts, file.size, abort.signal)
+        this.stage.value = { at: "done", session, ...answer }
+      })
     } catch (error) {
-      void this.#deps.api.erase(session).catch(() => {})
       this.stage.value = { at: "choose", error: abort.signal.aborted ? null : wordsFor(error) }
     } finally {
       this.#abort = null
@@ -95,6 +109,27 @@ export class Importer {
     this.stage.value = { at: "choose", error: null }
   }
 
+  async #bring(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<Answer> {
+    await this.#insist(() => this.#deps.api.createSession("", session), signal)
+    const answer = await this.#sendAll(session, parts, size, signal)
+    const bad = await inFile(answer.bad, parts)
+    signal.throwIfAborted()
+    return { ...answer, bad }
+  }
+
+  /** Again and again, where that may help. */
+  async #insist<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      signal.throwIfAborted()
+      try {
+        return await call()
+      } catch (error) {
+        if (signal.aborted || tries === TRIES || !isPassing(error)) throw error
+        await this.#pause(retryDelayMs(tries, this.#deps.random()), signal)
+      }
+    }
+  }
+
   async #sendAll(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<Answer> {
     let gone = 0
     let isFolded = true
@@ -103,7 +138,7 @@ export class Importer {
       const query = parts.length === 1 ? "" : `?part=${at + 1}&of=${parts.length}`
       const onSent = (bytes: number): void => this.#noteSent(gone + Math.min(bytes, part.size), size)
       const isLast = at === parts.length - 1
-      const sending = this.#send(`${pathOf(session)}${query}`, part, onSent, signal)
+      const sending = this.#insist(() => this.#send(`${pathOf(session)}${query}`, part, onSent, signal), signal)
       const said = isLast ? await this.#watching(session, sending, signal) : await sending
       answer = add(answer, answerIn(said))
       isFolded = isFoldedIn(said)
@@ -135,7 +170,9 @@ export class Importer {
     }
     const said = parseJson(text)
     if (status < 300) return said
-    const words: unknown = Object(said).text
+    const { code, text: words } = Object(said) as { code?: unknown; text?: unknown }
+    // What broke off may still be coming in, as far as the server has seen.
+    if (code === "import_running") throw new RequestError(503, String(words))
     throw new RequestError(status, typeof words === "string" ? words : `The server answered ${status}.`)
   }
 
@@ -147,35 +184,50 @@ export class Importer {
     })
     answered.catch(() => {})
     while (!isAnswered && !signal.aborted) {
-      await Promise.race([answered, this.#pause()])
+      await Promise.race([answered, this.#pause(ASK_MS, signal)])
       const { sent, size } = sentOf(this.stage.peek())
-      if (!isAnswered && sent >= size) await this.#askHowFar(session)
+      // Its answer says what has become of it; this is for the eye.
+      if (!isAnswered && sent >= size) await this.#askHowFar(session).catch(() => {})
     }
     return await answered
   }
 
   async #untilFolded(session: string, signal: AbortSignal): Promise<void> {
     this.stage.value = { at: "folding", folded: 0, of: 0 }
-    while (!signal.aborted && (await this.#askHowFar(session))) await this.#pause()
+    while (!signal.aborted && (await this.#isFolding(session))) await this.#pause(ASK_MS, signal)
   }
 
-  /** True while there is something left to do. A server that cannot say so has answered when it was done. */
-  async #askHowFar(session: string): Promise<boolean> {
-    const progress = await this.#deps.api.importProgress(session).catch((error: unknown) => {
-      // Away for a moment is not done.
-      return error instanceof RequestError ? null : undefined
-    })
-    if (progress === undefined) return true
-    if (progress === null || progress.state === "none" || progress.state === "done") return false
-    if (progress.state === "failed") throw new Refused("This file could not be read to its end. Nothing of it is kept.")
-    if (progress.state === "folding") {
-      this.stage.value = { at: "folding", folded: progress.folded, of: progress.records }
+  /** A server that cannot say just now is asked again; one that knows of nothing has lost it. */
+  async #isFolding(session: string): Promise<boolean> {
+    try {
+      const state = await this.#askHowFar(session)
+      if (state === "none") throw new Refused("The server has given up this import. Send the file again.")
+      if (state === "failed") throw new Refused("This file could not be read to its end. Nothing of it is kept.")
+      return state !== "done"
+    } catch (error) {
+      if (isPassing(error)) return true
+      throw error
     }
-    return true
   }
 
-  #pause(): Promise<void> {
-    return new Promise((done) => void this.#deps.after(ASK_MS, done))
+  async #askHowFar(session: string): Promise<ImportProgress["state"]> {
+    const { state, folded, records } = await this.#deps.api.importProgress(session)
+    if (state === "folding") this.stage.value = { at: "folding", folded, of: records }
+    return state
+  }
+
+  /** Giving up ends it. */
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((done) => {
+      const end = (): void => {
+        cancel()
+        signal.removeEventListener("abort", end)
+        done()
+      }
+      const cancel = this.#deps.after(ms, end)
+      signal.addEventListener("abort", end)
+      if (signal.aborted) end()
+    })
   }
 }
 
@@ -196,7 +248,16 @@ async function partsOf(file: File): Promise<readonly Blob[]> {
     throw new Refused("A list of more than 64 MB cannot be sent in parts. Write a message a line.")
   const parts = await cutAtLines(file)
   if (parts === null) throw new Refused("A line of this file is too long to be sent.")
+  if (parts.length > MAX_IMPORT_PARTS)
+    throw new Refused("A file may have 4 GB at most. Split it, and import one after the other.")
   return parts
+}
+
+/** A line is counted in its part; the reader counts in the file. */
+async function inFile(bad: readonly BadLine[], parts: readonly Blob[]): Promise<readonly BadLine[]> {
+  const last = Math.max(1, ...bad.map(({ part }) => part ?? 1))
+  const before = await linesBefore(parts.slice(0, last))
+  return bad.map(({ part = 1, ...one }) => ({ ...one, line: (before[part - 1] ?? 0) + one.line }))
 }
 
 /** The server is ours: its answer is taken as it is; one to a part that is not the last may say less. */
@@ -218,6 +279,12 @@ function add(before: Answer, { records, skipped, bad }: Answer): Answer {
     skipped: Math.max(before.skipped, skipped),
     bad: bad.length >= before.bad.length ? bad : before.bad,
   }
+}
+
+/** Another try may do better: the line broke, or the server has no time. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof Refused) return false
+  return !(error instanceof RequestError) || error.status === 429 || error.status === 408 || error.status >= 500
 }
 
 function wordsFor(error: unknown): string {

@@ -24,7 +24,6 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
   const isOpen = useSignal(false)
   const isOver = useSignal(false)
   const importer = useRef<Importer | null>(null)
-  const button = useRef<HTMLButtonElement>(null)
 
   const open = async (): Promise<void> => {
     onOpen()
@@ -41,13 +40,15 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
     const stage = importer.current?.stage.peek().at
     if (stage === "sending" || stage === "folding") importer.current?.cancel()
     else importer.current?.reset()
-    button.current?.focus()
   }
   const take = async (file: File): Promise<void> => {
     await open()
     const { current } = importer
-    if (current === null || current.isBusy) return
+    if (current === null) return
+    const isNext = !current.isBusy
     await current.start(file)
+    // Turned away: the one that is under way says how that ends.
+    if (!isNext) return
     const stage = current.stage.peek()
     if (stage.at !== "done") return
     await chat.openImported(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
@@ -84,7 +85,6 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
       <button
         type="button"
         class="import"
-        ref={button}
         aria-haspopup="dialog"
         data-over={isOver.value ? "" : undefined}
         onClick={() => void open()}

@@ -8,8 +8,8 @@ import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 
 interface RenameProps {
   readonly title: string
-  /** null: it keeps its title. */
-  readonly onDone: (title: string | null) => void
+  /** A title of null: it keeps its own. `byKey`: the focus is still here and wants a place; else it has found one. */
+  readonly onDone: (title: string | null, byKey: boolean) => void
 }
 
 export function RenameField({ title, onDone }: RenameProps): VNode {
@@ -18,19 +18,23 @@ export function RenameField({ title, onDone }: RenameProps): VNode {
   useLayoutEffect(() => {
     field.current?.focus()
     field.current?.select()
+    return () => {
+      // A field that is taken away is left as well, in the browser's eyes.
+      isDone.current = true
+    }
   }, [])
-  const end = (words: string | null): void => {
+  const end = (words: string | null, byKey: boolean): void => {
     // The field goes, and leaving it would end it once more.
     if (isDone.current) return
     isDone.current = true
     const next = words?.trim().replace(/\s+/g, " ") ?? ""
-    onDone(next === "" || next === title ? null : next)
+    onDone(next === "" || next === title ? null : next, byKey)
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || event.keyCode === 229) return
     if (event.key !== "Enter" && event.key !== "Escape") return
     event.preventDefault()
-    end(event.key === "Enter" ? (field.current?.value ?? null) : null)
+    end(event.key === "Enter" ? (field.current?.value ?? null) : null, true)
   }
   return (
     <input
@@ -41,7 +45,7 @@ export function RenameField({ title, onDone }: RenameProps): VNode {
       aria-label="Title of the conversation"
       enterkeyhint="done"
       onKeyDown={onKeyDown}
-      onBlur={(event) => end(event.currentTarget.value)}
+      onBlur={(event) => end(event.currentTarget.value, false)}
     />
   )
 }

@@ -4,11 +4,11 @@
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/frame.ts"
 import { nameOf, type Sessions } from "../sessions.ts"
 import { RenameField } from "./rename.tsx"
-import { groupsOf, whenWords } from "./when.ts"
+import { type Group, groupsOf, whenWords } from "./when.ts"
 
 /** "5 min" is looked at again so often, in milliseconds. */
 const TICK_MS = 30_000
@@ -18,8 +18,8 @@ interface SessionRowsProps {
   readonly current: string | null
   readonly menuOf: Signal<string | null>
   readonly renaming: ReadonlySignal<string | null>
-  /** null: it keeps its title. */
-  readonly onRenamed: (id: string, title: string | null) => void
+  /** A title of null: it keeps its own. `byKey`: the focus wants a place. */
+  readonly onRenamed: (id: string, title: string | null, byKey: boolean) => void
 }
 
 export function SessionRows({ sessions, current, menuOf, renaming, onRenamed }: SessionRowsProps): VNode {
@@ -30,22 +30,25 @@ export function SessionRows({ sessions, current, menuOf, renaming, onRenamed }: 
     }, TICK_MS)
     return () => clearInterval(tick)
   }, [])
+  const groups = useRef<readonly Group[]>([])
   const list = sessions.list.value
   if (list.length === 0) {
     return <p class="none">{sessions.isLoaded.value ? "Your conversations will stand here." : ""}</p>
   }
   // What was said since the last tick is not in the future.
   const at = list.reduce((latest, { active }) => Math.max(latest, active), now.value)
+  // A field that moves loses the focus and what stands in it: nothing moves while one is open.
+  if (renaming.value === null || !groups.current.some(holds(renaming.value))) groups.current = groupsOf(list, at)
   return (
     <>
-      {groupsOf(list, at).map((group) => (
+      {groups.current.map((group) => (
         <section key={group.name}>
           <h2>{group.name}</h2>
           <ul>
             {group.sessions.map((session) => (
               <li key={session.id} data-session={session.id} data-current={session.id === current ? "" : undefined}>
                 {renaming.value === session.id ? (
-                  <RenameField title={session.title} onDone={(title) => onRenamed(session.id, title)} />
+                  <RenameField title={session.title} onDone={(title, byKey) => onRenamed(session.id, title, byKey)} />
                 ) : (
                   <Row session={session} now={at} isCurrent={session.id === current} menuOf={menuOf} />
                 )}
@@ -58,6 +61,10 @@ export function SessionRows({ sessions, current, menuOf, renaming, onRenamed }: 
   )
 }
 
+function holds(id: string): (group: Group) => boolean {
+  return ({ sessions }) => sessions.some((session) => session.id === id)
+}
+
 interface RowProps {
   readonly session: SessionSummary
   readonly now: number
@@ -66,14 +73,13 @@ interface RowProps {
 }
 
 function Row({ session, now, isCurrent, menuOf }: RowProps): VNode {
-  const { id, title, active, running, agent } = session
+  const { id, title, active, running } = session
   const name = nameOf(title)
   const isOpen = menuOf.value === id
   return (
     <>
       <a href={`#/s/${id}`} aria-current={isCurrent ? "page" : undefined} title={name}>
         <span class="title">{name}</span>
-        {agent !== undefined && <span class="agent">{agent}</span>}
         {running ? (
           <span class="pulse">
             <span class="unseen">, an answer is coming</span>

@@ -27,7 +27,7 @@ export function fileName(title: string, format: ExportFormat): string {
 
 export async function saveSession({ sessions, api }: Chat, id: string, format: ExportFormat): Promise<void> {
   const name = nameOf(sessions.find(id)?.title)
-  sessions.tell(`Exporting “${name}”…`)
+  sessions.tell(`Exporting “${name}”…`, false, true)
   try {
     const blob = await api.download(id, format)
     const link = document.createElement("a")

@@ -35,6 +35,8 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
   }
   useSignalEffect(() => {
     if (isOpen.value) drawer.current?.focus()
+    // What hides takes no focus with it.
+    else if (drawer.current?.contains(document.activeElement) === true) focusOpener()
   })
   const buttonOf = (id: string): HTMLElement | null | undefined =>
     drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
@@ -43,16 +45,22 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
     menuOf.value = null
     if (!isDone && id !== null) buttonOf(id)?.focus()
   }
-  const stopRenaming = (id: string): void => {
+  const stopRenaming = (id: string, byKey: boolean): void => {
     renaming.value = null
     // Once the row stands there again.
-    setTimeout(() => buttonOf(id)?.focus())
+    if (byKey) setTimeout(() => buttonOf(id)?.focus())
   }
   const remove = (id: string): void => {
     deleting.value = null
     isOpen.value = false
     void chat.erase(id)
-    focusAsked.value++
+    // Once the box is gone.
+    setTimeout(() => focusAsked.value++)
+  }
+  const askDelete = (id: string): void => {
+    // The menu goes: the focus is to come back here from the box.
+    buttonOf(id)?.focus()
+    deleting.value = id
   }
   const save = (id: string, format: ExportFormat): void => {
     buttonOf(id)?.focus()
@@ -77,8 +85,8 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
             current={current}
             menuOf={menuOf}
             renaming={renaming}
-            onRenamed={(id, title) => {
-              stopRenaming(id)
+            onRenamed={(id, title, byKey) => {
+              stopRenaming(id, byKey)
               if (title !== null) void chat.sessions.rename(id, title)
             }}
           />
@@ -94,7 +102,7 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
             key={menuOf.value}
             anchor={() => buttonOf(menuOf.peek() ?? "") ?? null}
             onClose={closeMenu}
-            items={menuItems(menuOf.value, { renaming, deleting, save })}
+            items={menuItems(menuOf.value, { renaming, askDelete, save })}
           />
         )}
       </aside>
@@ -102,9 +110,7 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
         <AskDelete
           title={chat.sessions.find(deleting.value)?.title}
           onCancel={() => {
-            const id = deleting.peek() ?? ""
             deleting.value = null
-            buttonOf(id)?.focus()
           }}
           onDelete={() => remove(deleting.peek() ?? "")}
         />
@@ -113,13 +119,18 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
   )
 }
 
+/** The button that opens the drawer; at a desk there is none. */
+function focusOpener(): void {
+  document.querySelector<HTMLElement>(".topbar button")?.focus()
+}
+
 interface Ways {
   readonly renaming: Signal<string | null>
-  readonly deleting: Signal<string | null>
+  readonly askDelete: (id: string) => void
   readonly save: (id: string, format: ExportFormat) => void
 }
 
-function menuItems(id: string, { renaming, deleting, save }: Ways) {
+function menuItems(id: string, { renaming, askDelete, save }: Ways) {
   return [
     {
       label: "Rename",
@@ -129,12 +140,6 @@ function menuItems(id: string, { renaming, deleting, save }: Ways) {
     },
     { label: "Export as Markdown", act: () => save(id, "markdown") },
     { label: "Export as JSONL", act: () => save(id, "jsonl") },
-    {
-      label: "Delete…",
-      isGrave: true,
-      act: () => {
-        deleting.value = id
-      },
-    },
+    { label: "Delete…", isGrave: true, act: () => askDelete(id) },
   ]
 }

@@ -192,6 +192,83 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
   })
 })
 
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "")
+const expectFocus = (page: Page, words: string) => expect.poll(() => focused(page), SOON).toContain(words)
+
+test("[PG32] [PG33] [PG35] a box gives the focus back to where it was", async () => {
+  const { page, errors } = await open(browser, cuecard)
+  const id = await begin(page, "/say to be kept")
+  const spare = await begin(page, "/say to be deleted")
+  const label = `Options for ${await title(page, id)}`
+  for (const giveUp of [() => page.keyboard.press("Escape"), () => page.click("dialog button:text-is('Cancel')")]) {
+    await menu(page, id, "Delete…")
+    await page.waitForSelector("dialog[open]", SOON)
+    await giveUp()
+    await page.waitForSelector("dialog", { state: "detached", ...SOON })
+    await expectFocus(page, label)
+    await page.click(".sidebar .import")
+    await page.waitForSelector("dialog[open]", SOON)
+    await giveUp()
+    await page.waitForSelector("dialog", { state: "detached", ...SOON })
+    await expectFocus(page, "Import a conversation")
+  }
+  // Another one than the open one goes, and the field of that stays as it is.
+  await page.goto(`${cuecard.url}/#/s/${id}`)
+  await settled(page)
+  await menu(page, spare, "Delete…")
+  await page.click("dialog .grave")
+  await page.waitForSelector("dialog", { state: "detached", ...SOON })
+  await expect.poll(() => page.evaluate(() => document.activeElement?.matches(".composer textarea")), SOON).toBe(true)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test("[PG35] on a phone the box gives the focus to the button that opens the list", async () => {
+  const { page } = await open(browser, cuecard, { size: PHONE })
+  await showList(page)
+  await page.click(".sidebar .import")
+  await page.waitForSelector("dialog[open]", SOON)
+  await page.keyboard.press("Escape")
+  await page.waitForSelector("dialog", { state: "detached", ...SOON })
+  await expectFocus(page, "Conversations")
+  await page.context().close()
+})
+
+test("[PG32] a title is saved by a click into the composer, which keeps the focus; a list that moves saves nothing", async () => {
+  const { page, errors } = await open(browser, cuecard)
+  const one = await begin(page, "/say one")
+  const two = await begin(page, "/say two")
+  await menu(page, one, "Rename")
+  await page.fill(".rename", "By leaving")
+  await page.click(".composer textarea")
+  await expect.poll(() => title(page, one), SOON).toBe("By leaving")
+  // Longer than any focus is given back late.
+  await page.waitForTimeout(100)
+  await page.keyboard.type("and on")
+  expect(await page.inputValue(".composer textarea")).toBe("and on")
+  await menu(page, one, "Rename")
+  await page.fill(".rename", "")
+  await page.keyboard.type("Half")
+  const other = await openIn(page.context(), cuecard, `#/s/${one}`)
+  await ask(other.page, "/say one more")
+  await settled(other.page, 2)
+  await page.waitForTimeout(1_600)
+  const listed = page.waitForResponse(/\/v1\/sessions$/)
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
+  await listed
+  await page.waitForTimeout(100)
+  await page.bringToFront()
+  await page.keyboard.type(" typed")
+  expect(await page.inputValue(".rename")).toBe("Half typed")
+  await page.keyboard.press("Escape")
+  const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
+  await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([one, two])
+  expect(await title(page, one)).toBe("By leaving")
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
 test("[PG31] a conversation that is left while it runs has its mark, which goes when it has ended", async () => {
   const { page } = await open(browser, cuecard)
   await ask(page, "/bench deltas=250 delay_ms=10")

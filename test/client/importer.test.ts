@@ -5,31 +5,39 @@ import { type Api, RequestError } from "../../client/api.ts"
 import { cutAtLines, isOneList, isPacked } from "../../client/import/cut.ts"
 import { Importer, type Stage } from "../../client/import/importer.ts"
 import type { Uploaded } from "../../client/import/upload.ts"
-import { MAX_IMPORT_BYTES } from "../../shared/limits.ts"
-import { setUp } from "./opened.ts"
+import { Unfinished } from "../../client/import/unfinished.ts"
+import { Sessions } from "../../client/sessions.ts"
+import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
+import { pageOf, setUp, user } from "./opened.ts"
+import { settle } from "./wire.ts"
 
 const answered = (value: object, status = 200): Uploaded => ({ status, text: JSON.stringify(value) })
 const DONE = { records: 3, skipped: 0, bad: [] }
 
 function importing(upload: (path: string, body: Blob) => Promise<Uploaded>, more: Partial<Api> = {}) {
-  const { api } = setUp()
+  const { api: plain, shelf, claims } = setUp()
   const made: string[] = []
   const erased: string[] = []
   const paths: string[] = []
   const stages: Stage[] = []
-  const importer = new Importer({
-    api: {
-      ...api,
-      createSession: (_title, id) => {
-        made.push(id)
-        return Promise.resolve(id)
-      },
-      erase: (id) => {
-        erased.push(id)
-        return Promise.resolve()
-      },
-      ...more,
+  const api: Api = {
+    ...plain,
+    createSession: (_title, id) => {
+      made.push(id)
+      return Promise.resolve(id)
     },
+    erase: (id) => {
+      erased.push(id)
+      return Promise.resolve()
+    },
+    ...more,
+  }
+  const sessions = new Sessions({ api, now: () => 0, after: () => () => {}, isVisible: () => true })
+  const remembering = () => new Unfinished({ api, shelf, claim: claims.claim, erase: (id) => sessions.erase(id, true) })
+  const importer = new Importer({
+    api,
+    unfinished: remembering(),
+    random: () => 1,
     upload: (path, body, _token, onSent, signal) => {
       paths.push(path)
       onSent(body.size)
@@ -45,13 +53,28 @@ function importing(upload: (path: string, body: Blob) => Promise<Uploaded>, more
     },
   })
   importer.stage.subscribe((stage) => stages.push(stage))
-  return { importer, made, erased, paths, stages }
+  /** The page is closed, and opened again. */
+  const reopen = async () => {
+    claims.free()
+    remembering().collect()
+    await settle()
+  }
+  return { importer, sessions, shelf, claims, made, erased, paths, stages, reopen }
 }
 
 const file = (text: string, name = "old.jsonl") => new File([text], name)
 /** A file that says it is larger than it is. */
 function hugeFile(size: number, head: string): File {
   return new Proxy(file(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
+}
+
+/** A file that has a line's end wherever one is looked for: one part more than may be. */
+function manyParts(): File {
+  const slice = () => new Blob(["\n"])
+  const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
+  return new Proxy(file("{}"), {
+    get: (one, key) => (key === "size" ? size : key === "slice" ? slice : fieldOf(one, key)),
+  })
 }
 
 function fieldOf(one: File, key: string | symbol): unknown {
@@ -109,11 +132,138 @@ describe("an import", () => {
 
   test("[PG35] a server that cannot say how far it is has answered when it was done", async () => {
     const unknown = () => Promise.reject(new RequestError(404, "There is nothing here."))
-    for (const said of [DONE, { ...DONE, state: "folding" }]) {
-      const { importer } = importing(() => Promise.resolve(answered(said)), { importProgress: unknown })
+    const { importer } = importing(() => Promise.resolve(answered(DONE)), { importProgress: unknown })
+    await importer.start(file("a\n"))
+    expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
+  })
+
+  const FOLDING = answered({ ...DONE, state: "folding" }, 202)
+  test.each([
+    ["says that there is none", () => Promise.resolve({ state: "none", records: 0, folded: 0 } as const), "given up"],
+    ["knows of no such session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
+    ["refuses", () => Promise.reject(new RequestError(403, "Not yours.")), "Not yours."],
+  ])("[PG35] a server that is folding and then %s has not done it", async (_, importProgress, words) => {
+    const { importer, erased } = importing(() => Promise.resolve(FOLDING), { importProgress })
+    await importer.start(file("a\n"))
+    expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })
+    await vi.waitFor(() => expect(erased).toEqual(["new"]))
+  })
+
+  test.each([429, 500, 503, "the network"])(
+    "[PG35] %s while it folds is neither done nor lost: it asks again",
+    async (how) => {
+      let asked = 0
+      const importProgress = () => {
+        if (++asked > 2) return Promise.resolve({ state: "done", records: 3, folded: 3 } as const)
+        return Promise.reject(typeof how === "number" ? new RequestError(how, "Later.") : new TypeError("no network"))
+      }
+      const { importer, erased } = importing(() => Promise.resolve(FOLDING), { importProgress })
       await importer.start(file("a\n"))
       expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
-    }
+      expect({ asked, erased }).toEqual({ asked: 3, erased: [] })
+    },
+  )
+
+  test.each([
+    ["429", answered({ text: "Too many." }, 429)],
+    ["503", answered({ text: "Busy." }, 503)],
+    ["what still seems to come in", answered({ code: "import_running", text: "Another upload is coming in." }, 409)],
+    ["a line that broke", null],
+  ])("[PG35] after %s the same is sent again, and a while later it is given up", async (_, said) => {
+    const fail = () => (said === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(said))
+    let tries = 0
+    const again = importing(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
+    await again.importer.start(file("a\n"))
+    expect(again.importer.stage.value).toMatchObject({ at: "done" })
+    expect(again.paths).toHaveLength(3)
+    const never = importing(fail)
+    await never.importer.start(file("a\n"))
+    expect(never.importer.stage.value).toMatchObject({ at: "choose", error: expect.any(String) })
+    expect(never.paths.length).toBeGreaterThan(3)
+  })
+
+  test("[PG35] given up without the network it is erased when the page is opened again, and leaves the list at once", async () => {
+    let isAway = true
+    const erase = vi.fn(() => (isAway ? Promise.reject(new TypeError("no network")) : Promise.resolve()))
+    const summary = { id: "new", title: "", created: 1, active: 1, running: false }
+    const it = importing(() => new Promise(() => {}), { erase, sessions: () => Promise.resolve([summary]) })
+    const under = it.importer.start(file("a\n"))
+    await vi.waitFor(() => expect(it.importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
+    await it.sessions.refresh()
+    it.importer.cancel()
+    await under
+    await vi.waitFor(() => expect(erase).toHaveBeenCalledTimes(1))
+    expect(it.sessions.notice.value).toBe(null)
+    isAway = false
+    await it.reopen()
+    expect(erase).toHaveBeenCalledTimes(2)
+    await it.reopen()
+    expect(erase).toHaveBeenCalledTimes(2)
+    expect(it.shelf.all.size).toBe(0)
+
+    const other = importing(() => Promise.reject(new RequestError(422, "No.")), {
+      sessions: () => Promise.resolve([summary]),
+    })
+    await other.sessions.refresh()
+    await other.importer.start(file("a\n"))
+    expect(other.sessions.list.value).toEqual([])
+  })
+
+  const unfinished = { state: "staging", records: 1, folded: 0 } as const
+  test.each([
+    ["what was coming in is erased", unfinished, [], 1],
+    ["what was given up by the server is erased", { ...unfinished, state: "none" } as const, [], 1],
+    ["what had come in as a whole is kept", { ...unfinished, state: "folding" } as const, [], 0],
+    ["where somebody went on it is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
+  ])("[PG35] a page was closed on its import: %s", async (_, progress, messages, times) => {
+    const { importer, erased, shelf, paths, reopen } = importing(() => new Promise(() => {}), {
+      importProgress: () => Promise.resolve(progress),
+      page: () => Promise.resolve(pageOf(messages)),
+    })
+    void importer.start(file("a\n"))
+    await vi.waitFor(() => expect(paths).toHaveLength(1))
+    expect(shelf.all.size).toBe(1)
+    await reopen()
+    expect(erased).toHaveLength(times)
+    expect(shelf.all.size).toBe(0)
+  })
+
+  test("[PG35] what another page is at is not touched", async () => {
+    const { importer, erased, shelf, claims } = importing(() => new Promise(() => {}))
+    void importer.start(file("a\n"))
+    await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
+    const { api } = setUp()
+    const importProgress = () => Promise.resolve(unfinished)
+    const erase = vi.fn(() => Promise.resolve(true))
+    new Unfinished({ api: { ...api, importProgress }, shelf, claim: claims.claim, erase }).collect()
+    await settle()
+    expect(erase).not.toHaveBeenCalled()
+    expect(erased).toEqual([])
+  })
+
+  test("[PG35] a file that comes meanwhile is turned away by its name", async () => {
+    const { importer, paths } = importing(() => new Promise(() => {}))
+    const under = importer.start(file("a\n"))
+    await vi.waitFor(() => expect(paths).toHaveLength(1))
+    await importer.start(file("b\n", "second.jsonl"))
+    expect(importer.turnedAway.value).toBe("second.jsonl")
+    expect(importer.name.value).toBe("old.jsonl")
+    importer.cancel()
+    await under
+    expect(paths).toHaveLength(1)
+  })
+
+  test("[PG35] a line that was skipped is told by its number in the file, whatever part it came in", async () => {
+    const line = `${"x".repeat(1_048_575)}\n`
+    const text = Array.from({ length: 65 }, () => line)
+    const bad = [
+      { line: 2, code: "frame_malformed", text: "No." },
+      { part: 2, line: 2, code: "frame_malformed", text: "No." },
+    ]
+    const { importer, paths } = importing(() => Promise.resolve(answered({ ...DONE, skipped: 2, bad })))
+    await importer.start(new File(text, "large.jsonl"))
+    expect(paths).toEqual(["/v1/sessions/new/import?part=1&of=2", "/v1/sessions/new/import?part=2&of=2"])
+    expect(importer.stage.value).toMatchObject({ at: "done", bad: [{ line: 2 }, { line: 66 }] })
   })
 
   test("[PG35] what is refused is told in the server's words, and leaves no session behind", async () => {
@@ -151,6 +301,7 @@ describe("an import", () => {
   test.each([
     ["an empty file", file(""), "The file is empty."],
     ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to be sent."],
+    ["more than so many parts", manyParts(), "A file may have 4 GB at most."],
     ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "A list of more than 64 MB cannot be sent in parts."],
   ])("[PG35] %s that is not for sending is told before anything is made", async (_, one, words) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))

@@ -131,6 +131,7 @@ describe("wishes", () => {
     expect(sessions.notice.value).toEqual({
       text: "“Old” could not be renamed: Something went wrong on our side.",
       isFault: true,
+      isLasting: false,
     })
   })
 

@@ -67,8 +67,8 @@ const shown = (root: ParentNode) =>
 
 describe("the list", () => {
   test("[PG31] titles with their times; what is at work says so, also to the ear", async () => {
-    const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "", agent: "weather" })])
-    expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitledweather1 min"])
+    const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
+    expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
   })
@@ -143,6 +143,33 @@ describe("another title", () => {
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
   })
 
+  test("[PG32] is saved by leaving it, and the focus stays where the reader went", async () => {
+    const { root, rename } = await renaming()
+    const input = field(root) as HTMLInputElement
+    input.value = "Other"
+    root.querySelector<HTMLElement>(".composer textarea")?.focus()
+    await soon()
+    expect(rename.mock.calls).toEqual([["a", "Other"]])
+    expect(document.activeElement?.localName).toBe("textarea")
+  })
+
+  test("[PG32] is not disturbed by what the list learns meanwhile", async () => {
+    const rows = [row("b"), row("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
+    const { root, rename, chat } = await page(rows)
+    await open(root, "a")
+    await choose("Rename")
+    const input = field(root) as HTMLInputElement
+    input.value = "Half ty"
+    rows[1] = row("a", { active: Date.now() })
+    await chat.sessions.refresh()
+    await soon()
+    expect(field(root)).toBe(input)
+    expect(document.activeElement).toBe(input)
+    expect(rename).not.toHaveBeenCalled()
+    await press("Escape")
+    expect(shown(root)).toEqual(["Title anow", "Title b1 min"])
+  })
+
   test.each(["", "   ", "Title a"])("[PG32] %j is none: it keeps its own", async (words) => {
     const { root, rename } = await renaming()
     const input = field(root) as HTMLInputElement
@@ -186,4 +213,21 @@ test("[PG32] what was refused is told once, and can be sent away", async () => {
   line?.querySelector("button")?.click()
   await soon()
   expect(line?.textContent).toBe("")
+})
+
+test("[PG34] what is under way is told until it has ended", async () => {
+  const { root, chat } = await page([row("a")])
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  try {
+    chat.sessions.tell("Exporting…", false, true)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(root.querySelector(".notice")?.textContent).toBe("Exporting…")
+    chat.sessions.tell("It was exported.")
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(root.querySelector(".notice")?.textContent).toBe("It was exported.")
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect(root.querySelector(".notice")?.textContent).toBe("")
+  } finally {
+    vi.useRealTimers()
+  }
 })

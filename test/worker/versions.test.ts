@@ -237,7 +237,8 @@ test.each(["the last", "the first"])(
       await evictDurableObject(sessionOf(id))
       const client = await connect(id)
       client.say({ type: "regenerate", id: "r1", message: which === "the last" ? `m${size}` : "m2" })
-      await expect.poll(async () => (await pageOf(id, { limit: 1 })).messages[0]?.status).toBe("completed")
+      const statusOf = async () => (await pageOf(id, { limit: 1 })).messages[0]?.status
+      await expect.poll(statusOf, { timeout: 8_000 }).toBe("completed")
       const before = await sessionOf(id).recent(CLAIMS, { limit: 1 })
       const cost = await runInDurableObject(sessionOf(id), async (object, state) => {
         const counts = { read: 0, written: 0 }
