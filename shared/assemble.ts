@@ -8,14 +8,23 @@
  * Pure.
  */
 
-import * as v from "valibot"
+import { type AwaitedCall, awaitedIn, awaitedOf, isQueued, type Waiting } from "./awaited.ts"
+import { createBound, cut } from "./bound.ts"
 import type { AgentTag, TurnEvent } from "./event.ts"
 import { cardInTrailer } from "./cue.ts"
-import { parseJson } from "./frame.ts"
 import { createIntake } from "./intake.ts"
-import { MAX_ID_CHARS } from "./limits.ts"
-import { callsOf, fold, isDeferred, isSettled, type Message, openMessage } from "./message.ts"
+import {
+  MAX_ARGS_CHARS,
+  MAX_ERROR_CHARS,
+  MAX_ID_CHARS,
+  MAX_IMPORTED_WAITS,
+  MAX_RESULT_BYTES,
+  MAX_SUMMARY_CHARS,
+  MAX_TOOL_NAME_CHARS,
+} from "./limits.ts"
+import { callsOf, fold, isDeferred, isSettled, type Message, openMessage, tooLarge } from "./message.ts"
 import type { StreamRecord } from "./record.ts"
+import { utf8Bytes } from "./truncate.ts"
 
 /** A message, whole; and where its file says that it stood, if it does. */
 export interface Assembled {
@@ -77,11 +86,11 @@ interface Open {
  * Cost    linear; the memory of one turn. `closed` is asked once for each message, and for what comes late.
  * Source  SPEC RE3–RE6; seed 001 §6.
  */
-export function createAssembler(closed: ClosedIds = new Set<string>()): Assembler {
+export function createAssembler(closed: ClosedIds = new Set<string>(), waiting: readonly Waiting[] = []): Assembler {
   /** Answers of the turn at hand, by the ids that their records name. */
   const open = new Map<string, Open>()
   /** Calls of closed answers whose true result is still to come. */
-  const awaited: Awaited[] = []
+  const awaited: AwaitedCall[] = waiting.map(awaitedOf)
   let question: Assembled | null = null
   let exchange = ""
   let at = 0
@@ -94,6 +103,7 @@ export function createAssembler(closed: ClosedIds = new Set<string>()): Assemble
       awaited.push(...awaitedIn(message))
       closed.add(message.id)
     }
+    awaited.splice(0, awaited.length - MAX_IMPORTED_WAITS)
     open.clear()
     question = null
     return done
@@ -175,39 +185,13 @@ function tagOf(direction: AgentTag["direction"], name: string, exchange: string 
   return { direction, name: idOf(name) ?? "agent", exchange: idOf(exchange) ?? id }
 }
 
-/** A call whose true result is still to come: where it stands, and what a callback may know it by. */
-interface Awaited {
-  readonly id: string
-  readonly call_id: string
-  readonly response: string | null
-}
-
-function awaitedIn(message: Message): Awaited[] {
-  return callsOf(message)
-    .filter(isDeferred)
-    .map(({ call_id, result }) => ({ id: message.id, call_id, response: responseIn(result) }))
-}
-
-function isAnsweredBy({ call_id, response }: Awaited, record: Extract<Asking, { type: "agent_callback" }>): boolean {
+function isAnsweredBy(
+  { call_id, response }: AwaitedCall,
+  record: Extract<Asking, { type: "agent_callback" }>,
+): boolean {
   const { callId, responseId, agentExchangeId } = record
   if (callId !== undefined) return callIdOf(callId) === call_id
   return response !== null && (response === responseId || response === agentExchangeId)
-}
-
-/** `{mode: "async", status: "queued", responseId}`: what a call is told for now. Source: seed 001 §7. */
-function isQueued(result: unknown): boolean {
-  return v.is(queuedSchema, result)
-}
-
-const queuedSchema = v.object({
-  mode: v.literal("async"),
-  status: v.picklist(["queued", "async"]),
-  responseId: v.string(),
-})
-
-function responseIn(result: string | null): string | null {
-  const parsed = v.safeParse(queuedSchema, parseJson(result ?? ""))
-  return parsed.success ? parsed.output.responseId : null
 }
 
 /** Whether a record says anything that a reader would see. */
@@ -272,11 +256,11 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord, isForeign
   const call_id = callIdOf(record.callId)
   switch (record.type) {
     case "tool_call":
-      return say({ type: "tool_call", call_id, name: record.toolName, args: record.arguments })
+      return say(callOf(call_id, record.toolName, record.arguments))
     case "tool_call_start": {
       const { toolName, channel = "user", ordinal = null, ephemeral = false } = record
       // Where a call is only told by its start; a second one of the same id changes nothing.
-      if (toolName !== undefined) say({ type: "tool_call", call_id, name: toolName, args: record.arguments ?? "{}" })
+      if (toolName !== undefined) say(callOf(call_id, toolName, record.arguments))
       return say({ type: "tool_call_start", call_id, channel, ordinal, ephemeral })
     }
     case "tool_approval":
@@ -293,6 +277,11 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord, isForeign
   }
 }
 
+function callOf(call_id: string, toolName: string, told = "{}"): TurnEvent {
+  const [name, args] = [cut(toolName, MAX_TOOL_NAME_CHARS), cut(told, MAX_ARGS_CHARS)]
+  return { type: "tool_call", call_id, name, args }
+}
+
 function resultOf(
   call_id: string,
   ok: boolean | "waiting",
@@ -302,23 +291,31 @@ function resultOf(
 ): Extract<TurnEvent, { type: "tool_result" }> {
   const status = ok === "waiting" ? ok : ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
   const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
-  return { type: "tool_result", call_id, status, result: text, card, error: error ?? null }
+  if (text !== null && utf8Bytes(text) > MAX_RESULT_BYTES) return tooLarge(call_id)
+  const told = error === undefined ? null : { code: cut(error.code, 64), message: cut(error.message, MAX_ERROR_CHARS) }
+  return { type: "tool_result", call_id, status, result: text, card, error: told }
 }
 
 /** The message that an answer's records come to. */
 function assemble(answer: Open): Assembled {
   const { last, isStreamed, isCancelled } = answer
   const { id, exchange: exchange_id, timestamp } = answer
-  const summary = last?.summary ?? null
+  const summary =
+    last?.summary === undefined ? null : { ...last.summary, text: cut(last.summary.text, MAX_SUMMARY_CHARS) }
   const origin = last?.origin ?? null
   const head = { id, role: "assistant", exchange_id, timestamp, version: last?.version ?? 1, summary, origin } as const
   const intake = createIntake()
   const agent = last?.to === undefined ? null : tagOf("sent", last.to, last.agentExchangeId, id)
   let message: Message = openMessage({ ...head, mode: last?.mode ?? "chat", agent, reply_to: idOf(last?.replyTo) })
   let lost = 0
+  const fits = createBound()
   for (const event of answer.events) {
     if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
     const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
+    if (!fits(message, raw)) {
+      lost += 1
+      continue
+    }
     for (const clean of intake.take(raw)) {
       const next = fold(message, clean)
       if (clean.type === "tool_result" && next === message) lost += 1

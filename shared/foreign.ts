@@ -11,7 +11,7 @@ import { idOf } from "./assemble.ts"
 import type { TurnEvent } from "./event.ts"
 import { type Fault, type TurnFault, turnFaultText } from "./fault.ts"
 import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "./limits.ts"
-import { callsOf, isSettled, type Message, openMessage, type ToolCall } from "./message.ts"
+import { callsOf, isSettled, type Message, openMessage, type ToolCall, tooLarge } from "./message.ts"
 import { wellFormed } from "./plain.ts"
 import type { StreamRecord } from "./record.ts"
 import { utf8Bytes } from "./truncate.ts"
@@ -166,13 +166,6 @@ function resultOf(call_id: string, record: Extract<StreamRecord, { type: "tool_r
 
 function short(text: string, max = MAX_ERROR_CHARS): string {
   return wellFormed(text.slice(0, max))
-}
-
-/** Instead of a result that cannot be kept. */
-export function tooLarge(call_id: string): TurnEvent {
-  const error = { code: "tool_result_too_large", message: turnFaultText("tool_result_too_large") }
-  const result = JSON.stringify({ error: error.message })
-  return { type: "tool_result", call_id, status: "failed", result, card: null, error }
 }
 
 /** Its text counts only where nothing of it streamed; how it stands while it runs is no end. */

@@ -247,6 +247,16 @@ export const MAX_EXTERNAL_CALLS = 1_000
 /** Results and output of one answer from outside, in UTF-16 code units: it is read whole. Later ones fail. SPEC EX10. */
 export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 
+/** Tool calls of one imported answer, and its parts: folding looks through them with each event. Later ones are dropped. SPEC RE23. */
+export const MAX_IMPORTED_CALLS = 2_000
+export const MAX_IMPORTED_PARTS = 8_000
+
+/** Calls of an imported file that wait for a callback at a time; of more, the oldest are forgotten. SPEC RE12. */
+export const MAX_IMPORTED_WAITS = 1_000
+
+/** Largest record that is staged, in UTF-8 bytes: the platform's row. SPEC RE23. */
+export const MAX_STAGED_BYTES = 2_000_000
+
 /** Highest position, and number of a version, that a record may name: far more than a session can have, and still exact after it. */
 export const MAX_RECORD_POS = 2 ** 40
 

@@ -141,6 +141,13 @@ export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result
   return status === "waiting" && result !== null
 }
 
+/** Instead of a result that cannot be kept. */
+export function tooLarge(call_id: string): Extract<TurnEvent, { type: "tool_result" }> {
+  const error = { code: "tool_result_too_large", message: turnFaultText("tool_result_too_large") }
+  const result = JSON.stringify({ error: error.message })
+  return { type: "tool_result", call_id, status: "failed", result, card: null, error }
+}
+
 /**
  * What a message is after one more event.
  *

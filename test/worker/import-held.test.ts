@@ -2,12 +2,13 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { MAX_FOLDING_TRIES } from "../../worker/session/import.ts"
 import { openRoom } from "../../worker/session/room.ts"
 import type { Sockets } from "../../worker/session/sockets.ts"
-import { createStaging } from "../../worker/session/staging.ts"
+import { createStaging, PART_ROWS } from "../../worker/session/staging.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { freshSession as fresh, rowsIn } from "./follow.ts"
+import { freshSession as fresh, rowsIn, toolsIn } from "./follow.ts"
 
 const freshSession = (): Promise<string> => fresh("held")
 
@@ -86,15 +87,15 @@ describe("what cannot be folded", () => {
     const id = await freshSession()
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
-      let begun = 0
+      const begun: number[] = []
       const room = openRoom({
-        ...{ storage, env, armAlarm() {}, goOn: () => void (begun += 1) },
+        ...{ storage, env, armAlarm() {}, goOn: () => void begun.push(1) },
         sockets: { renew() {} } as unknown as Sockets,
         rename: () => Promise.reject(new Error("away")),
       })
       const file = lines(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
       expect(await room?.importer.take({ part: 1, of: 1 }, streamOf(file))).toMatchObject({ value: { state: "done" } })
-      expect(begun).toBe(1)
+      expect(begun).toHaveLength(1)
       expect(room?.turns.isActive()).toBe(false)
     })
   })
@@ -124,3 +125,84 @@ describe("the same file again", () => {
     }
   })
 })
+
+describe("too much", () => {
+  const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }
+
+  test("[RE23] what no row can hold is told or cut: words, results, arguments", async () => {
+    const id = await freshSession()
+    const file = lines(
+      user({ text: "x".repeat(MAX_MESSAGE_BYTES + 1), responseId: "long" }),
+      user({ text: "x", responseId: "u" }),
+      { type: "tool_call", ...base, callId: "c1", toolName: "t", arguments: "y".repeat(MAX_ARGS_CHARS + 9) },
+      { type: "tool_result", ...base, callId: "c1", ok: true, result: "y".repeat(MAX_RESULT_BYTES + 1) },
+      { type: "tool_call", ...base, callId: "c2", toolName: "t" },
+      { type: "tool_result", ...base, callId: "c2", ok: true, result: "y".repeat(3_000_000) },
+    )
+    expect(await take(id, file)).toMatchObject({
+      ok: true,
+      value: {
+        skipped: 2,
+        bad: [
+          { line: 1, code: "message_too_large" },
+          { line: 6, code: "body_too_large" },
+        ],
+      },
+    })
+    expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([
+      { status: "failed", error: { code: "tool_result_too_large" } },
+      { status: "interrupted" },
+    ])
+    const [call] = await callsIn(id)
+    expect(String(call?.["args"])).toHaveLength(MAX_ARGS_CHARS)
+    expect(String(call?.["result"]).length).toBeLessThan(1_000)
+  })
+
+  test("[RE23] of one turn's calls so many are kept as can be folded at once", async () => {
+    const id = await freshSession()
+    const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
+    const file = lines(
+      user({ text: "x", responseId: "u" }),
+      ...ids.flatMap((callId) => [
+        { type: "tool_call", ...base, callId, toolName: "t" },
+        { type: "tool_call_start", ...base, callId },
+      ]),
+      ...ids.map((callId) => ({ type: "tool_result", ...base, callId, ok: true, result: "y" })),
+      user({ text: "next", responseId: "u2" }),
+    )
+    expect(await take(id, file)).toMatchObject({ ok: true, value: { state: "done", skipped: 0 } })
+    expect(await callsIn(id)).toHaveLength(MAX_IMPORTED_CALLS)
+    expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "u2" })
+  })
+
+  test("[RE12] a call that waits is answered by its callback also after a restart between the two", async () => {
+    const id = await freshSession()
+    const queued = { mode: "async", status: "queued", responseId: "far" }
+    const records = [
+      user({ text: "ask", responseId: "u" }),
+      { type: "tool_call", ...base, callId: "c", toolName: "agents_message" },
+      { type: "tool_result", ...base, callId: "c", ok: true, result: queued },
+      user({ text: "between", responseId: "u2" }),
+    ]
+    await take(id, lines(...records))
+    // As a process leaves it that ended when the first turn was folded.
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const staging = createStaging(storage.sql)
+      const back = { type: "agent_callback", text: "the answer", from: "far", responseId: "far" }
+      staging.add(1, 5, 9, JSON.stringify(back))
+      staging.setFolding({ at: 8, n: PART_ROWS + 4, folded: 4 })
+      const told = { records: 5, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
+      staging.setState({ step: "folding", ...told, isSealed: false })
+    })
+    await evictDurableObject(sessionOf(id))
+    await expect
+      .poll(async () => toolsIn((await pageOf(id)).messages[1]))
+      .toMatchObject([{ status: "ok", result: "the answer" }])
+  })
+})
+
+async function callsIn(id: string): Promise<Record<string, SqlStorageValue>[]> {
+  return await runInDurableObject(sessionOf(id), (_object, { storage }) =>
+    storage.sql.exec("SELECT call_id, args, result FROM tool_calls ORDER BY pos, part").toArray(),
+  )
+}

@@ -253,7 +253,10 @@ describe("message-shaped history", () => {
     const shown: string[] = []
     for (const file of [JSON.stringify(history), JSON.stringify(history, null, 2), lines(...history)]) {
       const id = await freshSession()
-      expect(await importInto(id, file)).toMatchObject({ ok: true, value: { skipped: 0 } })
+      expect(await importInto(id, file)).toMatchObject({
+        ok: true,
+        value: { skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
+      })
       const { messages } = await pageOf(id)
       expect(messages[0]).toMatchObject({ role: "user", content: "Read a.ts" })
       expect(messages[1]?.segments).toMatchObject([

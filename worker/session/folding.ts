@@ -84,7 +84,7 @@ export interface Folded {
  */
 export async function foldStaged(host: FoldingHost, staged: Staged): Promise<Folded> {
   const { store, staging } = host
-  const assembler = createAssembler({ has: store.isTaken, add: () => {} })
+  const assembler = createAssembler({ has: store.isTaken, add: () => {} }, staging.waiting())
   const writer = createTranscriptWriter(host, staged.isSealed === true)
   const numberOf = countIn(staging)
   const breathe = createBreath()

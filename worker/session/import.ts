@@ -125,7 +125,7 @@ export function createImporter(host: ImportHost): Importer {
       return fail({ reason: "import_empty" })
     }
     const folded = fold()
-    if (place.of === 1) await Promise.race([folded, sleep(times.importAnswerMs)])
+    if (place.of === 1) await within(times.importAnswerMs, folded)
     return answer()
   }
 
@@ -300,6 +300,9 @@ function stagingProgress({ staging }: ImportHost, of: number, incoming: Readonly
   }
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+/** Waits for it, but not longer; the timer goes with it, since an object with a timer is not let go. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

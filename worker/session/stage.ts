@@ -8,8 +8,9 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { type BadLine, parseJson } from "../../shared/frame.ts"
 import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/history.ts"
-import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
+import { utf8Bytes } from "../../shared/truncate.ts"
 import { linesIn, Unreadable } from "./lines.ts"
 import type { Line } from "./splitter.ts"
 import { createDigest, vouchedIn } from "./seal.ts"
@@ -104,12 +105,11 @@ function createRows(staging: Staging, atomically: (write: () => void) => void, p
     isPlaced: () => isPlaced,
     isEmpty: () => rows === 0,
     /** The row's text. */
-    add({ record, json }: ReadRecord): string {
+    add({ record, line }: ReadRecord): string {
       rows += 1
       if (record.type !== "signature") records += 1
       isPlaced ||= "pos" in record
       clock = timeOf(record) ?? clock
-      const line = vouchedIn(json)
       batch.push([rows, clock, line])
       chars += line.length
       if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) flush()
@@ -120,7 +120,8 @@ function createRows(staging: Staging, atomically: (write: () => void) => void, p
 
 interface ReadRecord {
   readonly record: StreamRecord
-  readonly json: object
+  /** What is staged of it. */
+  readonly line: string
 }
 
 interface Numbered {
@@ -170,11 +171,24 @@ function* readValue(n: number, value: unknown, part: number): Generator<Numbered
   } else if (isHistoryMessage(value)) {
     // A message without an id is named by its line, and each part has lines of its own.
     const name = part === 1 ? n : `${part}-${n}`
-    for (const record of recordsOfHistory(value, name)) yield { n, read: succeed({ record, json: record }) }
+    const records = recordsOfHistory(value, name)
+    // A role that nobody sees (system) is passed over as any line that cannot be used.
+    if (records.length === 0) yield { n, read: fail({ reason: "field_invalid", field: "role" }) }
+    for (const record of records) yield { n, read: fitting(record, record) }
   } else {
     const record = parseRecord(value)
-    yield { n, read: record.ok ? succeed({ record: record.value, json: value as object }) : record }
+    yield { n, read: record.ok ? fitting(record.value, value as object) : record }
   }
+}
+
+/** Words are bounded as those that are sent, and a record as a row is. */
+function fitting(record: StreamRecord, json: object): Result<ReadRecord> {
+  if (record.type === "user_message" && utf8Bytes(record.text) > MAX_MESSAGE_BYTES) {
+    return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
+  }
+  const line = vouchedIn(json)
+  if (utf8Bytes(line) > MAX_STAGED_BYTES) return fail({ reason: "body_too_large", max: MAX_STAGED_BYTES })
+  return succeed({ record, line })
 }
 
 function timeOf({ timestamp }: StreamRecord): number | null {
@@ -198,7 +212,7 @@ export async function sourceIn(
   let records = 0
   const take = (read: Iterable<Numbered>): void => {
     const lines: string[] = []
-    for (const { read: one } of read) if (one.ok) lines.push(vouchedIn(one.value.json))
+    for (const { read: one } of read) if (one.ok) lines.push(one.value.line)
     records += lines.length
     digest.add(lines)
   }

@@ -6,6 +6,7 @@
  */
 
 import type { BadLine } from "../../shared/frame.ts"
+import { MAX_IMPORTED_WAITS } from "../../shared/limits.ts"
 import type { Sql } from "./erase.ts"
 import { toJson } from "./rows.ts"
 
@@ -94,6 +95,16 @@ export function createStaging(sql: Sql) {
       sql.exec("DELETE FROM staged_part")
       sql.exec("DELETE FROM folding")
     },
+    /** Calls that were folded already and whose true result is still to come, the oldest first. */
+    waiting: () =>
+      sql
+        .exec<{ id: string; call_id: string; result: string }>(
+          `SELECT t.id, c.call_id, c.result FROM tool_calls c JOIN transcript t ON t.pos = c.pos
+           WHERE c.status = 'waiting' AND c.result IS NOT NULL ORDER BY c.pos DESC, c.part DESC LIMIT ?`,
+          MAX_IMPORTED_WAITS,
+        )
+        .toArray()
+        .reverse(),
     /** Takes back what was folded: nothing else stands in a session that a file is folded into. */
     undo(seq: number): void {
       for (const table of ["transcript", "leaf", "tool_calls", "version", "late"]) sql.exec(`DELETE FROM ${table}`)

@@ -5,14 +5,14 @@
  */
 
 import type { TurnEvent } from "../../shared/event.ts"
-import { type Heard, tooLarge } from "../../shared/foreign.ts"
+import type { Heard } from "../../shared/foreign.ts"
 import {
   MAX_ANSWER_CHARS,
   MAX_EXTERNAL_CALLS,
   MAX_EXTERNAL_DATA_CHARS,
   MAX_EXTERNAL_PARTS,
 } from "../../shared/limits.ts"
-import { callsOf, type ToolCall } from "../../shared/message.ts"
+import { callsOf, type ToolCall, tooLarge } from "../../shared/message.ts"
 import { createOutput } from "./dispatch.ts"
 import type { Producer } from "./producer.ts"
 import { cancelRun, endThinking, finish, publish, type Run, say, showSoon, type TurnHost } from "./run.ts"

@@ -1,0 +1,60 @@
+/**
+ * bound.ts: how much of one answer of another producer is kept, and of one text of it.
+ *
+ * events → BOUND → intake
+ * What a file says may be of any size; a message is folded, written and read whole. Pure.
+ */
+
+import type { TurnEvent } from "./event.ts"
+import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "./limits.ts"
+import type { Message } from "./message.ts"
+import { wellFormed } from "./plain.ts"
+
+/** The beginning of a text, never through the middle of a pair. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : wellFormed(text.slice(0, max))
+}
+
+/**
+ * Whether the next event of one answer still fits. Its parts and calls are looked through with each event.
+ *
+ * Cost    flat.
+ * Source  SPEC RE23.
+ */
+export function createBound(): ({ parts }: Message, event: TurnEvent) => boolean {
+  const calls = new Set<string>()
+  let data = 0
+  const isData = (text: string | null): boolean => {
+    data += text?.length ?? 0
+    return data <= MAX_EXTERNAL_DATA_CHARS
+  }
+  const isCall = (parts: Message["parts"], call_id: string): boolean => {
+    if (calls.has(call_id)) return true
+    if (calls.size >= MAX_IMPORTED_CALLS || parts.length >= MAX_IMPORTED_PARTS) return false
+    calls.add(call_id)
+    return true
+  }
+  return ({ parts }, event) => {
+    switch (event.type) {
+      case "text_delta":
+      case "thinking_delta":
+        return parts.length < MAX_IMPORTED_PARTS || `${parts.at(-1)?.type}_delta` === event.type
+      case "tool_call":
+        return isCall(parts, event.call_id) && isData(event.args)
+      case "tool_result":
+        return isCall(parts, event.call_id) && isData(event.result)
+      case "tool_output_delta":
+        return isData(event.delta)
+      case "tool_call_start":
+      case "tool_approval":
+        // It finds no call that was left out, however long it looks.
+        return calls.size < MAX_IMPORTED_CALLS || calls.has(event.call_id)
+      case "step_start":
+      case "text_done":
+      case "thinking_done":
+      case "summary":
+      case "end":
+        return true
+    }
+  }
+}
