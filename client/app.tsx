@@ -40,10 +40,11 @@ export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
 }
 
 function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">): VNode {
-  const title = useComputed(() => {
+  const listed = useComputed(() => {
     const id = chat.room.value?.id
-    return chat.sessions.list.value.find((session) => session.id === id)?.title ?? ""
+    return chat.sessions.list.value.find((session) => session.id === id)?.title ?? null
   })
+  const asker = useComputed(() => (listed.value === null ? (chat.room.value?.store.asker() ?? null) : null))
   return (
     <header class="topbar">
       <button
@@ -56,7 +57,15 @@ function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">)
           <path d="M3.5 6.5h13M3.5 13.5h9" />
         </svg>
       </button>
-      <h1>{title.value || "Cuecard"}</h1>
+      {/* An agent's conversation stands in no list: the reader came from the one that it was asked in. */}
+      {asker.value !== null && history.length > 1 && (
+        <button type="button" aria-label="Back" onClick={() => history.back()}>
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M12 4.5L6.5 10l5.5 5.5" />
+          </svg>
+        </button>
+      )}
+      <h1>{asker.value !== null ? `Asked by ${asker.value}` : listed.value || "Cuecard"}</h1>
       <a href="#/">
         <span class="unseen">New chat</span>
         <svg viewBox="0 0 20 20" aria-hidden="true">

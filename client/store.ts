@@ -72,6 +72,16 @@ export class TranscriptStore {
     return this.#model.get(id)
   }
 
+  /** The agent that has this conversation with another one; null where a person has it. */
+  asker(): string | null {
+    for (const id of this.order.value) {
+      const agent = this.message(id)?.peek().agent
+      // With a call it is an answer from another conversation.
+      if (agent !== undefined && agent.call_id === undefined) return agent.name
+    }
+    return null
+  }
+
   message(id: string): Signal<WireMessage> | undefined {
     return this.#signals.get(id)
   }

@@ -299,6 +299,51 @@ test("[PG37] what an agent was asked leads to its conversation, where both stand
   await page.context().close()
 })
 
+test("[PG37] on a phone an agent's conversation says who asked, and leads back", async () => {
+  const { page, errors } = await open(browser, cuecard, { size: PHONE })
+  await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
+  await settled(page)
+  const own = sessionIn(page)
+  const heading = () => page.textContent(".topbar h1")
+  expect(await heading()).toContain("Ask the researcher")
+  expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(false)
+  await page.click("section.agent header a")
+  await expect.poll(heading, SOON).toBe("Asked by general")
+  await page.click(".topbar button[aria-label=Back]")
+  await expect.poll(heading, SOON).toContain("Ask the researcher")
+  expect(sessionIn(page)).toBe(own)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test("[PG35] an import whose page was closed leaves nothing behind, once the page is opened again", async () => {
+  const { page } = await open(browser, cuecard)
+  const listed = (one: Page) =>
+    one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
+  const kept = await begin(page, "/say kept")
+  await expect.poll(async () => (await listed(page))[0], SOON).toBe(kept)
+  const before = await listed(page)
+  // The line swallows the file.
+  await page.evaluate(() => {
+    XMLHttpRequest.prototype.send = () => {}
+  })
+  await page.click(".sidebar .import")
+  const content = `${JSON.stringify({ role: "user", content: "hi" })}\n`
+  const made = page.waitForResponse((answer) => answer.request().method() === "POST" && /sessions$/.test(answer.url()))
+  await page.setInputFiles("dialog input[type=file]", {
+    ...{ name: "cut.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(content) },
+  })
+  await made
+  const { page: next } = await openIn(page.context(), cuecard)
+  await expect.poll(async () => (await listed(next)).length, SOON).toBe(before.length + 1)
+  await page.close()
+  await next.reload()
+  await expect.poll(() => listed(next), SOON).toEqual(before)
+  const shelf = () => next.evaluate(() => Object.keys(localStorage).filter((key) => key.includes("import")))
+  await expect.poll(shelf, SOON).toEqual([])
+  await next.context().close()
+})
+
 async function tokenOfPage(): Promise<string> {
   const answer = await fetch("/v1/dev/token", { method: "POST", body: "{}" })
   return (await answer.json()).token
