@@ -193,12 +193,10 @@ describe("hostile text", () => {
   ]
 
   test.each(cases)("[MD8] 100 KB of %j neither hangs nor overflows, and loses no letter", (_name, text) => {
-    const started = performance.now()
+    // A hang is found by the time that a test may take: ordinary text of this size takes a few milliseconds.
     const read = createBlockReader()
     const blocks = read(text)
     const words = spokenWords([{ type: "text", content: text }])
-    // A bound for a hang, not a measure: ordinary text of this size takes a few milliseconds.
-    expect(performance.now() - started).toBeLessThan(3_000)
     expect(blocks.length).toBeGreaterThan(0)
     expect(words.length).toBeLessThanOrEqual(1_201)
   })
