@@ -8,7 +8,7 @@
 
 import { MAX_HELD } from "./limits.ts"
 import { WAIT } from "./line.ts"
-import { type Finder, type Found, Scanner, type TextPiece } from "./scan.ts"
+import { type Seeker, type Found, Scanner, type TextPiece } from "./scan.ts"
 
 export type Mark =
   | TextPiece
@@ -34,7 +34,7 @@ export interface MarkScanner {
  * Source  SPEC MK1–MK6.
  */
 export function createMarkScanner(): MarkScanner {
-  const scanner = new Scanner(new MarkFinder())
+  const scanner = new Scanner(new MarkSeeker())
   return {
     push: (text) => scanner.scan(text, false),
     end: () => scanner.scan("", true),
@@ -49,7 +49,7 @@ const OPEN_PART =
   /^<(?:s(?:p(?:a(?:n)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)?$/i
 const CLOSE_PART = /^<(?:\/(?:s(?:p(?:a(?:n)?)?)?)?)?$/i
 
-class MarkFinder implements Finder<Tagged> {
+class MarkSeeker implements Seeker<Tagged> {
   /** A mark is open: only its end is looked for, all else is words. */
   #inMark = false
 

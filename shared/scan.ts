@@ -2,7 +2,7 @@
  * scan.ts: finds what means something in clean text, outside Markdown code and not after a backslash, also when cut.
  *
  * clean → event → fold → SCAN → segment
- * What is looked for is a finder's: marks alone, or marks and directives. What is code is decided here, once for all.
+ * What is looked for is a seeker's: marks alone, or marks and directives. What is code is decided here, once for all.
  * Pure. What has been told after some text is a function of that text alone, however it was cut (SPEC MK4, DR9).
  */
 
@@ -34,7 +34,7 @@ export interface Found<P> {
 }
 
 /** Knows what is looked for. Asked from left to right in one text, which grows and is cut at its front between two `begin`. */
-export interface Finder<P> {
+export interface Seeker<P> {
   /** Another text is read from now on; `head` as `headAfter` gives it for what stands before it. */
   begin(head: number): void
   /** The next place where something may stand, or the end of the text. */
@@ -43,6 +43,12 @@ export interface Finder<P> {
   at(text: string, at: number, final: boolean): Found<P> | typeof WAIT | null
   /** It was found, and counts. */
   take(found: Found<P>): void
+}
+
+/** Pattern of any beginning of `word`, and of the whole of it with `rest`. */
+export function prefixes(word: string, rest: string): string {
+  const units = [...word].map((unit) => (/\w/.test(unit) ? unit : `\\${unit}`))
+  return units.reduceRight((after, unit) => `${unit}(?:${after})?`, rest)
 }
 
 /** Spaces that stand at a line's head, up to three, or -1 outside of it: where a line's start is after `text`. */
@@ -56,7 +62,7 @@ export function headAfter(head: number, text: string): number {
 }
 
 export class Scanner<P> {
-  readonly #finder: Finder<P>
+  readonly #seeker: Seeker<P>
   /** Text whose code is not settled yet. The first `#told` of it is reported. */
   #text = ""
   #told = 0
@@ -86,8 +92,8 @@ export class Scanner<P> {
   /** A run that is no fence, or not yet. */
   #refused = -1
 
-  constructor(finder: Finder<P>) {
-    this.#finder = finder
+  constructor(seeker: Seeker<P>) {
+    this.#seeker = seeker
   }
 
   scan(more: string, final: boolean): (P | TextPiece)[] {
@@ -96,14 +102,14 @@ export class Scanner<P> {
     const head = this.#endHead
     this.#endHead = headAfter(head, more)
     if (this.#told === this.#text.length) {
-      this.#finder.begin(head)
-      const candidate = this.#finder.next(more, 0)
+      this.#seeker.begin(head)
+      const candidate = this.#seeker.next(more, 0)
       if (candidate === more.length && !this.#tellPlain(more)) return this.#pieces
       // Nothing before it in all that was told may become anything.
       this.#less = this.#text.length + this.#plainSize + candidate
     }
     this.#text = this.#gather(more)
-    this.#finder.begin(this.#head)
+    this.#seeker.begin(this.#head)
     this.#settle(final)
     this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
     this.#forget()
@@ -170,7 +176,7 @@ export class Scanner<P> {
    */
   #jump(at: number, final: boolean): number {
     const text = this.#text
-    if (this.#less < at) this.#less = this.#finder.next(text, at)
+    if (this.#less < at) this.#less = this.#seeker.next(text, at)
     if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
     if (this.#ticks3 < at) this.#ticks3 = indexOr(text, "```", at, text.length)
     if (this.#blank < at) this.#blank = indexOr(text, "\n\n", at, text.length)
@@ -221,10 +227,10 @@ export class Scanner<P> {
   }
 
   #candidate(at: number, final: boolean): number {
-    const found = this.#finder.at(this.#text, at, final)
+    const found = this.#seeker.at(this.#text, at, final)
     if (found === null) return at + 1
     if (found === WAIT) return WAIT
-    this.#finder.take(found)
+    this.#seeker.take(found)
     this.#less = -1
     this.#tell(at)
     for (const piece of found.pieces) this.#pieces.push(piece)
@@ -238,8 +244,8 @@ export class Scanner<P> {
     const text = this.#text
     let at = Math.max(this.#told, this.#settled)
     for (;;) {
-      at = this.#finder.next(text, at)
-      if (at === text.length || (!this.#isEscaped(at) && this.#finder.at(text, at, final) !== null)) return at
+      at = this.#seeker.next(text, at)
+      if (at === text.length || (!this.#isEscaped(at) && this.#seeker.at(text, at, final) !== null)) return at
       at++
     }
   }
