@@ -89,7 +89,7 @@ function readLine(line: string, at: number): MediaLine {
   for (const token of line.slice(LABEL.length).matchAll(TOKEN)) {
     const [raw] = token
     const from = LABEL.length + token.index
-    const value = (token[1] ?? token[2] ?? token[3])?.trim() ?? valueOf(raw)
+    const value = (token[1] ?? token[2] ?? token[3])?.trim() ?? untrailed(raw)
     const url = raw.startsWith("[[") ? null : acceptMedia(value)
     if (url === null && !raw.startsWith("[[")) {
       if (LIKE_A_SOURCE.test(value)) refused.push(toldOf(value))
@@ -119,7 +119,7 @@ export function toldOf(value: string): string {
 const TRAILING = new Set("`\"'\\)}],")
 
 /** A word without what may trail a value. From its end, since an expression would try at every place. */
-function valueOf(word: string): string {
+function untrailed(word: string): string {
   let end = word.length
   while (end > 0 && TRAILING.has(word.charAt(end - 1))) end--
   return word.slice(0, end)
