@@ -62,10 +62,14 @@ export type Fault =
   | { readonly reason: "session_begun" }
   | { readonly reason: "agent_unknown" }
   | { readonly reason: "agents_full"; readonly max: number }
+  | { readonly reason: "url_refused"; readonly because: UrlFlaw }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]
+
+/** What is wrong with an address that is to be public. */
+export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host"
 
 /** What a client learns: `code` is the fault's reason, `text` one English sentence. */
 export interface WireFault {
@@ -180,6 +184,8 @@ export function faultToWire(fault: Fault): WireFault {
       return say(404, "There is no such agent.")
     case "agents_full":
       return say(409, `A tenant may have ${fault.max} agents at most.`)
+    case "url_refused":
+      return say(422, `This is no public https address (${fault.because}).`)
     case "deployment_unsafe":
       return say(503, `This deployment refuses to serve: ${fault.because}.`)
     case "internal":

@@ -42,16 +42,39 @@ export type Segment =
       readonly approval?: Approval
       readonly truncated?: Truncated
     }
+  /** A document in a frame of its own: ours, or of an origin that the tenant allows. Height in CSS pixels. */
+  | {
+      readonly type: "canvas"
+      readonly preview: {
+        readonly kind: "canvas"
+        readonly surface: "assistant_message"
+        readonly render: "url"
+        readonly viewId?: string
+        readonly url: string
+        readonly title?: string
+        readonly preferredHeight?: number
+      }
+    }
+  /** Its URL is a public https one or `/media/<id>`, never a signed one; `voice` is audio that is a voice note. */
+  | {
+      readonly type: "media"
+      readonly url: string
+      readonly kind: "image" | "audio" | "video" | "file"
+      readonly label: string
+      readonly mime_type?: string
+      readonly voice?: true
+    }
   /** What another agent said to this one. */
   | ({ readonly type: "agent"; readonly content: string } & AgentTag)
-
-export type SegmentType = Segment["type"]
 
 /** Fields that a tool segment can gain after it was opened. */
 export type ToolFields = Partial<Omit<Extract<Segment, { type: "tool" }>, "type" | "call_id" | "name" | "args">>
 
-/** Fields that `set` merges, by segment type: a tool changes state, a thinking segment learns its duration; null removes one. */
-export type SetFields = { readonly [K in keyof ToolFields]: ToolFields[K] | null } | { readonly ms: number }
+/** Fields that `set` merges, by segment type: a tool changes state, a thinking segment learns its duration, audio that it is a voice note; null removes one. */
+export type SetFields =
+  | { readonly [K in keyof ToolFields]: ToolFields[K] | null }
+  | { readonly ms: number }
+  | { readonly voice: true }
 
 /** One change to a list of segments. `at` counts segments; `offset` counts UTF-16 code units. */
 export type Op =
@@ -212,11 +235,6 @@ const clientFrameSchema = v.variant("type", [
 
 export type ClientFrame = v.InferOutput<typeof clientFrameSchema>
 
-/** Made when it is first asked for: the page, which parses no client frames, ships none of this. */
-function isClientFrameType(type: string): boolean {
-  return clientFrameSchema.options.some((option) => option.entries.type.literal === type)
-}
-
 /** The ping and its answer, byte for byte: the platform answers it without waking the object. */
 export const PING_FRAME = '{"type":"ping"}'
 export const PONG_FRAME = '{"type":"pong"}'
@@ -234,7 +252,8 @@ export function parseClientFrame(text: string): Result<ClientFrame, Fault> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "frame_malformed" })
   const type: unknown = Reflect.get(value, "type")
   if (typeof type !== "string") return fail({ reason: "frame_invalid", field: "type" })
-  if (!isClientFrameType(type)) return fail({ reason: "frame_unknown", type: type.slice(0, 40) })
+  const isKnown = clientFrameSchema.options.some((option) => option.entries.type.literal === type)
+  if (!isKnown) return fail({ reason: "frame_unknown", type: type.slice(0, 40) })
   const parsed = v.safeParse(clientFrameSchema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)
   return fail({ reason: "frame_invalid", field: v.getDotPath(parsed.issues[0]) ?? "type" })
@@ -336,6 +355,9 @@ export function textOf(segment: Segment): string {
       return segment.synthesis
     case "tool":
       return segment.output ?? ""
+    case "canvas":
+    case "media":
+      return ""
   }
 }
 
@@ -352,6 +374,9 @@ function appendText(segment: Segment | undefined, offset: number, text: string):
       return { ...segment, synthesis: now + text }
     case "tool":
       return { ...segment, output: now + text }
+    case "canvas":
+    case "media":
+      throw new RangeError(`text for a ${segment.type} segment`)
   }
 }
 

@@ -265,3 +265,13 @@ export const MAX_RECORD_STEP = 10_000
 
 /** Late changes of older messages that are remembered, one by one, for those who resume. Further back, they read history. SPEC HI5. */
 export const MAX_LATE_CHANGES = 256
+
+/** Longest URL that is read, in UTF-16 code units, and so longest value of a `MEDIA:` line. SPEC PU1, DR2. */
+export const MAX_URL_CHARS = 4096
+
+/** Longest `MEDIA:` line that is held back until it ends, in UTF-16 code units: one longest value and words about it. SPEC DR8. */
+export const MAX_MEDIA_LINE = 2 * MAX_URL_CHARS
+
+/** Height of an embed, in CSS pixels: less is ignored, more is this. SPEC DR6. */
+export const MIN_EMBED_HEIGHT = 160
+export const MAX_EMBED_HEIGHT = 1_200

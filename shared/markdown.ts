@@ -54,6 +54,10 @@ function blocksOf({ role }: Message, segment: Segment): string[] {
       return toolBlocks(segment)
     case "rich":
       return [proseOf(segment.synthesis), `Card ${code(segment.tag)}`, fenced("json", jsonOf(segment.payload))]
+    case "canvas":
+      return [`Canvas ${code(segment.preview.title ?? segment.preview.viewId ?? "")}: ${code(segment.preview.url)}`]
+    case "media":
+      return [`Media (${segment.kind}) ${code(segment.label)}: ${code(segment.url)}`]
   }
 }
 

@@ -55,8 +55,17 @@ export type Part =
       readonly open: boolean
       /** It was not finished but ended with its turn, from outside: a card that stood open stays one (law 7). */
       readonly cut?: true
+      readonly grants?: Grants
     }
   | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall }
+
+/** What directives of a part may name; decided before `fold` and stored with the part, so that segments stay a function of it. */
+export interface Grants {
+  /** Origins that may be framed beside our own canvas. */
+  readonly origins: readonly string[]
+  /** Messages of the session, of those that the part names. */
+  readonly replies: readonly string[]
+}
 
 /** What the model is told instead of the messages up to position `upto`; the transcript itself keeps them. */
 export interface Summary {

@@ -9,26 +9,26 @@
 
 import { cleanToModel } from "./clean.ts"
 import { splitCode } from "./code.ts"
-import { type Cue, type CueRow, createCues } from "./cue.ts"
+import { type CueRow, createCues } from "./cue.ts"
 import { apply, type Op, type Segment, type WireMessage } from "./frame.ts"
-import { createMarkScanner, type Mark, stripSpans } from "./mark.ts"
+import { stripSpans } from "./mark.ts"
 import { contentOf, isEnded, type Message, type Part, type ToolCall } from "./message.ts"
+import {
+  createDelivery,
+  createPartSegmenter,
+  createWriter,
+  type Delivery,
+  type Drift,
+  NO_GRANTS,
+  type PartContext,
+  type PartSegmenter,
+  type Writer,
+} from "./part.ts"
 import { createToolView } from "./tool-segment.ts"
 
-export { stripSpans }
+export { type Drift, stripSpans }
 
-/** Something in model text that did not fit; counted and logged, never shown as an error. */
-export type Drift =
-  | { readonly reason: "mark_orphan"; readonly tag: string }
-  | { readonly reason: "mark_unclosed"; readonly tag: string }
-
-export interface Segmenter {
-  /** Takes more text of the part and tells what changes. */
-  push(text: string): Op[]
-  /** The part is over: what was held is settled. */
-  end(): Op[]
-  readonly drift: readonly Drift[]
-}
+export type Segmenter = Pick<PartSegmenter, "push" | "end" | "drift">
 
 /**
  * Cuts the text of one part at its `<span id='tool_n'>` marks and joins each mark to the call that cued it.
@@ -39,8 +39,9 @@ export interface Segmenter {
  * Cost    one pass over the text.
  * Source  SPEC SG1–SG8; seed 000 §5.4.
  */
-export function createSegmenter(toolCalls: readonly CueRow[]): Segmenter {
-  return createPartSegmenter(createCues(toolCalls), 0)
+export function createSegmenter(toolCalls: readonly CueRow[], context: Partial<PartContext> = {}): Segmenter {
+  const alone = { base: 0, drift: [], delivery: createDelivery("current"), grants: () => NO_GRANTS }
+  return createPartSegmenter({ cueFor: createCues(toolCalls), ...alone, ...context })
 }
 
 /** The segments of one finished part. `toolCalls` are rows; bare rows cue what their trailer holds (seed 000). */
@@ -62,14 +63,22 @@ export function segmentsOf(message: Message): Segment[] {
   if (role === "agent" && agent !== null) return [{ type: "agent", content: words, ...agent }]
   // A person's words are theirs: shown as they are, never parsed.
   if (role !== "assistant") return words === "" ? [] : [{ type: "text", content: words }]
-  return apply([], createTranscriber().advance(message))
+  return viewOfWhole(message).segments
+}
+
+/** All of it at once: its segments, and the message that it answers by its own words. */
+function viewOfWhole(message: Message): { readonly segments: Segment[]; readonly replyTo: string | null } {
+  const transcriber = createTranscriber()
+  const segments = apply([], transcriber.advance(message))
+  return { segments, replyTo: transcriber.replyTo() }
 }
 
 /** A message as a client holds it: whole frames, pages of history and exports all come from here. */
 export function messageToWire(message: Message): WireMessage {
   const { id, role, exchange_id, status, reason, topic, mode, metrics, timestamp } = message
   const content = contentOf(message)
-  const segments = segmentsOf(message)
+  const { segments, replyTo } =
+    role === "assistant" ? viewOfWhole(message) : { segments: segmentsOf(message), replyTo: null }
   return {
     id,
     role,
@@ -83,6 +92,7 @@ export function messageToWire(message: Message): WireMessage {
     metrics,
     timestamp,
     ...extrasOf(message),
+    ...(replyTo === null ? {} : { reply_to: replyTo }),
   }
 }
 
@@ -124,6 +134,8 @@ export interface Transcriber {
    */
   advance(message: Message, freshOf?: FreshOf): Op[]
   readonly drift: readonly Drift[]
+  /** The message that it answers by its own words (`[[reply_to…]]`), so far. */
+  replyTo(): string | null
 }
 
 export type FreshOf = (at: number) => string | undefined
@@ -144,13 +156,17 @@ interface PartView {
 export function createTranscriber(): Transcriber {
   const views: PartView[] = []
   const drift: Drift[] = []
+  let delivery: Delivery | null = null
   let count = 0
   return {
     drift,
+    replyTo: () => delivery?.replyTo() ?? null,
     advance(message, freshOf) {
       const all: Op[] = []
+      const shared = delivery ?? createDelivery(message.exchange_id)
+      delivery = shared
       message.parts.forEach((part, at) => {
-        const view = views[at] ?? viewOf(message, at, part, count, drift)
+        const view = views[at] ?? viewOf(message, at, part, { base: count, drift, delivery: shared })
         views[at] = view
         if (view.seen === part) return
         const ops = view.advance(part, freshOf?.(at))
@@ -181,10 +197,13 @@ function countAfter(count: number, ops: readonly Op[]): number {
   return after
 }
 
-function viewOf(message: Message, at: number, part: Part, base: number, drift: Drift[]): PartView {
+type Shared = Pick<PartContext, "base" | "drift" | "delivery">
+
+function viewOf(message: Message, at: number, part: Part, shared: Shared): PartView {
+  const { base } = shared
   switch (part.type) {
     case "text":
-      return viewText(createPartSegmenter(createCues(callsBefore(message, at)), base, drift))
+      return viewText({ ...shared, cueFor: createCues(callsBefore(message, at)) })
     case "thinking":
       return viewThinking(createWriter(base, (content) => ({ type: "thinking", content })))
     case "tool_call":
@@ -201,12 +220,15 @@ function callsBefore(message: Message, at: number): ToolCall[] {
   return calls
 }
 
-function viewText(segmenter: PartSegmenter): PartView {
+function viewText(context: Omit<PartContext, "grants">): PartView {
   let length = 0
+  let grants = NO_GRANTS
+  const segmenter = createPartSegmenter({ ...context, grants: () => grants })
   return {
     seen: null,
     advance(part, fresh) {
       if (part.type !== "text") return []
+      grants = part.grants ?? NO_GRANTS
       const ops = part.text.length > length ? segmenter.push(fresh ?? part.text.slice(length)) : []
       length = part.text.length
       if (!part.open) for (const op of part.cut === true ? segmenter.cut() : segmenter.end()) ops.push(op)
@@ -233,110 +255,4 @@ function viewThinking(writer: Writer): PartView {
 
 function viewTool(view: (call: ToolCall) => Op[]): PartView {
   return { seen: null, advance: (part) => (part.type === "tool_call" ? view(part.call) : []) }
-}
-
-/** Writes one growing text, trimmed as a whole: leading white space goes, trailing white space waits. */
-interface Writer {
-  readonly at: number
-  isOpen(): boolean
-  write(text: string): Op[]
-}
-
-function createWriter(at: number, segmentWith: ((content: string) => Segment) | null): Writer {
-  let length = 0
-  let waiting = ""
-  // A writer without a segment of its own appends to one that is open already (a card's synthesis).
-  let open = segmentWith === null
-  return {
-    at,
-    isOpen: () => open,
-    write(text) {
-      const fresh = length === 0 ? text.trimStart() : text
-      const body = fresh.trimEnd()
-      if (body === "") {
-        if (length > 0) waiting += fresh
-        return []
-      }
-      const added = length === 0 ? body : waiting + body
-      waiting = fresh.slice(body.length)
-      const offset = length
-      length += added.length
-      if (open || segmentWith === null) return [{ op: "text", at, offset, text: added }]
-      open = true
-      return [{ op: "open", at, segment: segmentWith(added) }]
-    },
-  }
-}
-
-function createTextWriter(at: number): Writer {
-  return createWriter(at, (content) => ({ type: "text", content }))
-}
-
-/** An opening tag whose `</span>` has not come yet, and what to do if it never comes. */
-interface OpenMark {
-  readonly tag: string
-  readonly cue: Cue | null
-  /** The tag and all after it, as written. */
-  readonly raw: string[]
-  /** Segments there were before it. */
-  readonly base: number
-  /** The text before it, which goes on if the mark is never closed. */
-  readonly before: Writer
-  readonly inner: Writer
-}
-
-interface PartSegmenter extends Segmenter {
-  /** The part was ended from outside: what was held is settled, and a card that is open stays one. */
-  cut(): Op[]
-}
-
-function createPartSegmenter(cueFor: (tag: string) => Cue | null, base: number, drift: Drift[] = []): PartSegmenter {
-  const scanner = createMarkScanner()
-  let prose = createTextWriter(base)
-  let mark: OpenMark | null = null
-  let ended = false
-  const openMark = (tag: string, raw: string): Op[] => {
-    const at = prose.at + (prose.isOpen() ? 1 : 0)
-    const cue = cueFor(tag)
-    const inner = cue === null ? createTextWriter(at) : createWriter(at, null)
-    mark = { tag, cue, raw: [raw], base: at, before: prose, inner }
-    return cue === null ? [] : [{ op: "open", at, segment: richSegment(tag, cue) }]
-  }
-  const closeMark = (open: OpenMark): Op[] => {
-    if (open.cue === null) drift.push({ reason: "mark_orphan", tag: open.tag })
-    prose = createTextWriter(open.base + (open.inner.isOpen() ? 1 : 0))
-    mark = null
-    return []
-  }
-  const abandonMark = (open: OpenMark): Op[] => {
-    drift.push({ reason: "mark_unclosed", tag: open.tag })
-    prose = open.before
-    mark = null
-    const cut: Op[] = open.inner.isOpen() ? [{ op: "cut", to: open.base }] : []
-    return [...cut, ...prose.write(open.raw.join(""))]
-  }
-  const take = (found: Mark): Op[] => {
-    const open = mark
-    if (open === null) return found.type === "open" ? openMark(found.tag, found.raw) : prose.write(wordsIn(found))
-    if (found.type === "close") return closeMark(open)
-    open.raw.push(wordsIn(found))
-    return open.inner.write(wordsIn(found))
-  }
-  const settle = (isCut: boolean): Op[] => {
-    if (ended) return []
-    ended = true
-    const ops = scanner.end().flatMap(take)
-    if (mark === null || (isCut && mark.cue !== null)) return ops
-    return [...ops, ...abandonMark(mark)]
-  }
-  return { drift, push: (text) => scanner.push(text).flatMap(take), end: () => settle(false), cut: () => settle(true) }
-}
-
-function richSegment(tag: string, cue: Cue): Segment {
-  const call = cue.call_id === undefined ? {} : { call_id: cue.call_id }
-  return { type: "rich", tag, payload: cue.payload, synthesis: "", ...call }
-}
-
-function wordsIn(mark: Mark): string {
-  return mark.type === "text" ? mark.text : mark.raw
 }

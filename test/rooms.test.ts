@@ -20,7 +20,7 @@ const DOORS: Record<Room, readonly Room[]> = {
 }
 
 /** Pure libraries: data in, data out. */
-const SHARED_PACKAGES = new Set(["htmlparser2", "valibot"])
+const SHARED_PACKAGES = new Set(["htmlparser2", "ipaddr.js", "valibot"])
 
 const IMPURE = /\b(?:Date\.now|Math\.random|new Date|performance\.|crypto\.|fetch\(|setTimeout|setInterval|console\.)/
 const MARKUP = /\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write(?:ln)?)\b/
@@ -124,7 +124,7 @@ test.each([
   ["client", "client/a.ts", "../worker/b.ts", "client may not import worker"],
   ["worker", "worker/a.ts", "../client/b.tsx", "worker may not import client"],
   ["shared", "shared/card/a.ts", "../../worker/b.ts", "shared may not import worker"],
-  ["shared", "shared/a.ts", "node:fs", "shared imports only htmlparser2, valibot"],
+  ["shared", "shared/a.ts", "node:fs", "shared imports only htmlparser2, ipaddr.js, valibot"],
   ["shared", "shared/a.ts", "./b", "a relative import carries its extension"],
   ["client", "client/a.ts", "../shared/b.ts", undefined],
   ["client", "client/a.ts", "preact", undefined],

@@ -51,6 +51,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   session_begun: { reason: "session_begun" },
   agent_unknown: { reason: "agent_unknown" },
   agents_full: { reason: "agents_full", max: 32 },
+  url_refused: { reason: "url_refused", because: "…" as "host" },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
   internal: { reason: "internal" },
 }

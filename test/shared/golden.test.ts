@@ -6,7 +6,7 @@ import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/fr
 import { createIntake } from "../../shared/intake.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
 import { createTranscriber, messageToWire, opsBeside, segmentsOf } from "../../shared/segment.ts"
-import { printSegments, printStatus } from "../support/golden.ts"
+import { printReply, printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 
 const goldens = readGoldens()
@@ -23,7 +23,8 @@ function foldAll(events: readonly TurnEvent[]): Message {
 function seen(message: Message): string[] {
   const transcriber = createTranscriber()
   transcriber.advance(message)
-  return [...printSegments(segmentsOf(message), transcriber.drift), ...printStatus(message)]
+  const reply = printReply(messageToWire(message).reply_to)
+  return [...printSegments(segmentsOf(message), transcriber.drift), ...reply, ...printStatus(message)]
 }
 
 /** Every way to cut one text of the log in two, at every index. */
@@ -69,6 +70,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
       message = intake.take(event).reduce(fold, message)
       live = applyToMessage(live, transcriber.advance(message))
       expect(canonicalJson(live.segments)).toBe(canonicalJson(segmentsOf(message)))
+      expect(live.reply_to).toBe(messageToWire(message).reply_to)
     }
   })
 

@@ -6,7 +6,7 @@
  *   want pay_1 {args} (asked for, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
  *   plain weather_1 "verbatim result" · defer ask_1 {json} (an answer for now; the true one comes later) · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
  * `result` gives the tool's own string: its JSON and the trailer that cues its card. A message that did not just run
- * or end well is told by a last line, `is <status> [reason]`.
+ * or end well is told by a last line, `is <status> [reason]`; one that names what it answers, by `replies <id>`.
  */
 
 import { cardOf } from "../../shared/cue.ts"
@@ -117,9 +117,17 @@ export function printStatus({ status, reason }: Message): string[] {
   return status === "running" || status === "completed" ? [] : [["is", status, reason ?? ""].join(" ").trim()]
 }
 
+/** The message that it answers by its own words. */
+export function printReply(replyTo: string | undefined): string[] {
+  return replyTo === undefined ? [] : [`replies ${replyTo}`]
+}
+
 /** Segments and drift as the notation prints them. */
 export function printSegments(segments: readonly Segment[], drift: readonly Drift[]): string[] {
-  return [...segments.map(printSegment), ...drift.map((one) => `drift ${one.reason} ${one.tag}`)]
+  return [
+    ...segments.map(printSegment),
+    ...drift.map((one) => `drift ${one.reason} ${"tag" in one ? one.tag : one.what}`),
+  ]
 }
 
 function printSegment(segment: Segment): string {
@@ -133,6 +141,13 @@ function printSegment(segment: Segment): string {
       return `think ${quoted(segment.content)}${segment.ms === undefined ? "" : ` ${segment.ms}`}`
     case "rich":
       return `card ${segment.tag} ${quoted(segment.payload as never)} ${quoted(segment.synthesis)}`
+    case "canvas": {
+      const { viewId, url, title, preferredHeight } = segment.preview
+      const named = [title && quoted(title), preferredHeight?.toString()].filter((part) => part)
+      return ["canvas", viewId ?? "-", url, ...named].join(" ")
+    }
+    case "media":
+      return `media ${segment.kind} ${segment.url} ${quoted(segment.label)}${segment.voice === true ? " voice" : ""}`
     case "tool": {
       const { call_id, status, approval, output, result, error, truncated } = segment
       const shown = [approval, output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]

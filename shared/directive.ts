@@ -1,0 +1,43 @@
+/**
+ * directive.ts: what the directives of one text come to.
+ *
+ * text → pieces → DIRECTIVE
+ * For readers of one text by itself: trusted tool results, tests, other programs. A message's own text goes through the
+ * same segmenter in segment.ts. Its words are cleaned before.
+ * Pure.
+ */
+
+import { apply, type Segment } from "./frame.ts"
+import type { Grants } from "./message.ts"
+import { createDelivery, type Drift, NO_GRANTS } from "./part.ts"
+import { createSegmenter } from "./segment.ts"
+
+export interface Directives {
+  /** Prose, canvases and media in their order; directives are stripped. */
+  readonly segments: readonly Segment[]
+  /** Its audio is a voice note. */
+  readonly voice: boolean
+  readonly reply_to: string | null
+  readonly drift: readonly Drift[]
+}
+
+export interface DirectiveContext extends Partial<Grants> {
+  /** Id of the message that is being answered. */
+  readonly current?: string
+}
+
+/**
+ * Reads one whole text.
+ *
+ * Shapes  (text, context) → Directives. Without a context nothing outside is allowed and no message is known.
+ * Errors  none; drift.
+ * Cost    linear in the text.
+ * Source  SPEC DR1–DR10.
+ */
+export function parseDirectives(text: string, { current = "current", ...granted }: DirectiveContext = {}): Directives {
+  const delivery = createDelivery(current)
+  const grants = { ...NO_GRANTS, ...granted }
+  const segmenter = createSegmenter([], { delivery, grants: () => grants })
+  const segments = apply([], [...segmenter.push(text), ...segmenter.end()])
+  return { segments, voice: delivery.isVoice(), reply_to: delivery.replyTo(), drift: segmenter.drift }
+}

@@ -1,0 +1,90 @@
+/**
+ * embed.ts: `[embed …/]`, and the canvas that a reader sees in its place.
+ *
+ * scan → EMBED → piece → segment
+ * Which other origins may be framed is the tenant's to say, and decided before this (DESIGN §5).
+ * Pure.
+ */
+
+import type { Segment } from "./frame.ts"
+import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "./limits.ts"
+import { WAIT } from "./line.ts"
+import { checkPublicUrl } from "./public-url.ts"
+import { prefixes } from "./scan.ts"
+
+export type CanvasSegment = Extract<Segment, { type: "canvas" }>
+
+/** Its attributes, as written; of one that comes twice the first. */
+export type EmbedAttributes = ReadonlyMap<string, string>
+
+const ATTRIBUTE = `\\s+[a-z][a-z0-9_-]*\\s*=\\s*(?:"[^"]*"|'[^']*')`
+const EMBED = new RegExp(`^\\[embed((?:${ATTRIBUTE})+)\\s*/\\]`, "i")
+const PART_OF_ATTRIBUTE = `\\s+(?:[a-z][a-z0-9_-]*(?:\\s*(?:=\\s*(?:"[^"]*|'[^']*)?)?)?)?`
+const EMBED_PART = new RegExp(`^${prefixes("[embed", `(?:${ATTRIBUTE})*(?:${PART_OF_ATTRIBUTE}|\\s*/)?`)}$`, "i")
+
+/**
+ * Reads the shortcode that may stand at `at`.
+ *
+ * Shapes  → its text and attributes, null if there is none, or WAIT.
+ * Cost    linear in it, which is at most MAX_HELD.
+ * Source  SPEC DR6.
+ */
+export function embedAt(
+  text: string,
+  at: number,
+  final: boolean,
+): { readonly raw: string; readonly attributes: EmbedAttributes } | typeof WAIT | null {
+  const start = text.slice(at, at + MAX_HELD)
+  const found = EMBED.exec(start)
+  if (found !== null) return { raw: found[0], attributes: attributesIn(found[1] ?? "") }
+  if (final || start.length === MAX_HELD) return null
+  return EMBED_PART.test(start) ? WAIT : null
+}
+
+function attributesIn(text: string): EmbedAttributes {
+  const attributes = new Map<string, string>()
+  for (const [, name = "", double, single] of text.matchAll(/([a-z][a-z0-9_-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)) {
+    const key = name.toLowerCase()
+    if (!attributes.has(key)) attributes.set(key, double ?? single ?? "")
+  }
+  return attributes
+}
+
+const REF = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
+/** A document of our own, or a file that lies beside it. No dot leads out of its folder. */
+const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/(?:[\\w-]+(?:\\.[\\w-]+)*/?)*$`)
+
+/** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
+export function canvasOf(attributes: EmbedAttributes, origins: readonly string[]): CanvasSegment | null {
+  const target = attributes.get("target") ?? "assistant_message"
+  const place = placeOf(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), origins)
+  if (target.trim().toLowerCase() !== "assistant_message" || place === null) return null
+  const title = attributes.get("title")?.trim()
+  const height = heightOf(attributes.get("height"))
+  const preview = {
+    ...({ kind: "canvas", surface: "assistant_message", render: "url" } as const),
+    ...place,
+    ...(title === undefined || title === "" ? {} : { title }),
+    ...(height === null ? {} : { preferredHeight: height }),
+  }
+  return { type: "canvas", preview }
+}
+
+type Place = Pick<CanvasSegment["preview"], "viewId" | "url">
+
+/** `url` wins, also where it is refused. */
+function placeOf(ref: string | undefined, url: string | undefined, origins: readonly string[]): Place | null {
+  const isRef = ref !== undefined && REF.test(ref)
+  if (url === undefined) return isRef ? { viewId: ref, url: `/canvas/documents/${ref}/index.html` } : null
+  const own = OWN_CANVAS.exec(url)?.[1]
+  if (own !== undefined) return { viewId: isRef ? ref : own, url }
+  const checked = checkPublicUrl(url)
+  if (!checked.ok || !origins.includes(checked.value.origin)) return null
+  return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }
+}
+
+function heightOf(written: string | undefined): number | null {
+  if (written === undefined || !/^\s*\d{1,9}(?:\.\d{1,9})?(?:px)?\s*$/i.test(written)) return null
+  const height = Math.trunc(Number.parseFloat(written))
+  return height < MIN_EMBED_HEIGHT ? null : Math.min(height, MAX_EMBED_HEIGHT)
+}

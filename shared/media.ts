@@ -1,0 +1,170 @@
+/**
+ * media.ts: `MEDIA:` lines, and what a reader sees of the media that they name.
+ *
+ * scan → MEDIA → piece → segment
+ * A line is decided when it ends: whether anything on it may be shown is not known before.
+ * Pure.
+ */
+
+import type { Segment } from "./frame.ts"
+import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "./limits.ts"
+import { WAIT } from "./line.ts"
+import { checkPublicUrl } from "./public-url.ts"
+
+export type MediaSegment = Extract<Segment, { type: "media" }>
+
+/** What stands on a `MEDIA:` line, from its label to its last value, in order. */
+export type MediaItem =
+  | { readonly type: "text"; readonly text: string }
+  /** As it is shown, and so as two are compared. */
+  | { readonly type: "url"; readonly url: string }
+  /** Something in brackets: perhaps a directive. */
+  | { readonly type: "tag"; readonly raw: string }
+
+export interface MediaLine {
+  readonly items: readonly MediaItem[]
+  /** Where its last value ends; where it starts, if none is accepted. */
+  readonly end: number
+  /** Values that are not accepted. */
+  readonly refused: readonly string[]
+}
+
+const LABEL = "media:"
+const LABELS = /media:/gi
+const LABEL_PART = /m(?:e(?:d(?:ia?)?)?)?$/i
+
+/**
+ * The next label at a line's start, or what may become one at the end of the text.
+ *
+ * Shapes  → an index, or the end of the text. `head` is that of the text's own start.
+ */
+export function nextLabel(text: string, from: number, head: number): number {
+  LABELS.lastIndex = from
+  while (LABELS.test(text)) {
+    const at = LABELS.lastIndex - LABEL.length
+    if (isLineStart(text, at, head)) return at
+  }
+  const part = LABEL_PART.exec(text.slice(1 - LABEL.length))?.[0].length ?? 0
+  const at = text.length - part
+  return part > 0 && at >= from && isLineStart(text, at, head) ? at : text.length
+}
+
+/** Up to three spaces may stand before it: more is indented code. */
+function isLineStart(text: string, at: number, head: number): boolean {
+  let start = at
+  while (start > 0 && at - start < 4 && text.charCodeAt(start - 1) === SPACE) start--
+  if (start === 0) return head >= 0 && head + at <= 3
+  return at - start <= 3 && text.charCodeAt(start - 1) === NEWLINE
+}
+
+/**
+ * Reads the line whose label may stand at `at`. It ends with the line, or where a tag begins.
+ *
+ * Shapes  → the line, null if there is none, or WAIT while it goes on.
+ * Cost    linear in the line, which is at most MAX_MEDIA_LINE.
+ * Source  SPEC DR1–DR3.
+ */
+export function mediaAt(text: string, at: number, final: boolean): MediaLine | typeof WAIT | null {
+  const start = text.slice(at, at + MAX_MEDIA_LINE)
+  const label = start.slice(0, LABEL.length).toLowerCase()
+  if (label !== LABEL) return LABEL.startsWith(label) && !final ? WAIT : null
+  const end = start.search(/[\n<]/)
+  if (end < 0 && start.length === MAX_MEDIA_LINE) return null
+  if (end < 0 && !final) return WAIT
+  return readLine(end < 0 ? start : start.slice(0, end), at)
+}
+
+/** A value in quotes, with what may trail it; something in brackets; or a word. */
+const TOKEN = /(?:`([^`]*)`|"([^"]*)"|'([^']*)')[`"'\\)}\],]*(?=[\s.;:!?]|$)|\[\[[^[\]]*\]\]|\S+/g
+
+function readLine(line: string, at: number): MediaLine {
+  const items: MediaItem[] = []
+  const refused: string[] = []
+  let [told, end] = [LABEL.length, 0]
+  // What stands between two values is told with the second; what stands after the last one is no part of it.
+  let between: MediaItem[] = []
+  const tellWords = (to: number): void => {
+    if (to > told) between.push({ type: "text", text: line.slice(told, to) })
+  }
+  for (const token of line.slice(LABEL.length).matchAll(TOKEN)) {
+    const [raw] = token
+    const from = LABEL.length + token.index
+    const value = (token[1] ?? token[2] ?? token[3])?.trim() ?? untrailed(raw)
+    const url = raw.startsWith("[[") ? null : acceptMedia(value)
+    if (url === null && !raw.startsWith("[[")) {
+      if (LIKE_A_SOURCE.test(value)) refused.push(toldOf(value))
+      continue
+    }
+    tellWords(from)
+    told = from + raw.length
+    between.push(url === null ? { type: "tag", raw } : { type: "url", url })
+    if (url === null) continue
+    items.push(...between)
+    between = []
+    end = told
+  }
+  return { items, end: at + end, refused }
+}
+
+/** What looks as if a file or an address were meant. */
+const LIKE_A_SOURCE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
+/** So much of a refused value is told, in UTF-16 code units. */
+const MAX_TOLD = 200
+
+/** For the log: no secrets of anybody. */
+export function toldOf(value: string): string {
+  return value.slice(0, MAX_TOLD).replace(/\/\/[^/]*@/, "//…@")
+}
+
+const TRAILING = new Set("`\"'\\)}],")
+
+/** A word without what may trail a value. From its end, since an expression would try at every place. */
+function untrailed(word: string): string {
+  let end = word.length
+  while (end > 0 && TRAILING.has(word.charAt(end - 1))) end--
+  return word.slice(0, end)
+}
+
+const OWN_ASSET = new RegExp(`^/media/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})$`)
+
+/** The URL of an own asset as it is, a public one as the platform writes it, or null. */
+function acceptMedia(value: string): string | null {
+  if (OWN_ASSET.test(value)) return value
+  // A value names its scheme: what browsers would read as one all the same is not meant.
+  if (!/^https:\/\//i.test(value)) return null
+  const checked = checkPublicUrl(value)
+  return checked.ok ? checked.value.href : null
+}
+
+/** Two addresses with one key are one thing: a fragment fetches nothing else. */
+export function mediaKey(url: string): string {
+  const hash = url.indexOf("#")
+  return hash < 0 ? url : url.slice(0, hash)
+}
+
+/** By the end of its name alone. What it truly is is found out when it is fetched. */
+const KINDS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
+  ["image", /\.(?:png|jpe?g|gif|webp|avif|svg|bmp|ico|heic)$/i],
+  ["audio", /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|flac|weba)$/i],
+  ["video", /\.(?:mp4|m4v|mov|webm|ogv|mkv)$/i],
+]
+
+/** What a reader sees of it. */
+export function mediaSegment(url: string): MediaSegment {
+  const path = url.replace(/[?#].*$/s, "")
+  const name = path.slice(path.lastIndexOf("/") + 1)
+  const host = /^https:\/\/([^/]*)/.exec(url)?.[1] ?? ""
+  const kind = KINDS.find(([, ends]) => ends.test(name))?.[0] ?? "file"
+  return { type: "media", url, kind, label: name === "" ? host : decoded(name) }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+const NEWLINE = 10
+const SPACE = 32

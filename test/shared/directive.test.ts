@@ -1,0 +1,387 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { splitCode } from "../../shared/code.ts"
+import { type DirectiveContext, parseDirectives } from "../../shared/directive.ts"
+import { apply, canonicalJson, type Segment } from "../../shared/frame.ts"
+import { MAX_HELD, MAX_MEDIA_LINE, MAX_URL_CHARS } from "../../shared/limits.ts"
+import { createDelivery } from "../../shared/part.ts"
+import { createPieceScanner, type Piece } from "../../shared/piece.ts"
+import { createSegmenter } from "../../shared/segment.ts"
+import { cardTrailer } from "../../worker/tool/tool.ts"
+import { printReply, printSegments } from "../support/golden.ts"
+import { longText, shortText } from "../support/model-text.ts"
+import { cutsOf, hold, RUNS } from "../support/seeded.ts"
+
+/** What a text comes to, a line each, in the notation of the golden files. */
+function read(text: string, context: DirectiveContext = {}): string[] {
+  const { segments, voice, reply_to, drift } = parseDirectives(text, context)
+  return [...printSegments(segments, drift), ...(voice ? ["voice"] : []), ...printReply(reply_to ?? undefined)]
+}
+
+const A = 'media image https://a.com/x.png "x.png"'
+
+describe("MEDIA: lines", () => {
+  test.each<[string, string[]]>([
+    ["MEDIA: https://a.com/x.png", [A]],
+    ["media:https://a.com/x.png", [A]],
+    ["   Media:\thttps://a.com/x.png  ", [A]],
+    ["a\n MEDIA: https://a.com/x.png\nb", ['text "a"', A, 'text "b"']],
+    ["MEDIA: https://a.com", ['media file https://a.com/ "a.com"']],
+    ["MEDIA: /media/as_1-Z", ['media file /media/as_1-Z "as_1-Z"']],
+    ["MEDIA: https://a.com/x.png?y=1#z", ['media image https://a.com/x.png?y=1#z "x.png"']],
+    ["MEDIA: https://a.com/%e2%82%ac.mp3", ['media audio https://a.com/%e2%82%ac.mp3 "€.mp3"']],
+    ["MEDIA: https://a.com/%ff.mp3", ['media audio https://a.com/%ff.mp3 "%ff.mp3"']],
+  ])("[DR1] %j", (text, expected) => {
+    expect(read(text)).toEqual(expected)
+  })
+
+  test.each([
+    ..."/etc/x.png ./x.png ../x.png ~/x.png x.png C:\\x.png C:/x.png file:///x.png data:image/png;base64,AA".split(" "),
+    ..."blob:https://a.com/x http://a.com/x.png ftp://a.com/x https://u@a.com/x https://u:p@a.com/x //a.com/x.png".split(
+      " ",
+    ),
+    ..."https:a.com/x.png https:/a.com/x https://localhost/x https://10.0.0.1/x https://[::1]/x https://a/x.png".split(
+      " ",
+    ),
+    ..."/media/ /media/../x /media/a/b /media/a?b /media/%2e%2e (https://a.com/x.png) ![x](https://a.com/x.png)".split(
+      " ",
+    ),
+  ])("[DR2] MEDIA: %s stays a visible line, drift", (value) => {
+    const { segments, drift } = parseDirectives(`MEDIA: ${value}`)
+    expect(segments).toEqual([{ type: "text", content: `MEDIA: ${value}` }])
+    expect(drift.map(({ reason }) => reason)).toEqual(["media_refused"])
+  })
+
+  test.each([
+    ["MEDIA:"],
+    ["MEDIA: "],
+    ["MEDIA: the fourth estate"],
+    ["MEDIAS: https://a.com/x.png"],
+    ["MULTIMEDIA: https://a.com/"],
+  ])("[DR2] %j is words", (text) => {
+    expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
+  })
+
+  test("[DR2] a value has MAX_URL_CHARS at most, and a line that does not end within MAX_MEDIA_LINE is text", () => {
+    const url = (size: number) => "https://a.com/x".padEnd(size, "x")
+    expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
+    expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
+    const line = (size: number) => "MEDIA: https://a.com/x.png ".padEnd(size, "x")
+    expect(read(`${line(MAX_MEDIA_LINE - 1)}\n`)[0]).toBe(A)
+    expect(parseDirectives(`${line(MAX_MEDIA_LINE)}\n`).segments.map(({ type }) => type)).toEqual(["text"])
+  })
+
+  test.each<[string, string[]]>([
+    ["MEDIA: `https://a.com/x.png`", [A]],
+    ["MEDIA: 'https://a.com/x.png'.", [A, 'text "."']],
+    ['MEDIA: "https://a.com/x.png", ok', [A, 'text "ok"']],
+    ...["`", '"', "'", "\\", ")", "}", "]", ",", "`)],"].map((end): [string, string[]] => [
+      `MEDIA: https://a.com/x.png${end}`,
+      [A],
+    ]),
+    ["MEDIA: https://a.com/x.png https://a.com/y.mp4", [A, 'media video https://a.com/y.mp4 "y.mp4"']],
+    [
+      "MEDIA: a cat https://a.com/x.png sits /etc/x",
+      ['text "a cat"', A, 'text "sits /etc/x"', "drift media_refused /etc/x"],
+    ],
+    ["MEDIA: [[audio_as_voice]] https://a.com/x.mp3", ['media audio https://a.com/x.mp3 "x.mp3" voice', "voice"]],
+    [
+      "MEDIA: https://a.com/x.mp3 [[audio_as_voice]] yes",
+      ['media audio https://a.com/x.mp3 "x.mp3" voice', 'text "yes"', "voice"],
+    ],
+    ["MEDIA: [[x]] https://a.com/x.png", ['text "[[x]]"', A]],
+    ["MEDIA: https://a.com/x.png <b>bold</b>", [A, 'text "<b>bold</b>"']],
+  ])("[DR3] %j", (text, expected) => {
+    const found = read(text)
+    expect(found).toEqual(expected)
+  })
+
+  test.each([
+    "```\nMEDIA: https://a.com/x.png\n```",
+    "~~~\n[[reply_to_current]]",
+    "> ```\n> MEDIA: https://a.com/x.png",
+    "- ```\nMEDIA: https://a.com/x.png",
+    "`\nMEDIA: https://a.com/x.png\n`",
+    "`[[audio_as_voice]]`",
+    "`` ` [embed ref='a' /] ``",
+    "    MEDIA: https://a.com/x.png",
+    "\tMEDIA: https://a.com/x.png",
+    "- MEDIA: https://a.com/x.png",
+    "> MEDIA: https://a.com/x.png",
+    "x MEDIA: https://a.com/x.png",
+    "\\[[audio_as_voice]]",
+    "\\[embed ref='a' /]",
+  ])("[DR4] in %j nothing is a directive", (text) => {
+    expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
+  })
+
+  test("[DR4] code that ends before a directive hides nothing", () => {
+    expect(read("```\nx\n```\nMEDIA: https://a.com/x.png")).toEqual(['text "```\\nx\\n```"', A])
+    expect(read("`x\n\nMEDIA: https://a.com/x.png\n`")).toEqual(['text "`x"', A, 'text "`"'])
+  })
+})
+
+describe("replies and voice", () => {
+  test.each<[string, string[]]>([
+    ["[[reply_to_current]] x", ['text "x"', "replies u1"]],
+    ["[[ Reply_To_Current\t]]x", ['text "x"', "replies u1"]],
+    ["[[reply_to: m1 ]]x", ['text "x"', "replies m1"]],
+    ["[[reply_to:m1]][[reply_to:m2]]x[[reply_to_current]]", ['text "x"', "replies m2"]],
+    ["[[reply_to_current]]x[[reply_to:m9]]", ['text "x"', "drift reply_unknown m9", "replies u1"]],
+    ["[[reply_to:m1]]x[[reply_to:m9]]", ['text "x"', "drift reply_unknown m9", "replies m1"]],
+    ["[[AUDIO_as_voice]]", ["voice"]],
+    ["x[[audio_as_voice ]]y", ['text "xy"', "voice"]],
+    ["[[audio_as\n_voice]]", ['text "[[audio_as\\n_voice]]"']],
+    ["[[reply_to]] [[reply_to:a b]] [reply_to_current]", ['text "[[reply_to]] [[reply_to:a b]] [reply_to_current]"']],
+  ])("[DR5] %j", (text, expected) => {
+    expect(read(text, { current: "u1", replies: ["m1", "m2"] })).toEqual(expected)
+  })
+
+  test("[DR5] a directive over MAX_HELD is text", () => {
+    const tag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
+    expect(parseDirectives(tag(MAX_HELD)).voice).toBe(true)
+    expect(parseDirectives(tag(MAX_HELD + 1)).voice).toBe(false)
+  })
+})
+
+describe("embeds", () => {
+  const own = (id: string, more = "") => `canvas ${id} /canvas/documents/${id}/index.html${more}`
+  test.each<[string, string[]]>([
+    ['[embed ref="a" /]', [own("a")]],
+    ["[EMBED\n  REF = 'a'\n/]", [own("a")]],
+    ['[embed ref="a" title="it\'s ] /] so"/]', [own("a", ' "it\'s ] /] so"')]],
+    ["[embed ref='a' height='160' /]", [own("a", " 160")]],
+    ["[embed ref='a' height='159.9' /]", [own("a")]],
+    ["[embed ref='a' height='1200.9' /]", [own("a", " 1200")]],
+    ["[embed ref='a' height='99999px' /]", [own("a", " 1200")]],
+    ["[embed ref='a' height='-5' /][embed ref='b' height='x' /]", [own("a"), own("b")]],
+    ["[embed ref='a' ref='b' other='c' target='Assistant_message' /]", [own("a")]],
+    ["[embed url='/canvas/documents/a/b/c.html' /]", ["canvas a /canvas/documents/a/b/c.html"]],
+    ["[embed url='https://ok.com/x?y' ref='a' title='T' /]", ['canvas a https://ok.com/x?y "T"']],
+    ["[embed url='https://ok.com:443/' /]", ["canvas - https://ok.com/"]],
+    ["a[embed ref='x'/]b", ['text "a"', own("x"), 'text "b"']],
+  ])("[DR6] %j", (text, expected) => {
+    expect(read(text, { origins: ["https://ok.com"] })).toEqual(expected)
+  })
+
+  test.each([
+    "[embed /]",
+    "[embed ref='' /]",
+    "[embed ref='../x' /]",
+    "[embed ref='a b' /]",
+    "[embed ref=a /]",
+    "[embed ref='a']",
+    "[embed ref='a']x[/embed]",
+    "[embed ref='a' target='tool' /]",
+    "[embed title='x' /]",
+    "[embed url='https://ok.com.evil.com/' /]",
+    "[embed url='http://ok.com/' /]",
+    "[embed url='https://ok.com:8443/' /]",
+    "[embed url='https://u@ok.com/' /]",
+    "[embed url='javascript:alert(1)' ref='a' /]",
+    "[embed url='/canvas/documents/../x' /]",
+    "[embed url='/canvas/documents/a/../b/index.html' /]",
+    "[embed url='/canvas/documents/a/%2e%2e/b' /]",
+    "[embed url='/v1/sessions' /]",
+    "[embed url='//ok.com/' /]",
+    "[embeds ref='a' /]",
+    "[view ref='a' /]",
+    "present_view ref='a'",
+  ])("[DR6] %s is text", (text) => {
+    expect(parseDirectives(text, { origins: ["https://ok.com"] }).segments).toEqual([{ type: "text", content: text }])
+  })
+})
+
+const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":1}\n\n${cardTrailer("weather_1")}` }]
+
+const DIRECTIVES = [
+  ...[
+    "MEDIA:",
+    "\nMEDIA: ",
+    "media: https://a.com/x.png",
+    "\n  MEDIA: `https://a.com/y.mp3`",
+    "https://a.com/x.mp3",
+    "/media/a",
+    "/etc/x",
+  ],
+  ...[
+    "[[",
+    "]]",
+    "[[audio_as_voice]]",
+    "[[reply_to_current]]",
+    "[[reply_to:m1]]",
+    "[[reply_to: m9 ]]",
+    "audio_as_voice",
+    "[",
+    "]",
+  ],
+  ...["[embed ", "[embed ref='a' /]", 'ref="b"', " title='x", "/]", "[embed\n url='https://ok.com/' height='300'/]"],
+  ...[
+    "<span id='weather_1'>",
+    "</span>",
+    "<span id='weather_9'>",
+    "</spa",
+    "\n",
+    "\n\n",
+    " ",
+    "    ",
+    "```",
+    "`",
+    "\n~~~\n",
+    "- ",
+    "> ",
+    "\\",
+    "m",
+    "e",
+    "a,",
+  ],
+]
+
+const few = fc.uniqueArray(fc.constantFrom(...DIRECTIVES), { minLength: 2, maxLength: 8 })
+const joined = (part: fc.Arbitrary<string>) => fc.array(part, { maxLength: 16, size: "max" }).map((all) => all.join(""))
+const directiveText = fc.oneof(
+  joined(fc.constantFrom(...DIRECTIVES)),
+  few.chain((some) => joined(fc.constantFrom(...some))),
+  fc
+    .tuple(joined(fc.constantFrom(...DIRECTIVES)), shortText, joined(fc.constantFrom(...DIRECTIVES)))
+    .map((all) => all.join("")),
+)
+
+function rawOf(pieces: readonly Piece[]): string {
+  return pieces
+    .map((piece) => (piece.type === "text" ? piece.text : piece.type === "refused" ? "" : piece.raw))
+    .join("")
+}
+
+/** Follows a text as it comes: its segments and what stands beside them after every piece. */
+function createFollower() {
+  const delivery = createDelivery("u1")
+  const grants = { origins: ["https://ok.com"], replies: ["m1"] }
+  const segmenter = createSegmenter(ROWS, { delivery, grants: () => grants })
+  let segments: Segment[] = []
+  const state = (): string => canonicalJson([segments, delivery.isVoice(), delivery.replyTo(), segmenter.drift])
+  return {
+    state,
+    push(text: string): void {
+      segments = apply(segments, segmenter.push(text))
+    },
+    end(): string {
+      segments = apply(segments, segmenter.end())
+      return state()
+    },
+  }
+}
+
+function expectAnyCut(text: string, pieces: readonly string[]): void {
+  const cut = createFollower()
+  let sofar = ""
+  for (const piece of pieces) {
+    sofar += piece
+    const fresh = createFollower()
+    fresh.push(sofar)
+    cut.push(piece)
+    expect(cut.state()).toBe(fresh.state())
+  }
+  const whole = createFollower()
+  whole.push(text)
+  expect(cut.end()).toBe(whole.end())
+}
+
+describe("any cut", () => {
+  test("[DR9] the same segments, replies, voice and drift after every piece, between spans, fences, lists and quotes", () => {
+    hold(
+      fc.property(
+        directiveText.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
+        ({ text, pieces }) => expectAnyCut(text, pieces),
+      ),
+    )
+  })
+
+  test("[DR9] unit by unit, and around the bounds", () => {
+    hold(
+      fc.property(directiveText, (text) => expectAnyCut(text, text.split(""))),
+      RUNS / 10,
+    )
+    const long = fc.tuple(directiveText, longText, directiveText).map((all) => all.join(""))
+    hold(
+      fc.property(
+        long.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
+        ({ text, pieces }) => expectAnyCut(text, pieces),
+      ),
+      RUNS / 50,
+    )
+  })
+
+  test("[DR9] the pieces joined are the text", () => {
+    hold(
+      fc.property(fc.oneof(directiveText, shortText), (text) => {
+        const scanner = createPieceScanner()
+        expect(rawOf([...scanner.push(text), ...scanner.end()])).toBe(text)
+      }),
+    )
+  })
+
+  test.each([
+    ["MEDI", ""],
+    ["a MEDI", 'text "a MEDI"'],
+    ["a\nMED", 'text "a"'],
+    ["MEDIA: https://a.com/x.png", ""],
+    ["MEDIA: https://a.com/x.png\n", A],
+    ["a [", 'text "a"'],
+    ["a [x", 'text "a [x"'],
+    ["a [[reply_to_curr", 'text "a"'],
+    ["a [[repx", 'text "a [[repx"'],
+    ["a [embed ref='x", 'text "a"'],
+    ["a [embed ref=x", 'text "a [embed ref=x"'],
+    ["`a b", 'text "`a b"'],
+    ["`a [[", 'text "`a"'],
+  ])("[DR9] of %j this much is shown at once: %s", (text, shown) => {
+    const segments = apply([], createSegmenter([]).push(text))
+    expect(printSegments(segments, []).join("")).toBe(shown)
+  })
+})
+
+test("[DR4] no directive is taken out of code", () => {
+  const intoCode = (text: string): string =>
+    splitCode(text)
+      .map((piece) => (piece.code ? piece.text : ""))
+      .join("")
+  hold(
+    fc.property(directiveText, (text) => {
+      fc.pre(!/<\/?spa|\\|\[embed|media:/i.test(text))
+      const { segments } = parseDirectives(text)
+      const shown = segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("\n\n")
+      // Tags in brackets alone: what stands in code stands there still, in its order.
+      for (const tag of intoCode(text).match(/\[\[[^[\]\n]*\]\]/g) ?? []) expect(shown).toContain(tag)
+    }),
+  )
+})
+
+const MILLION = 1_000_000
+
+test.each([
+  ["[["],
+  ["[embed "],
+  ['[embed a="'],
+  ["[embed a='\" b=\"'"],
+  ["[embed ref='a' /]"],
+  ["[[reply_to:"],
+  ["[[audio_as_voice]]"],
+  ["MEDIA:"],
+  ["MEDIA: https://a.com/x.png\n"],
+  ["MEDIA: \"'`))))]]]]"],
+  ["\nMEDIA: `"],
+  ["MEDIA: [[\n"],
+  ["https://a.com/ "],
+  ["\n m"],
+  ["<span id='weather_1'>[["],
+  ["<span id='weather_1'>[embed a=\""],
+  ["`[["],
+])("[DR10] a million units of %j come to an end, whole and in pieces", (unit) => {
+  const text = unit.repeat(Math.ceil(MILLION / unit.length))
+  const whole = createFollower()
+  whole.push(text)
+  const cut = createFollower()
+  for (let at = 0; at < text.length; at += 1_000) cut.push(text.slice(at, at + 1_000))
+  expect(cut.end()).toBe(whole.end())
+})

@@ -1,0 +1,169 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { MAX_URL_CHARS } from "../../shared/limits.ts"
+import { checkPublicUrl } from "../../shared/public-url.ts"
+import { hold } from "../support/seeded.ts"
+import { INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
+
+test("[PU1] there are at least 250 different addresses in the table", () => {
+  expect(new Set(ROWS.map(([url]) => url)).size).toBe(ROWS.length)
+  expect(ROWS.length).toBeGreaterThanOrEqual(250)
+})
+
+test.each(ROWS.filter(([, verdict]) => verdict !== "host"))("[PU1] %j is %s", (url, verdict) => {
+  expect(verdictOf(url)).toBe(verdict)
+})
+
+test.each(INNER_NAMES)("[PU2] %j leads inside", (url) => {
+  expect(verdictOf(url)).toBe("host")
+})
+
+test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is no public address", (url) => {
+  expect(verdictOf(url)).toBe("host")
+})
+
+test("[PU1] a URL over MAX_URL_CHARS is refused; what is taken is told as the platform writes it", () => {
+  const long = (size: number): string => "https://example.com/".padEnd(size, "x")
+  expect(verdictOf(long(MAX_URL_CHARS))).toBe("ok")
+  expect(verdictOf(long(MAX_URL_CHARS + 1))).toBe("too_long")
+  expect(checkPublicUrl("HTTPS://EXAMPLE.com:443/a/../b c?d")).toEqual({
+    ok: true,
+    value: {
+      href: "https://example.com/b%20c?d",
+      origin: "https://example.com",
+      host: "example.com",
+      path: "/b%20c",
+    },
+  })
+})
+
+test("[PU4] it never throws, and what it takes is an https URL that it takes again", () => {
+  const part = fc.constantFrom(
+    "https:",
+    "//",
+    "/",
+    "[",
+    "]",
+    "::",
+    "ffff:",
+    "127.0.0.1",
+    ".",
+    "a",
+    "com",
+    "@",
+    ":",
+    "%",
+    "0x7f",
+    "\\",
+    "é",
+    "\ud800",
+    "xn--",
+    "?",
+    "#",
+  )
+  const glued = fc.array(part, { maxLength: 14 }).map((parts) => parts.join(""))
+  hold(
+    fc.property(
+      fc.oneof(
+        glued,
+        fc.webUrl(),
+        fc.string({ unit: "binary" }),
+        glued.map((rest) => `https://${rest}`),
+      ),
+      (text) => {
+        const checked = checkPublicUrl(text)
+        if (!checked.ok) return
+        expect(checked.value.href.startsWith("https://")).toBe(true)
+        expect(checkPublicUrl(checked.value.href)).toEqual(checked)
+      },
+    ),
+  )
+})
+
+/** One number of an IPv4 address, as parsers take it. */
+function numeral(value: number): fc.Arbitrary<string> {
+  return fc.tuple(fc.constantFrom(10, 8, 16), fc.nat({ max: 3 }), fc.boolean()).map(([base, zeros, isUpper]) => {
+    if (base === 10) return `${value}`
+    if (base === 8) return `0${"0".repeat(zeros)}${value.toString(8)}`
+    const digits = `${"0".repeat(zeros)}${value.toString(16)}`
+    return isUpper ? `0X${digits.toUpperCase()}` : `0x${digits}`
+  })
+}
+
+/** Every notation of an address: one to four numbers, the last of which holds what is left. */
+function v4Notation(address: number): fc.Arbitrary<string> {
+  return fc.nat({ max: 3 }).chain((heads) => {
+    const octets = Array.from({ length: heads }, (_, i) => (address >>> (24 - 8 * i)) & 0xff)
+    const rest = heads === 0 ? address : address % 2 ** (32 - 8 * heads)
+    return fc
+      .tuple(fc.tuple(...[...octets, rest].map(numeral)), fc.constantFrom("", "."), fc.constantFrom(".", "。", "%2e"))
+      .map(([numbers, end, dot]) => numbers.join(dot) + end)
+  })
+}
+
+function v6Notations(address: number): string[] {
+  const [high, low] = [(address >>> 16).toString(16), (address & 0xffff).toString(16)]
+  const [highNot, lowNot] = [(~(address >>> 16) & 0xffff).toString(16), (~address & 0xffff).toString(16)]
+  return [
+    `::${high}:${low}`,
+    `::ffff:${high}:${low}`,
+    `0:0:0:0:0:FFFF:${high}:${low}`,
+    `64:ff9b::${high}:${low}`,
+    `2002:${high}:${low}::1`,
+    `2001:0:808:808:0:0:${highNot}:${lowNot}`,
+    `2001:0:${high}:${low}:0:0:f7f7:f7f7`,
+    `2606:4700::5efe:${high}:${low}`,
+  ]
+}
+
+/** First address and size of every range that is not to be reached. */
+const INNER_RANGES: readonly (readonly [number, number])[] = [
+  [0x00000000, 2 ** 24],
+  [0x0a000000, 2 ** 24],
+  [0x64400000, 2 ** 22],
+  [0x7f000000, 2 ** 24],
+  [0xa9fe0000, 2 ** 16],
+  [0xac100000, 2 ** 20],
+  [0xc0000000, 2 ** 8],
+  [0xc0000200, 2 ** 8],
+  [0xc0586300, 2 ** 8],
+  [0xc0a80000, 2 ** 16],
+  [0xc6120000, 2 ** 17],
+  [0xc6336400, 2 ** 8],
+  [0xcb007100, 2 ** 8],
+  [0xe0000000, 2 ** 29],
+]
+
+const innerAddress = fc
+  .constantFrom(...INNER_RANGES)
+  .chain(([first, size]) => fc.nat({ max: size - 1 }).map((offset) => first + offset))
+
+test("[PU3] every notation of every private IPv4 address is refused, inside IPv6 too", () => {
+  const notation = innerAddress.chain((address) => fc.tuple(fc.constant(address), v4Notation(address)))
+  hold(
+    fc.property(notation, ([address, text]) => {
+      expect(verdictOf(`https://${text}/x`)).toBe("host")
+      for (const inner of v6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("host")
+    }),
+    2_000,
+  )
+})
+
+test("[PU3] and of public ones none is", () => {
+  const isInner = (address: number): boolean =>
+    INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
+  // Three small ranges that nobody serves from, and one address of a cloud, are refused beside those.
+  const isOther = (address: number): boolean =>
+    [0xc0af30, 0xc01fc4, 0xc034c1].includes(address >>> 8) || address === 0xa83f8110
+  const outer = fc.nat({ max: 0xffffffff }).filter((address) => !isInner(address) && !isOther(address))
+  hold(
+    fc.property(
+      outer.chain((address) => fc.tuple(fc.constant(address), v4Notation(address))),
+      ([address, text]) => {
+        expect(verdictOf(`https://${text}/x`)).toBe("ok")
+        for (const inner of v6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("ok")
+      },
+    ),
+    2_000,
+  )
+})
