@@ -42,6 +42,20 @@ export const agentTagSchema = v.object({
 /** Size of a text, in lines and UTF-8 bytes. */
 export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
+/** A file that we keep: what is known of it beside its bytes. `canvas`: a document that is framed, never shown as a file. */
+export const assetSchema = v.object({
+  id: idSchema,
+  kind: v.picklist(["image", "audio", "video", "file", "canvas"]),
+  /** As its bytes say, never its name. */
+  mime_type: v.string(),
+  /** Its name, for people. */
+  label: v.string(),
+  /** Bytes. */
+  size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** It is audio that somebody says. */
+  voice: v.optional(v.literal(true)),
+})
+
 const eventSchema = v.variant("type", [
   /** A model call begins: what follows stands in parts of its own. */
   v.object({ type: v.literal("step_start") }),
@@ -74,6 +88,8 @@ const eventSchema = v.variant("type", [
     error: v.nullable(errorSchema),
     /** True size of its output, where more came than is kept. */
     output_size: v.optional(sizeSchema),
+    /** Assets that this very call stored and gives to the reply (decided once, at dispatch). */
+    media: v.optional(v.array(assetSchema)),
   }),
   /** What stands before this turn in few words, for the model: everything up to the message at position `upto`. */
   v.object({ type: v.literal("summary"), text: v.string(), upto: v.number() }),
@@ -91,6 +107,7 @@ export type Metrics = v.InferOutput<typeof metricsSchema>
 export type CallError = v.InferOutput<typeof errorSchema>
 export type Approval = v.InferOutput<typeof approvalSchema>
 export type AgentTag = v.InferOutput<typeof agentTagSchema>
+export type Asset = v.InferOutput<typeof assetSchema>
 export type TextSize = v.InferOutput<typeof sizeSchema>
 
 /**

@@ -62,6 +62,8 @@ export type Segment =
       readonly kind: "image" | "audio" | "video" | "file"
       readonly label: string
       readonly mime_type?: string
+      /** Bytes. */
+      readonly size?: number
       readonly voice?: true
     }
   /** What another agent said to this one. */

@@ -7,7 +7,7 @@
  * Pure. `fold` gives a new message; parts that did not change keep their identity.
  */
 
-import type { AgentTag, Approval, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
+import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
 import { turnFaultText } from "./fault.ts"
 
 export type Role = "user" | "assistant" | "agent"
@@ -38,6 +38,8 @@ export interface ToolCall {
   readonly outputSize: TextSize | null
   /** Always rendered; only left out of the model's later context. */
   readonly ephemeral: boolean
+  /** What it stored for the reply. */
+  readonly media: readonly Asset[]
 }
 
 export type Part =
@@ -65,6 +67,8 @@ export interface Grants {
   readonly origins: readonly string[]
   /** Messages of the session, of those that the part names. */
   readonly replies: readonly string[]
+  /** Assets of the session, of those that the part names. */
+  readonly assets: readonly Asset[]
 }
 
 /** What the model is told instead of the messages up to position `upto`; the transcript itself keeps them. */
@@ -85,6 +89,8 @@ export interface Message {
   /** Model call that the next part belongs to, from 1; 0 before the first. */
   readonly step: number
   readonly reply_to: string | null
+  /** What a person sent along, in their order. */
+  readonly attachments: readonly Asset[]
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
@@ -111,6 +117,7 @@ export function openMessage(
     parts: [],
     step: 0,
     reply_to: null,
+    attachments: [],
     topic: null,
     mode: "chat",
     metrics: null,
@@ -235,13 +242,21 @@ function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_
 }
 
 function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "tool_result" }>): Message {
-  const { status, result, error, output_size: outputSize = null } = event
+  const { status, result, error, output_size: outputSize = null, media = [] } = event
   const at = indexOfCall(message, event.call_id)
   if (at >= 0) {
     // A tag is cued by what stood there when it was written: a result that comes after later text cues nothing.
     const late = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
     const card = late ? null : event.card
-    return changeOpenCall(message, event.call_id, (call) => ({ ...call, status, result, card, error, outputSize }))
+    return changeOpenCall(message, event.call_id, (call) => ({
+      ...call,
+      status,
+      result,
+      card,
+      error,
+      outputSize,
+      media,
+    }))
   }
   if (isEnded(message.status)) return message
   // A result whose call never came is shown on its own; it can cue nothing.
@@ -277,6 +292,7 @@ function newCall(call_id: string, name: string, args: string): ToolCall {
     approval: null,
     outputSize: null,
     ephemeral: false,
+    media: [],
   }
 }
 

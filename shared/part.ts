@@ -26,7 +26,7 @@ export type Drift =
       readonly what: string
     }
 
-export const NO_GRANTS: Grants = { origins: [], replies: [] }
+export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
 /** What the parts of one message share: each address is delivered once, and its audio is a voice note or is not. */
 export interface Delivery {

@@ -15,6 +15,8 @@ export interface Env {
   readonly DIRECTORY: DurableObjectNamespace<Directory>
   readonly TENANT: DurableObjectNamespace<Tenant>
   readonly ASSETS: Fetcher
+  /** Bytes of what people upload and tools make. */
+  readonly MEDIA: R2Bucket
   /** `local` or `production`; the latter refuses everything that is only safe on one's own machine. */
   readonly ENVIRONMENT: string
   /** `dev`: the page may fetch a token for the tenant `demo`. `jwt`: tokens come from outside. */

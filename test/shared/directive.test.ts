@@ -256,7 +256,7 @@ function rawOf(pieces: readonly Piece[]): string {
 /** Follows a text as it comes: its segments and what stands beside them after every piece. */
 function createFollower() {
   const delivery = createDelivery("u1")
-  const grants = { origins: ["https://ok.com"], replies: ["m1"] }
+  const grants = { origins: ["https://ok.com"], replies: ["m1"], assets: [] }
   const segmenter = createSegmenter(ROWS, { delivery, grants: () => grants })
   let segments: Segment[] = []
   const state = (): string => canonicalJson([segments, delivery.isVoice(), delivery.replyTo(), segmenter.drift])

@@ -11,7 +11,16 @@ import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
 describe("tools", () => {
   const queued: ToolCall = {
     ...{ call_id: "c1", name: "probe", args: "{}", status: "queued", ordinal: null, channel: null },
-    ...{ card: null, output: "", result: null, error: null, approval: null, outputSize: null, ephemeral: false },
+    ...{
+      card: null,
+      output: "",
+      result: null,
+      error: null,
+      approval: null,
+      outputSize: null,
+      ephemeral: false,
+      media: [],
+    },
   }
   function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
     const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }

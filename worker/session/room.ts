@@ -12,6 +12,7 @@ import { timesFor } from "../times.ts"
 import type { Rename } from "../tool/rename.ts"
 import { type Answerer, answererFor, defaultView } from "./answerer.ts"
 import { type Answering, createAnswering } from "./answering.ts"
+import { type AssetBook, createAssetBook } from "./assets.ts"
 import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
 import { createImporter, type Importer } from "./import.ts"
@@ -38,6 +39,8 @@ export interface Room extends Reviser {
   readonly asking: Asking
   readonly answering: Answering
   readonly importer: Importer
+  /** The files that it keeps. */
+  readonly assets: AssetBook
   /** Who answers here, as it is configured. */
   readonly agent: () => AgentView
   /** Another configuration of who answers, from the next turn on. */
@@ -133,6 +136,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
       asking,
       answering,
       importer,
+      assets: createAssetBook(gate.sql),
       setAgent,
       setEpoch,
       epoch: () => epoch,

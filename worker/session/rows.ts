@@ -5,7 +5,7 @@
  * Our own rows: their shapes are what store.ts put there. No I/O.
  */
 
-import type { AgentTag, CallError, Metrics, TextSize } from "../../shared/event.ts"
+import type { AgentTag, Asset, CallError, Metrics, TextSize } from "../../shared/event.ts"
 import { parseJson } from "../../shared/frame.ts"
 import {
   type CallStatus,
@@ -269,6 +269,7 @@ function callOf(row: Row, output: string): ToolCall {
     approval: textOrNull(row["approval"]) as ToolCall["approval"],
     outputSize: fromJson<TextSize>(row["output_size"]),
     ephemeral: row["ephemeral"] === 1,
+    media: fromJson<Asset[]>(row["media"]) ?? [],
   }
 }
 

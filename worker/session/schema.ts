@@ -96,6 +96,18 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE producer ADD COLUMN exchange TEXT;
    UPDATE producer SET exchange = (SELECT exchange_id FROM transcript t WHERE t.pos = producer.pos);
    CREATE INDEX producer_exchange ON producer (exchange, pos)`,
+  // Assets, what a call gives to the reply, and what the directives of a part may name.
+  `CREATE TABLE asset (
+     id TEXT PRIMARY KEY,
+     state TEXT NOT NULL,                              -- pending: its bytes may be in the bucket or not; kept
+     about TEXT,                                       -- JSON: Asset, once it is kept
+     hash TEXT,                                        -- SHA-256 of its bytes, hexadecimal
+     origin TEXT NOT NULL,                             -- user, tool, import
+     created INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE INDEX asset_pending ON asset (created) WHERE state = 'pending';
+   CREATE INDEX asset_hash ON asset (hash) WHERE hash IS NOT NULL;
+   ALTER TABLE tool_calls ADD COLUMN media TEXT;       -- JSON: Asset[]
+   ALTER TABLE leaf ADD COLUMN grants TEXT             -- JSON: Grants, on the last leaf of a part`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

@@ -283,9 +283,9 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       )
       all(
         `INSERT INTO tool_calls (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel,
-           ephemeral, approval, output_size)
+           ephemeral, approval, output_size, media)
          SELECT ?, part, step, ?, call_id, name, args, result, status, error, ordinal, card, channel,
-           ephemeral, approval, output_size FROM tool_calls WHERE pos = ? AND step <= ?`,
+           ephemeral, approval, output_size, media FROM tool_calls WHERE pos = ? AND step <= ?`,
         ...[to, seq, from, steps],
       )
     },
@@ -306,10 +306,11 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
       all(
         `INSERT OR REPLACE INTO tool_calls
          (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral,
-          approval, output_size)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          approval, output_size, media)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, part, step, seq, call.call_id, call.name, call.args, call.result, call.status, toJson(call.error)],
         ...[call.ordinal, call.card, call.channel, call.ephemeral ? 1 : 0, call.approval, toJson(call.outputSize)],
+        call.media.length === 0 ? null : toJson(call.media),
       )
     },
 

@@ -33,10 +33,21 @@ export interface Agent extends v.InferOutput<typeof agentSchema> {
 /** An agent as others are told of it. */
 export type Peer = Pick<Agent, "name" | "description">
 
-/** What a session knows of who answers in it. */
+/** What a tenant allows its transcripts beside our own. */
+export interface TenantSettings {
+  /** Origins whose documents `[embed]` may frame, as `https://host`. */
+  readonly embed_origins: readonly string[]
+  /** Hosts whose media is loaded without a click. */
+  readonly media_hosts: readonly string[]
+}
+
+export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] }
+
+/** What a session knows of who answers in it, and of what its tenant allows. */
 export interface AgentView {
   readonly self: Agent
   readonly peers: readonly Peer[]
+  readonly settings?: TenantSettings
 }
 
 /** Who answers where nobody else was asked for. */

@@ -1,0 +1,50 @@
+/**
+ * asset.ts: a file that we keep: what is known of it beside its bytes.
+ *
+ * upload, tool → ASSET → message, tool call, part → media segment
+ * Its bytes stand in the bucket; segments, records and the store hold its id alone, and a page asks for a signed address
+ * when it draws it.
+ * Pure.
+ */
+
+import type { Asset } from "./event.ts"
+import type { Segment } from "./frame.ts"
+
+type MediaSegment = Extract<Segment, { type: "media" }>
+
+/** Its address in segments and model text; nobody can fetch it without a signature. */
+export function assetUrl({ id }: Pick<Asset, "id">): string {
+  return `/media/${id}`
+}
+
+/** What a reader sees of it; null for a canvas, which stands where it is embedded. */
+export function segmentOfAsset(asset: Asset): MediaSegment | null {
+  const { kind, mime_type, label, size, voice } = asset
+  if (kind === "canvas") return null
+  return {
+    ...({ type: "media", url: assetUrl(asset), kind, label, mime_type, size } as const),
+    ...(voice === true && kind === "audio" ? { voice } : {}),
+  }
+}
+
+/** What an upload is answered: `POST /v1/sessions/:id/assets?name=<label>`, the bytes as its body. */
+export interface UploadAnswer extends Asset {
+  /** The session had these very bytes before: this is that asset. */
+  readonly duplicate: boolean
+}
+
+/** `POST /v1/sessions/:id/media/sign {urls}`: where each of some addresses, as segments have them, can be fetched for now. */
+export interface SignAnswer {
+  /** As asked, in order; `href` is null for what is not to be had. */
+  readonly signed: readonly { readonly url: string; readonly href: string | null }[]
+  /** Seconds since 1970 at which the first of them stops working. */
+  readonly expires: number
+}
+
+/** `GET /v1/settings`: what the tenant allows its transcripts beside our own. */
+export interface PageSettings {
+  /** Hosts whose media is loaded without a click. */
+  readonly media_hosts: readonly string[]
+  /** Origins whose documents may be framed. */
+  readonly embed_origins: readonly string[]
+}
