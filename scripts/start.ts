@@ -1,7 +1,7 @@
 /**
  * start.ts: serves the built page and Worker on this machine; builds first when dist/ is not up to date.
  *
- * No account, key, network or question. Options go to `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
+ * No account, key, network or question; objects and the bucket are kept in `.wrangler/state`. Options go to `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
  */
 import { resolve } from "node:path"
 import process from "node:process"

@@ -21,6 +21,8 @@ export interface Build {
   readonly vars: Readonly<Record<string, string>>
   /** Class names of the objects, by their binding. */
   readonly objects: Readonly<Record<string, string>>
+  /** Names of the R2 buckets, by their binding. */
+  readonly buckets: Readonly<Record<string, string>>
 }
 
 /** As much of the built wrangler.json as we need. */
@@ -31,6 +33,7 @@ interface BuiltConfig {
   readonly assets: { readonly run_worker_first: readonly string[] }
   readonly vars: Readonly<Record<string, string>>
   readonly durable_objects: { readonly bindings: readonly { readonly name: string; readonly class_name: string }[] }
+  readonly r2_buckets: readonly { readonly binding: string; readonly bucket_name: string }[]
 }
 
 /** Errors  throws where there is no build, or one for production, naming the command that mends it. */
@@ -41,13 +44,14 @@ export function readBuild(dist: string = DIST): Build {
     throw new Error(`cuecard/testing needs a local build, and ${folder} holds one for production. Run: npm run build`)
   }
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
-  const { main, compatibility_date, compatibility_flags = [], assets, vars, durable_objects } = config
+  const { main, compatibility_date, compatibility_flags = [], assets, vars, durable_objects, r2_buckets } = config
   return {
     ...{ main, vars, compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
     modules: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")])),
     page: join(dist, "client"),
     workerPaths: assets.run_worker_first,
     objects: Object.fromEntries(durable_objects.bindings.map(({ name, class_name }) => [name, class_name])),
+    buckets: Object.fromEntries(r2_buckets.map(({ binding, bucket_name }) => [binding, bucket_name])),
   }
 }
 

@@ -9,7 +9,7 @@ import { watchChild } from "./process.ts"
 export interface RuntimeOptions {
   readonly build: Build
   readonly vars: Readonly<Record<string, string>>
-  /** Folder of the objects' storage. */
+  /** Folder of the objects' storage and of the buckets. */
   readonly persist: string
   readonly port: number
   readonly onLog: (line: string) => void
@@ -96,6 +96,7 @@ function workerConfig(build: Build, vars: Readonly<Record<string, string>>) {
     env: {
       ...mapValues(vars, (value) => ({ type: "text" as const, value })),
       ...mapValues(build.objects, (exportName) => ({ type: "durable-object" as const, worker: name, exportName })),
+      ...mapValues(build.buckets, (bucket) => ({ type: "r2" as const, name: bucket })),
       ASSETS: { type: "assets" as const },
     },
     exports: Object.fromEntries(

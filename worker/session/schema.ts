@@ -107,7 +107,8 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX asset_pending ON asset (created) WHERE state = 'pending';
    CREATE INDEX asset_hash ON asset (hash) WHERE hash IS NOT NULL;
    ALTER TABLE tool_calls ADD COLUMN media TEXT;       -- JSON: Asset[]
-   ALTER TABLE leaf ADD COLUMN grants TEXT             -- JSON: Grants, on the last leaf of a part`,
+   -- Below: JSON, Grants, on the last leaf of a part. A comment behind it would become part of the table.
+   ALTER TABLE leaf ADD COLUMN grants TEXT`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */
