@@ -25,7 +25,10 @@ function withoutPaths(): Plugin {
   }
 }
 
-export default defineConfig(({ mode }) =>
+/** What the Worker answers in `vite dev`; the page is Vite's there, which styles and reloads it in ways that its policy forbids. */
+const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
+
+export default defineConfig(({ mode, command, isPreview }) =>
   mode === "testing"
     ? {
         publicDir: false,
@@ -38,7 +41,17 @@ export default defineConfig(({ mode }) =>
         },
       }
     : {
-        plugins: [preact(), cloudflare({ persistState: { path: STATE_DIR }, inspectorPort: false }), withoutPaths()],
+        plugins: [
+          preact(),
+          cloudflare({
+            ...{ persistState: { path: STATE_DIR }, inspectorPort: false },
+            config(config) {
+              const isDev = command === "serve" && isPreview !== true
+              if (isDev && config.assets !== undefined) config.assets.run_worker_first = DEV_PATHS
+            },
+          }),
+          withoutPaths(),
+        ],
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },
         environments: {

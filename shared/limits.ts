@@ -275,3 +275,15 @@ export const MAX_MEDIA_LINE = 2 * MAX_URL_CHARS
 /** Height of an embed, in CSS pixels: less is ignored, more is this. SPEC DR6. */
 export const MIN_EMBED_HEIGHT = 160
 export const MAX_EMBED_HEIGHT = 1_200
+
+/** Longest name of a host, in characters: the DNS takes no longer one. SPEC SE2. */
+export const MAX_HOST_CHARS = 253
+
+/** Origins that a tenant may let its answers frame: each stands in a header of the page, which proxies bound. SPEC SE2. */
+export const MAX_EMBED_ORIGINS = 32
+
+/** Hosts whose media a tenant may have loaded without a click: each session keeps the list. SPEC SE2. */
+export const MAX_MEDIA_HOSTS = 100
+
+/** The page's policy may be so old, in milliseconds: what a tenant allows is asked for once in that time. SPEC HD2. */
+export const SETTINGS_FRESH_MS = 10_000

@@ -4,10 +4,13 @@
  * Names are those of wrangler.toml. A deployment that is unsafe says so and serves nothing (SPEC AU3, AU6).
  */
 
+import * as v from "valibot"
+import { idSchema } from "../shared/event.ts"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { utf8Bytes } from "../shared/truncate.ts"
 import type { Session } from "./session/object.ts"
 import type { Directory } from "./tenant/directory.ts"
+import { settingsFaults } from "./tenant/settings.ts"
 import type { Tenant } from "./tenant/tenant.ts"
 
 export interface Env {
@@ -25,6 +28,15 @@ export interface Env {
   readonly JWT_SECRET?: string
   /** Comma-separated origins that may call besides our own. */
   readonly ALLOWED_ORIGINS?: string
+  /** The tenant whose page this host shows, for what the page may frame; with AUTH=dev `demo`. */
+  readonly PAGE_TENANT?: string
+  /** An origin for canvas documents alone; it serves nothing else. Without it they stand on the page's own. */
+  readonly CANVAS_ORIGIN?: string
+  /** Where the page is; needed with CANVAS_ORIGIN, whose documents only the page may frame. */
+  readonly PAGE_ORIGIN?: string
+  /** Comma-separated, for all tenants: origins that may be framed, hosts whose media is loaded without a click. */
+  readonly EMBED_ORIGINS?: string
+  readonly MEDIA_HOSTS?: string
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string
   readonly OPEN_METEO_GEOCODING_URL?: string
@@ -50,7 +62,16 @@ const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCR
 
 export type Deployment = Pick<
   Env,
-  "ENVIRONMENT" | "AUTH" | "JWT_SECRET" | "ALLOWED_ORIGINS" | (typeof TEST_VARS)[number]
+  | "ENVIRONMENT"
+  | "AUTH"
+  | "JWT_SECRET"
+  | "ALLOWED_ORIGINS"
+  | "PAGE_TENANT"
+  | "CANVAS_ORIGIN"
+  | "PAGE_ORIGIN"
+  | "EMBED_ORIGINS"
+  | "MEDIA_HOSTS"
+  | (typeof TEST_VARS)[number]
 >
 
 /** The secret of wrangler.toml: public, so good for nothing but one's own machine. */
@@ -64,7 +85,12 @@ export function allowedOrigins(env: Pick<Env, "ALLOWED_ORIGINS">): readonly stri
 
 /** Why this deployment must not serve at this address, every reason in one sentence; null where it may. */
 export function deploymentFault(env: Deployment, url: URL): string | null {
-  const faults = [...settingFaults(env), ...(env.ENVIRONMENT === "local" ? addressFaults(env, url) : [])]
+  const faults = [
+    ...settingFaults(env),
+    ...canvasFaults(env),
+    ...settingsFaults(env),
+    ...(env.ENVIRONMENT === "local" ? addressFaults(env, url) : []),
+  ]
   return faults.length === 0 ? null : faults.join("; ")
 }
 
@@ -80,6 +106,37 @@ function settingFaults(env: Deployment): string[] {
   else if (utf8Bytes(secret) < MIN_SECRET_BYTES) faults.push(`JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`)
   if (isProduction && secret === LOCAL_SECRET) faults.push("JWT_SECRET is the local development secret")
   for (const name of TEST_VARS) if (isProduction && env[name] !== undefined) faults.push(`${name} is set in production`)
+  return faults
+}
+
+/** An origin that a policy can name: no address in brackets, and no letter that ends a directive. */
+export function isPlain(origin: string): boolean {
+  return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
+}
+
+/** Whose page this is; null: nobody said. */
+export function pageTenant(env: Pick<Env, "AUTH" | "PAGE_TENANT">): string | null {
+  return env.PAGE_TENANT ?? (env.AUTH === "dev" ? "demo" : null)
+}
+
+/** The origin of canvas documents; null: the page's own. */
+export function canvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
+  return CANVAS_ORIGIN ?? null
+}
+
+/** A document on the page's own origin would be told apart from the page by its sandbox alone: that must be meant so. */
+function canvasFaults(env: Deployment): string[] {
+  const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_TENANT } = env
+  const isPlace = (origin: string): boolean =>
+    isPlain(origin) && (origin.startsWith("https://") || env.ENVIRONMENT === "local")
+  const faults: string[] = []
+  if (PAGE_TENANT !== undefined && !v.is(idSchema, PAGE_TENANT)) faults.push("PAGE_TENANT is no tenant's id")
+  if (PAGE_ORIGIN !== undefined && !isPlace(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is no https origin")
+  if (CANVAS_ORIGIN === undefined) return faults
+  if (!isPlace(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is no https origin")
+  if (PAGE_ORIGIN === undefined) faults.push("CANVAS_ORIGIN is set, and PAGE_ORIGIN is missing")
+  const others = [...allowedOrigins(env), PAGE_ORIGIN]
+  if (others.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is an origin that may call us")
   return faults
 }
 

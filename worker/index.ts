@@ -11,6 +11,7 @@ import { external } from "./routes/external.ts"
 import { health } from "./routes/health.ts"
 import { page } from "./routes/page.ts"
 import { sessions } from "./routes/sessions.ts"
+import { settings } from "./routes/settings.ts"
 import { tokens } from "./routes/tokens.ts"
 
 export { Session } from "./session/object.ts"
@@ -26,6 +27,7 @@ app.route("/healthz", health)
 app.route("/v1/dev/token", devToken)
 app.route("/v1/tokens", tokens)
 app.route("/v1/agents", agents)
+app.route("/v1/settings", settings)
 app.route("/v1/sessions", sessions)
 app.route("/external/sessions", external)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {

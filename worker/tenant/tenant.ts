@@ -1,5 +1,5 @@
 /**
- * tenant.ts: the Durable Object of one tenant, named as it: which agents it has.
+ * tenant.ts: the Durable Object of one tenant, named as it: which agents it has, and what it allows its transcripts.
  *
  * route → TENANT → agents → session
  * Until something is configured it stores nothing, and has the default ones.
@@ -11,10 +11,22 @@ import { parseJson } from "../../shared/frame.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { isBegun, migrateTo } from "../migrate.ts"
-import { type Agent, type AgentView, DEFAULT_AGENTS, GENERAL, viewOf } from "./agents.ts"
+import {
+  type Agent,
+  type AgentView,
+  DEFAULT_AGENTS,
+  GENERAL,
+  NO_SETTINGS,
+  type TenantSettings,
+  viewOf,
+} from "./agents.ts"
+import { allowsNothing, deploymentSettings, joinSettings } from "./settings.ts"
 
 /** A default one that was taken away keeps a row without a configuration. */
-const MIGRATIONS: readonly string[] = ["CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID"]
+const MIGRATIONS: readonly string[] = [
+  "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID",
+  "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
+]
 
 export function tenantOf(env: Env, tenant: string) {
   return env.TENANT.getByName(tenant)
@@ -36,7 +48,29 @@ export class Tenant extends DurableObject<Env> {
 
   /** What a session with this agent has to know; null where there is none of that name. */
   view(name: string): AgentView | null {
-    return viewOf(this.agents(), name)
+    const view = viewOf(this.agents(), name)
+    const settings = this.settings()
+    return view === null || allowsNothing(settings) ? view : { ...view, settings }
+  }
+
+  /** What its transcripts may show beside our own: what it says, and what the deployment allows all. */
+  settings(): TenantSettings {
+    return joinSettings(this.#ownSettings(), deploymentSettings(this.env))
+  }
+
+  /** Takes the place of what it said before. */
+  setSettings(settings: TenantSettings): TenantSettings {
+    migrateTo(this.ctx.storage, MIGRATIONS)
+    const config = JSON.stringify(settings)
+    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", config)
+    return this.settings()
+  }
+
+  #ownSettings(): TenantSettings {
+    if (!isBegun(this.ctx.storage.sql)) return NO_SETTINGS
+    const [row] = this.ctx.storage.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
+    // Our own row: `setSettings` wrote it.
+    return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
   }
 
   /** Errors: `agents_full`. */

@@ -1,0 +1,145 @@
+/** page.test.ts: what the page's HTML is served with, as deployment and tenant say; and which deployments may not serve. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test, vi } from "vitest"
+import { forgetSettings } from "../../worker/routes/page.ts"
+import { call, HOST, refusal } from "./call.ts"
+
+/** Stands for the platform's files; what the Worker asks of it is kept. */
+function files() {
+  const asked: Request[] = []
+  const ASSETS = {
+    fetch: async (request: Request) => {
+      asked.push(request)
+      const headers = { "content-type": "text/html; charset=utf-8", etag: '"1"', "x-file": "yes" }
+      return new Response("<!doctype html>", { headers })
+    },
+  }
+  return { ASSETS, asked }
+}
+
+function directives(headers: Headers): Map<string, string> {
+  const policy = headers.get("content-security-policy") ?? ""
+  return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
+}
+
+async function policyOf(vars: Record<string, unknown>) {
+  const { headers } = await call("/", { env: { ...files(), ...vars } })
+  return directives(headers)
+}
+
+describe("the page's policy", () => {
+  test("[HD1] it runs, styles and asks nothing but its own, and turns no string into markup", async () => {
+    const { ASSETS, asked } = files()
+    const page = await call("/deep/link", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
+    expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
+    expect(Object.fromEntries(directives(page.headers))).toEqual({
+      "default-src": "'none'",
+      "script-src": "'self'",
+      "style-src": "'self'",
+      "font-src": "'self'",
+      "img-src": "'self' data: blob:",
+      "media-src": "'self' blob:",
+      "connect-src": "'self' wss://cuecard.test",
+      "frame-src": `${HOST}/canvas/documents/`,
+      "base-uri": "'none'",
+      "form-action": "'none'",
+      "frame-ancestors": "'self'",
+      "require-trusted-types-for": "'script'",
+      "trusted-types": "'none'",
+    })
+    const headers = Object.fromEntries(page.headers)
+    expect(headers).toMatchObject({
+      ...{ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "x-dns-prefetch-control": "off" },
+      ...{ "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin" },
+      ...{ "permissions-policy": expect.stringContaining("camera=()"), "cache-control": "no-cache", "x-file": "yes" },
+    })
+    // "Not changed" would keep the policy of another day.
+    expect(headers["etag"]).toBeUndefined()
+    expect(asked[0]?.headers.get("if-none-match")).toBeNull()
+  })
+
+  test("[HD1] a file that is no HTML keeps its headers", async () => {
+    const ASSETS = { fetch: async () => new Response("x", { headers: { "content-type": "text/plain", etag: '"1"' } }) }
+    const { headers } = await call("/robots.txt", { env: { ASSETS } })
+    expect(headers.get("etag")).toBe('"1"')
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'")
+  })
+
+  test("[HD2] it frames what the tenant of this host allows, at once where it was set, and no other tenant's", async () => {
+    await env.TENANT.getByName("demo").setSettings({ embed_origins: ["https://charts.example.com"], media_hosts: [] })
+    forgetSettings("demo")
+    const own = `${HOST}/canvas/documents/`
+    expect((await policyOf({})).get("frame-src")).toBe(`${own} https://charts.example.com`)
+    expect((await policyOf({ PAGE_TENANT: "hd-other" })).get("frame-src")).toBe(own)
+    await env.TENANT.getByName("hd-third").setSettings({
+      embed_origins: ["https://third.example.com"],
+      media_hosts: [],
+    })
+    expect((await policyOf({ PAGE_TENANT: "hd-third", AUTH: "jwt" })).get("frame-src")).toContain(
+      "https://third.example.com",
+    )
+    // Nobody said whose page it is.
+    expect((await policyOf({ AUTH: "jwt" })).get("frame-src")).toBe(own)
+  })
+
+  test("[HD2] where the tenant cannot be asked it frames our own documents, and the page is served", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {})
+    const TENANT = { getByName: () => ({ settings: () => Promise.reject(new Error("away")) }) }
+    const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away" })
+    expect(policy.get("frame-src")).toBe(`${HOST}/canvas/documents/`)
+    expect(String(logged.mock.calls[0]?.[0])).toContain("settings_unknown")
+    logged.mockRestore()
+  })
+
+  test("[HD2] the tenant is asked seldom", async () => {
+    let count = 0
+    const settings = async () => {
+      count++
+      return { embed_origins: [], media_hosts: [] }
+    }
+    const TENANT = { getByName: () => ({ settings }) }
+    for (let n = 0; n < 5; n++) await policyOf({ TENANT, PAGE_TENANT: "hd-seldom" })
+    expect(count).toBe(1)
+  })
+
+  test("[HD3] with a canvas origin it frames that one and not its own", async () => {
+    const vars = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: HOST, PAGE_TENANT: "hd-canvas" }
+    expect((await policyOf(vars)).get("frame-src")).toBe("https://canvas.example.net/canvas/documents/")
+  })
+})
+
+const PLACES = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: "https://cuecard.example.com" }
+
+describe("a deployment that does not fit", () => {
+  test.each([
+    ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "https://canvas.example.net/" }],
+    ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "canvas.example.net" }],
+    ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "https://a.example;script-src" }],
+    ["PAGE_ORIGIN is missing", { CANVAS_ORIGIN: PLACES.CANVAS_ORIGIN }],
+    ["PAGE_ORIGIN is no https origin", { ...PLACES, PAGE_ORIGIN: "https://*.example.com" }],
+    ["CANVAS_ORIGIN is an origin that may call us", { ...PLACES, PAGE_ORIGIN: PLACES.CANVAS_ORIGIN }],
+    ["CANVAS_ORIGIN is an origin that may call us", { ...PLACES, ALLOWED_ORIGINS: PLACES.CANVAS_ORIGIN }],
+    ["PAGE_TENANT is no tenant's id", { PAGE_TENANT: "a:b" }],
+    ["EMBED_ORIGINS lists what is no public https origin", { EMBED_ORIGINS: "https://a.example.com, *" }],
+    ["MEDIA_HOSTS lists what is no public host name", { MEDIA_HOSTS: "10.0.0.1" }],
+  ])("[HD3] refuses to serve: %s", async (because, vars) => {
+    expect(await call("/healthz", { env: vars })).toEqual(refusal(503, "deployment_unsafe", because))
+  })
+
+  test("[HD3] one that fits serves; on one's own machine plain HTTP does", async () => {
+    expect((await call("/healthz", { env: PLACES })).status).toBe(200)
+    const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
+    expect((await call("/healthz", { env: local })).status).toBe(200)
+    const production = { ...local, ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(40) }
+    expect(await call("/healthz", { env: production })).toEqual(refusal(503, "deployment_unsafe", "CANVAS_ORIGIN"))
+  })
+
+  test("[SE1] what the deployment allows, it allows all tenants", async () => {
+    const { deploymentSettings, joinSettings } = await import("../../worker/tenant/settings.ts")
+    const given = deploymentSettings({ EMBED_ORIGINS: "https://a.example.com , *", MEDIA_HOSTS: "img.example.com" })
+    expect(given).toEqual({ embed_origins: ["https://a.example.com"], media_hosts: ["img.example.com"] })
+    const own = { embed_origins: ["https://a.example.com", "https://b.example.com"], media_hosts: [] }
+    expect(joinSettings(own, given)).toEqual({ ...own, media_hosts: ["img.example.com"] })
+  })
+})

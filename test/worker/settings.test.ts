@@ -1,0 +1,160 @@
+/** settings.test.ts: what a tenant allows its transcripts, who may say so, and how sessions learn of it. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { describe, expect, test } from "vitest"
+import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
+import { issueToken } from "../../worker/tenant/keys.ts"
+import { connect, sessionOf } from "../support/socket.ts"
+import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./call.ts"
+
+const stub = (tenant: string) => env.TENANT.getByName(tenant)
+const admin = (tenant: string) =>
+  issueToken(
+    { tenant, user: "root", expires: nowSeconds() + 600, token: nanoid(), issued: Date.now() / 1000, scope: "admin" },
+    SECRET,
+  )
+
+async function put(tenant: string, settings: unknown) {
+  return await call("/v1/settings", { method: "PUT", token: await admin(tenant), body: JSON.stringify(settings) })
+}
+
+describe("what a tenant allows", () => {
+  test("[SE1] nothing until it says so, and asking stores nothing", async () => {
+    const asked = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
+    expect(asked).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
+    expect((await stub("se-quiet").view("general"))?.settings).toBeUndefined()
+    expect(await tablesOf(stub("se-quiet"))).toEqual([])
+  })
+
+  test("[SE1] an administrator sets both lists at once, a user is told; another tenant has its own", async () => {
+    const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: ["img.example.com"] }
+    expect(await put("se-told", allowed)).toMatchObject({ status: 200, json: allowed })
+    for (const token of [await tokenOf("se-told", "ada"), await admin("se-told")]) {
+      expect((await call("/v1/settings", { token })).json).toEqual(allowed)
+    }
+    const other = await call("/v1/settings", { token: await tokenOf("se-other", "ada") })
+    expect(other.json).toEqual({ embed_origins: [], media_hosts: [] })
+    // What is not named is taken away.
+    expect((await put("se-told", { media_hosts: ["a.example.com"] })).json).toEqual({
+      ...{ embed_origins: [], media_hosts: ["a.example.com"] },
+    })
+  })
+
+  test("[SE1] a user's token sets nothing, a producer's is told nothing", async () => {
+    const ada = await tokenOf("se-guarded", "ada")
+    expect(await call("/v1/settings", { method: "PUT", token: ada, body: "{}" })).toEqual(refusal(403, "scope_denied"))
+    const bounds = { scope: "external", session: "s1" } as const
+    const issued = Date.now() / 1000
+    const claims = { tenant: "se-guarded", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued, ...bounds }
+    const token = await issueToken(claims, SECRET)
+    expect(await call("/v1/settings", { token })).toEqual(refusal(403, "scope_denied"))
+    expect(await call("/v1/settings")).toEqual(refusal(401, "token_missing"))
+    expect(await tablesOf(stub("se-guarded"))).toEqual([])
+  })
+
+  test("[SE1] agents that were configured before stay", async () => {
+    const tenant = stub("se-agents")
+    await runInDurableObject(tenant, (_object, { storage }) => {
+      // As the version before left it.
+      storage.sql.exec("CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID")
+      storage.sql.exec(
+        "CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
+      )
+      storage.sql.exec("INSERT INTO schema_version VALUES (1, 1)")
+      storage.sql.exec("INSERT INTO agents VALUES ('weather', NULL)")
+    })
+    await put("se-agents", { media_hosts: ["a.example.com"] })
+    expect((await tenant.agents()).map(({ name }) => name)).toEqual(["general", "researcher"])
+    expect((await tenant.settings()).media_hosts).toEqual(["a.example.com"])
+  })
+})
+
+describe("what may be named", () => {
+  test.each([
+    ["https://charts.example.com/", "https://charts.example.com"],
+    ["HTTPS://Charts.Example.com:443", "https://charts.example.com"],
+    ["https://charts.example.com:8443", "https://charts.example.com:8443"],
+    ["https://bücher.example.de", "https://xn--bcher-kva.example.de"],
+  ])("[SE2] the origin %s is kept as the platform writes it, once", async (written, kept) => {
+    expect((await put("se-kept", { embed_origins: [written, kept] })).json.embed_origins).toEqual([kept])
+  })
+
+  test.each([
+    "http://charts.example.com",
+    "https://localhost",
+    "https://10.0.0.1",
+    "https://[2606:4700::1111]",
+    "https://charts.example.com/path",
+    "https://charts.example.com/?q",
+    "https://charts.example.com/#x",
+    "https://user@charts.example.com",
+    "https://*.example.com",
+    "https://example.com;script-src",
+    "https://example.com,example.org",
+    "https://'self'.example.com",
+    "https://under_score.example.com",
+    "https://example.com.",
+    `https://${"a.".repeat(140)}com`,
+    "*",
+    "'unsafe-inline'",
+    "charts.example.com",
+    "",
+    null,
+    7,
+  ])("[SE2] %s is no origin that may be framed", async (origin) => {
+    expect(await put("se-refused", { embed_origins: [origin] })).toEqual(refusal(400, "field_invalid"))
+    expect(await tablesOf(stub("se-refused"))).toEqual([])
+  })
+
+  test.each(["img.example.com", "IMG.example.com", "8.8.8.8"])("[SE2] %s is a host", async (host) => {
+    expect((await put("se-hosts", { media_hosts: [host] })).json.media_hosts).toEqual([host.toLowerCase()])
+  })
+
+  test.each([
+    "https://img.example.com",
+    "img.example.com/path",
+    "img.example.com:8443",
+    "img.example.com?x",
+    "user@img.example.com",
+    "*.example.com",
+    "localhost",
+    "printer.local",
+    "127.0.0.1",
+    "0x7f.1",
+    "metadata.google.internal",
+    "",
+    {},
+  ])("[SE2] %s is no host whose media is loaded", async (host) => {
+    expect(await put("se-refused", { media_hosts: [host] })).toEqual(refusal(400, "field_invalid"))
+  })
+
+  test("[SE2] there are so many at most, and no list that is not known", async () => {
+    const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
+    const origins = hosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
+    expect((await put("se-full", { embed_origins: origins, media_hosts: hosts(MAX_MEDIA_HOSTS) })).status).toBe(200)
+    const more = { embed_origins: [...origins, "https://one.example.com"] }
+    expect(await put("se-full", more)).toEqual(refusal(400, "field_invalid"))
+    expect(await put("se-full", { media_hosts: hosts(MAX_MEDIA_HOSTS + 1) })).toEqual(refusal(400, "field_invalid"))
+    expect(await put("se-full", { embed_origin: [] })).toEqual(refusal(400, "field_invalid"))
+    expect((await stub("se-full").settings()).embed_origins).toHaveLength(MAX_EMBED_ORIGINS)
+  })
+})
+
+test("[SE3] a session learns of it when a page opens it, as of its agent", async () => {
+  const claims = { ...{ tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 } }
+  await sessionOf("s1", claims).create(claims, "s1", "")
+  const known = () =>
+    runInDurableObject(sessionOf("s1", claims), (_object, { storage }) => {
+      const [row] = storage.sql.exec("SELECT agent FROM session").toArray()
+      return JSON.parse(String(row?.["agent"])).settings
+    })
+  expect(await known()).toBeUndefined()
+  const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: [] }
+  await put("se-session", allowed)
+  await connect("s1", claims)
+  await expect.poll(known, { timeout: 5_000 }).toEqual(allowed)
+  await put("se-session", {})
+  await connect("s1", claims)
+  await expect.poll(known, { timeout: 5_000 }).toBeUndefined()
+})

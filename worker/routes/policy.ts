@@ -1,0 +1,85 @@
+/**
+ * policy.ts: what the page and a canvas document may do in a browser, as headers.
+ *
+ * deployment, tenant's settings → POLICY → response
+ * Pure.
+ */
+
+import { isPlain } from "../env.ts"
+import type { TenantSettings } from "../tenant/agents.ts"
+
+/** Where the page stands, and where the documents that it frames do. */
+export interface Places {
+  /** The page's own origin, as it was asked for. */
+  readonly own: string
+  /** The origin of canvas documents; null: the page's own. */
+  readonly canvas: string | null
+}
+
+/** Where documents stand on their origin: the page frames nothing else of it. */
+export const CANVAS_PATH = "/canvas/documents/"
+
+/** Of each of these some browser asks a reader, or tells a page about the machine. The page needs none of them. */
+const POWERS =
+  "accelerometer bluetooth camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
+  "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
+
+const NO_POWERS = denied(POWERS)
+
+/** A document that is framed gets less yet: it has no origin that a reader could trust with anything. */
+const NO_POWERS_AT_ALL = denied(
+  `${POWERS} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock web-share window-management`,
+)
+
+function denied(powers: string): string {
+  return powers
+    .split(" ")
+    .map((power) => `${power}=()`)
+    .join(", ")
+}
+
+/** On every file of the page and every document: nothing is guessed, told or looked up beforehand. */
+const QUIET: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-dns-prefetch-control": "off",
+}
+
+/** What the page's HTML is served with. It is asked for each time: what the tenant allows may have changed. */
+export function pageHeaders(places: Places, { embed_origins }: TenantSettings): Readonly<Record<string, string>> {
+  return {
+    ...QUIET,
+    "content-security-policy": pagePolicy(places, embed_origins),
+    "permissions-policy": NO_POWERS,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+  }
+}
+
+/**
+ * Which hosts stand in it is settled by checks of the origins' letters (settings.ts, env.ts), so none of them ends a
+ * directive. `frame-src` also bounds where a framed document may send itself.
+ */
+function pagePolicy({ own, canvas }: Places, embeds: readonly string[]): string {
+  const socket = isPlain(own) ? [own.replace(/^http/, "ws")] : []
+  const frames = [canvas ?? own].filter(isPlain).map((origin) => `${origin}${CANVAS_PATH}`)
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
+    // Some browsers do not count a socket of the own host as 'self'.
+    ["connect-src 'self'", ...socket].join(" "),
+    ["frame-src", ...(frames.length === 0 ? ["'none'"] : [...frames, ...embeds])].join(" "),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ")
+}
+
+export { NO_POWERS_AT_ALL, QUIET }

@@ -1,0 +1,30 @@
+/** settings.ts: what a tenant allows its transcripts beside our own: told to its pages, set by an administrator. */
+
+import { Hono } from "hono"
+import type { PageSettings } from "../../shared/asset.ts"
+import { scopeOf } from "../tenant/keys.ts"
+import { settingsSchema } from "../tenant/settings.ts"
+import { tenantOf } from "../tenant/tenant.ts"
+import { type App, answerFault, readBody } from "./answer.ts"
+import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
+import { forgetSettings } from "./page.ts"
+
+export const settings = new Hono<App>()
+
+settings.use("*", requireToken, refuseRevoked)
+
+settings.get("/", async (context) => {
+  const claims = context.get("claims")
+  if (scopeOf(claims) === "external") return answerFault({ reason: "scope_denied" })
+  const allowed: PageSettings = await tenantOf(context.env, claims.tenant).settings()
+  return context.json(allowed)
+})
+
+settings.put("/", requireScope("admin"), async (context) => {
+  const body = await readBody(context, settingsSchema)
+  if (!body.ok) return answerFault(body.fault)
+  const { tenant } = context.get("claims")
+  const allowed: PageSettings = await tenantOf(context.env, tenant).setSettings(body.value)
+  forgetSettings(tenant)
+  return context.json(allowed)
+})
