@@ -26,6 +26,8 @@ export type Fault =
   | { readonly reason: "protocol_unsupported"; readonly speaks: number }
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
+  | { readonly reason: "attachment_unknown" }
+  | { readonly reason: "attachments_too_many"; readonly max: number }
   | { readonly reason: "queue_full"; readonly max: number }
   | { readonly reason: "context_exceeded"; readonly max: number }
   | { readonly reason: "turn_unknown" }
@@ -112,6 +114,10 @@ export function faultToWire(fault: Fault): WireFault {
       return say(400, "The message is empty.")
     case "message_too_large":
       return say(413, `A message may have ${fault.max} bytes at most.`)
+    case "attachment_unknown":
+      return say(404, "There is no such file in this conversation.")
+    case "attachments_too_many":
+      return say(413, `A message may have ${fault.max} files at most.`)
     case "queue_full":
       return say(429, `${fault.max} messages are waiting already. Wait for an answer.`)
     case "context_exceeded":

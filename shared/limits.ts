@@ -18,6 +18,12 @@ export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
 /** Largest frame we send, in UTF-8 bytes. A larger message goes as its header and then ops. SPEC WS5. */
 export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 
+/** Files that a message may have: a page of pictures, and each of them costs the model a part of what it reads. SPEC AT2. */
+export const MAX_ATTACHMENTS = 10
+
+/** Most of a message that is quoted to the model where another replies to it, in UTF-16 code units: a paragraph. SPEC AT6. */
+export const MAX_QUOTE_CHARS = 600
+
 /** Longest user message, in UTF-8 bytes. Fits one frame unless most of it are control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 

@@ -7,6 +7,7 @@
  * Pure. Same message, same bytes, however it was cut.
  */
 
+import { segmentOfAsset } from "./asset.ts"
 import { cleanToModel } from "./clean.ts"
 import { splitCode } from "./code.ts"
 import { type CueRow, createCues } from "./cue.ts"
@@ -62,7 +63,10 @@ export function segmentsOf(message: Message): Segment[] {
   const { role, words, agent } = message
   if (role === "agent" && agent !== null) return [{ type: "agent", content: words, ...agent }]
   // A person's words are theirs: shown as they are, never parsed.
-  if (role !== "assistant") return words === "" ? [] : [{ type: "text", content: words }]
+  if (role !== "assistant") {
+    const files = message.attachments.map(segmentOfAsset).filter((segment) => segment !== null)
+    return words === "" ? files : [{ type: "text", content: words }, ...files]
+  }
   return viewOfWhole(message).segments
 }
 

@@ -15,6 +15,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   protocol_unsupported: { reason: "protocol_unsupported", speaks: 3 },
   message_empty: { reason: "message_empty" },
   message_too_large: { reason: "message_too_large", max: 65536 },
+  attachment_unknown: { reason: "attachment_unknown" },
+  attachments_too_many: { reason: "attachments_too_many", max: 10 },
   queue_full: { reason: "queue_full", max: 8 },
   context_exceeded: { reason: "context_exceeded", max: 32000 },
   turn_unknown: { reason: "turn_unknown" },

@@ -19,7 +19,7 @@ function contextFor(current: Message, parent: number | null, at: LookUp) {
   return context.messages
 }
 
-const question = (id: string): Message => userMessage(id, "hi", Date.now(), null)
+const question = (id: string): Message => userMessage(id, "hi", Date.now())
 
 describe("the model's context", () => {
   function chain(messages: readonly Message[]): (pos: number) => StoredMessage | null {

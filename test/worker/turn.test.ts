@@ -157,7 +157,7 @@ describe("when things go wrong", () => {
     )
   }
 
-  const question = (id: string): Message => userMessage(id, "hi", Date.now(), null)
+  const question = (id: string): Message => userMessage(id, "hi", Date.now())
   const shown = (message: WireMessage | null): string => canonicalJson({ ...message, content: "" })
 
   async function* talk(): AsyncGenerator<ModelEvent> {

@@ -8,6 +8,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import type { Json } from "../../shared/frame.ts"
+import type { Role } from "../../shared/message.ts"
 
 /** A tool as a model is told about it. `parameters` is a JSON Schema object. */
 export interface ToolSpec {
@@ -20,9 +21,20 @@ export type AssistantPiece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool_call"; readonly call_id: string; readonly name: string; readonly args: string }
 
+/** The head of what a person replies to, and whose words they were. */
+export interface Quote {
+  readonly from: Role
+  readonly text: string
+}
+
 /** One message of a model's context, oldest first. A tool's result is given verbatim, trailer and all. */
 export type ModelMessage =
-  | { readonly role: "user"; readonly content: string }
+  | {
+      readonly role: "user"
+      /** The words alone; `userText` tells what stands beside them too. */
+      readonly content: string
+      readonly quote?: Quote
+    }
   | { readonly role: "assistant"; readonly pieces: readonly AssistantPiece[] }
   | {
       readonly role: "tool"

@@ -7,6 +7,7 @@
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
 import { parseJson } from "../../shared/frame.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "./adapter.ts"
+import { userText } from "./prompt.ts"
 
 /** System prompt and context, oldest first. Each result goes back under the id of its call. */
 export function promptOf(system: string, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
@@ -16,7 +17,7 @@ export function promptOf(system: string, messages: readonly ModelMessage[]): Lan
 function messageOf(message: ModelMessage): LanguageModelV4Prompt[number] {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [{ type: "text", text: message.content }] }
+      return { role: "user", content: [{ type: "text", text: userText(message) }] }
     case "assistant":
       return { role: "assistant", content: message.pieces.map(pieceOf) }
     case "tool": {

@@ -5,6 +5,9 @@
  * own result, and only the model can put it in its place.
  */
 
+import type { Role } from "../../shared/message.ts"
+import type { ModelMessage, Quote } from "./adapter.ts"
+
 /** Who the agent is, then what holds for all of them. */
 export function systemPrompt(agent: string): string {
   return [
@@ -38,6 +41,29 @@ export function isAgentHead(words: string): boolean {
 
 export function userWrites(): string {
   return "[The user writes:]"
+}
+
+/** A person's message as one text: what it replies to, then the words. */
+export function userText({ quote, content }: Extract<ModelMessage, { role: "user" }>): string {
+  return quote === undefined ? content : `${quoteText(quote)}\n\n${content}`
+}
+
+function quoteText({ from, text }: Quote): string {
+  return [
+    `[This replies to what ${whoSaid(from)} said:]`,
+    ...text.split("\n").map((line) => `> ${line}`.trimEnd()),
+  ].join("\n")
+}
+
+function whoSaid(from: Role): string {
+  switch (from) {
+    case "user":
+      return "the user"
+    case "assistant":
+      return "you"
+    case "agent":
+      return "another agent"
+  }
 }
 
 /** What a model is told that writes in short what happened earlier. */

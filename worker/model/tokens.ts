@@ -7,6 +7,7 @@
  */
 
 import type { ModelMessage, ToolSpec } from "./adapter.ts"
+import { userText } from "./prompt.ts"
 
 /** Twelfths of a token that the code unit at an index costs: a pair of surrogates is four bytes. */
 function costAt(text: string, at: number): number {
@@ -37,7 +38,7 @@ export function tokensOfMessages(messages: readonly ModelMessage[]): number {
   for (const message of messages) {
     switch (message.role) {
       case "user":
-        tokens += tokensOf(message.content)
+        tokens += tokensOf(userText(message))
         break
       case "tool":
         tokens += tokensOf(message.result)

@@ -54,6 +54,7 @@ const sendSchema = v.object({
   id: v.optional(idSchema),
   content: v.string(),
   reply_to: v.optional(idSchema),
+  attachments: v.optional(v.array(idSchema)),
 })
 
 /** Without an exchange: the answer that runs, whichever it is. */
@@ -155,8 +156,8 @@ sessions.post("/:id/messages", async (context) => {
   const claims = context.get("claims")
   const session = sessionOf(context.env, claims, context.req.param("id"))
   if (session === null) return answerFault({ reason: "session_unknown" })
-  const { id = nanoid(), content, reply_to } = body.value
-  const accepted = await session.send(claims, { id, content, reply_to })
+  const { id = nanoid(), ...said } = body.value
+  const accepted = await session.send(claims, { id, ...said })
   return accepted.ok ? context.json(accepted.value, 202) : answerFault(accepted.fault)
 })
 

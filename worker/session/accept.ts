@@ -5,10 +5,12 @@
  * The client's own id makes a send repeatable: the same id again has no second effect (law 6).
  */
 
+import type { Asset } from "../../shared/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { headOfTokens, tokensOf } from "../model/tokens.ts"
+import type { AssetBook } from "./assets.ts"
 import type { Store } from "./store.ts"
 import { userMessage } from "./opening.ts"
 import type { Turns } from "./turn.ts"
@@ -17,6 +19,8 @@ export interface SendRequest {
   readonly id: string
   readonly content: string
   readonly reply_to?: string | undefined
+  /** Ids of files of the session, in the order in which they are shown. */
+  readonly attachments?: readonly string[] | undefined
 }
 
 export interface Accepted {
@@ -26,38 +30,61 @@ export interface Accepted {
   readonly duplicate: boolean
 }
 
+/** Where a message comes in. */
+export interface Doorway {
+  readonly store: Store
+  readonly turns: Turns
+  readonly assets: Pick<AssetBook, "find">
+  /** Tokens that a message may have. */
+  readonly maxTokens: () => number
+}
+
 /**
  * Shapes  SendRequest → Accepted.
- * Errors  `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (an answer to nothing), `queue_full`;
- *         nothing is stored then.
+ * Errors  `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (an answer to nothing, a file twice),
+ *         `attachment_unknown`, `attachments_too_many`, `queue_full`; nothing is stored then.
  */
-export function acceptMessage(
-  store: Store,
-  turns: Turns,
-  request: SendRequest,
-  now: number,
-  maxTokens: number,
-): Result<Accepted> {
-  const { id, content, reply_to } = request
+export function acceptMessage(doorway: Doorway, request: SendRequest, now: number): Result<Accepted> {
+  const { store, turns, assets, maxTokens } = doorway
+  const { id, content, reply_to, attachments: ids = [] } = request
   const known = store.find(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
   // An answer from outside has it for its exchange: two turns would share it.
   if (store.outsideAnswer(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
-  const fault = faultOfContent(content, maxTokens)
+  const attachments = attachmentsOf(assets, ids)
+  if (!attachments.ok) return attachments
+  const fault = faultOfContent(content, maxTokens(), ids.length > 0)
   if (fault !== null) return fail(fault)
   const answered = reply_to === undefined ? null : store.find(reply_to)
   if (reply_to !== undefined && (answered === null || answered.isWithdrawn)) {
     return fail({ reason: "frame_invalid", field: "reply_to" })
   }
   if (store.countQueued("person") >= MAX_QUEUED) return fail({ reason: "queue_full", max: MAX_QUEUED })
-  const seq = turns.accept(userMessage(id, content, now, reply_to ?? null))
+  const beside = { reply_to: reply_to ?? null, attachments: attachments.value }
+  const seq = turns.accept(userMessage(id, content, now, beside))
   return succeed({ id, seq, duplicate: false })
 }
 
-/** Why these words cannot be a message; null where they can. */
-export function faultOfContent(content: string, maxTokens: number): Fault | null {
-  if (content.trim() === "") return { reason: "message_empty" }
+/** The files of these ids: kept ones of this session, each once. A canvas is framed where it is embedded, and no file. */
+function attachmentsOf(assets: Doorway["assets"], ids: readonly string[]): Result<readonly Asset[]> {
+  if (ids.length > MAX_ATTACHMENTS) return fail({ reason: "attachments_too_many", max: MAX_ATTACHMENTS })
+  if (new Set(ids).size < ids.length) return fail({ reason: "frame_invalid", field: "attachments" })
+  const found = ids.map((id) => assets.find(id)).filter((asset) => asset !== null)
+  if (found.some(({ kind }) => kind === "canvas")) return fail({ reason: "attachment_unknown" })
+  return found.length < ids.length ? fail({ reason: "attachment_unknown" }) : succeed(found)
+}
+
+/** What a message is called by: its words, or its first file where it has none. */
+export function titleWords(assets: Doorway["assets"], { content, attachments }: Omit<SendRequest, "id">): string {
+  if (content.trim() !== "") return content
+  const [first] = attachments ?? []
+  return (first === undefined ? null : assets.find(first))?.label ?? ""
+}
+
+/** Why these words cannot be a message; null where they can. With a file beside them there need be none. */
+export function faultOfContent(content: string, maxTokens: number, hasFiles = false): Fault | null {
+  if (content.trim() === "" && !hasFiles) return { reason: "message_empty" }
   if (utf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
   return tokensOf(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }

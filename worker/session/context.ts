@@ -13,6 +13,7 @@ import { stripSpans } from "../../shared/segment.ts"
 import { agentAnswers, agentAsks, isAgentHead, userWrites } from "../model/prompt.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
+import type { QuoteOf } from "./quote.ts"
 import type { StoredMessage } from "./rows.ts"
 
 export type LookUp = (pos: number) => StoredMessage | null
@@ -35,7 +36,7 @@ export type Past = (parent: number | null) => Generator<PastTurn>
  *
  * Cost    the rows of each turn, once while the object lives; at most twice `maxTokens` are kept.
  */
-export function createPast(at: LookUp, maxTokens: number): Past {
+export function createPast(at: LookUp, maxTokens: number, quoteOf: QuoteOf = () => null): Past {
   const known = new Map<number, KnownTurn>()
   let tokens = 0
   const keep = (found: KnownTurn): void => {
@@ -52,7 +53,7 @@ export function createPast(at: LookUp, maxTokens: number): Past {
   return function* past(parent) {
     for (let newest = parent; newest !== null; ) {
       const kept = known.get(newest)
-      const found = kept ?? readTurn(newest, at)
+      const found = kept ?? readTurn(newest, at, quoteOf)
       if (found === null) return
       // What waits for its true result changes yet.
       if (kept === undefined && !found.isOpen) keep(found)
@@ -69,7 +70,7 @@ interface KnownTurn {
   readonly isOpen: boolean
 }
 
-function readTurn(newest: number, at: LookUp): KnownTurn | null {
+function readTurn(newest: number, at: LookUp, quoteOf: QuoteOf): KnownTurn | null {
   let messages: ModelMessage[] = []
   let summary: Summary | null = null
   let isOpen = false
@@ -77,7 +78,7 @@ function readTurn(newest: number, at: LookUp): KnownTurn | null {
     const stored: StoredMessage | null = at(pos)
     if (stored === null) return null
     const { message } = stored
-    messages = [...messagesOf(message, false), ...messages]
+    messages = [...(message.role === "assistant" ? messagesOf(message, false) : [asked(message, quoteOf)]), ...messages]
     summary ??= message.summary
     isOpen ||= callsOf(message).some(isDeferred)
     pos = stored.parent
@@ -142,8 +143,13 @@ function tokensOfSummary(summary: Summary | null): number {
   return summary === null ? 0 : tokensOf(SUMMARY_HEAD) + tokensOf(summary.text) + 1
 }
 
+/** What somebody said to the model, and what that replies to. */
+function asked(message: Message, quoteOf: QuoteOf): ModelMessage {
+  const quote = message.reply_to === null ? null : quoteOf(message.reply_to)
+  return { role: "user", content: wordsFor(message), ...(quote === null ? {} : { quote }) }
+}
+
 function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
-  if (message.role !== "assistant") return [{ role: "user", content: wordsFor(message) }]
   const messages: ModelMessage[] = []
   const steps = Map.groupBy(message.parts, (part) => part.step)
   for (const parts of steps.values()) {

@@ -30,9 +30,6 @@ export function obeyFrame(desk: Desk, socket: WebSocket, frame: ClientFrame): vo
     case "hello":
       return greet(desk, socket, frame)
     case "send": {
-      if ((frame.attachments ?? []).length > 0) {
-        return sockets.fault(socket, { reason: "not_supported", type: "attachments" }, frame.id)
-      }
       const accepted = desk.accept(frame)
       if (!accepted.ok) return sockets.fault(socket, accepted.fault, frame.id)
       return sockets.reply(socket, { type: "ack", id: frame.id, seq: accepted.value.seq })

@@ -16,7 +16,7 @@ import { GENERAL } from "../tenant/agents.ts"
 import { type Claims, claimsFrom, exportKey, scopeOf } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
 import { tenantOf } from "../tenant/tenant.ts"
-import { type Accepted, acceptMessage, type SendRequest } from "./accept.ts"
+import { type Accepted, acceptMessage, type SendRequest, titleWords } from "./accept.ts"
 import { type Times, timesFor } from "../times.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
 import { Erased } from "./erase.ts"
@@ -316,9 +316,9 @@ export class Session extends DurableObject<Env> {
 
   #accept(room: Room, request: SendRequest): Result<Accepted> {
     const now = Date.now()
-    const accepted = acceptMessage(room.store, room.turns, request, now, room.maxTokens())
+    const accepted = acceptMessage(room, request, now)
     if (accepted.ok && !accepted.value.duplicate) {
-      this.#touch(request.content, now)
+      this.#touch(titleWords(room.assets, request), now)
       this.#advance()
     }
     return accepted

@@ -61,10 +61,13 @@ export function enqueue(host: TurnHost, user: Message): number {
   return seq
 }
 
+/** What stands beside the words of a message. */
+type Beside = Pick<Message, "reply_to" | "attachments">
+
 /** A user's message as it is accepted; its content was checked before. */
-export function userMessage(id: string, content: string, now: number, reply_to: string | null): Message {
+export function userMessage(id: string, content: string, now: number, beside: Partial<Beside> = {}): Message {
   // The store is UTF-8: what cannot be said in it is said with U+FFFD, in the frame too (law 1).
-  const words = content.toWellFormed()
+  const words = content.trim() === "" ? "" : content.toWellFormed()
   const timestamp = new Date(now).toISOString()
-  return openMessage({ id, role: "user", exchange_id: id, status: "completed", words, timestamp, reply_to })
+  return openMessage({ id, role: "user", exchange_id: id, status: "completed", words, timestamp, ...beside })
 }

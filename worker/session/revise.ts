@@ -64,7 +64,8 @@ export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
-function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status, mode }: Message): Fault | null {
+function faultOf({ maxTokens }: Reviser, frame: Revision, message: Message): Fault | null {
+  const { role, status, mode, attachments } = message
   const wrong: Fault = { reason: "frame_invalid", field: "message" }
   // Our model is never asked for what somebody outside has said.
   if (mode === "external" && (frame.type === "regenerate" || frame.type === "retry")) return wrong
@@ -72,7 +73,7 @@ function faultOf({ maxTokens }: Reviser, frame: Revision, { role, status, mode }
     case "switch":
       return null
     case "edit":
-      return role === "user" ? faultOfContent(frame.content, maxTokens()) : wrong
+      return role === "user" ? faultOfContent(frame.content, maxTokens(), attachments.length > 0) : wrong
     case "regenerate":
       return role === "assistant" && isEnded(status) ? null : wrong
     case "retry":
@@ -125,12 +126,14 @@ function branch(
 function askAgain(
   host: TurnHost,
   { id, content }: Extract<Revision, { type: "edit" }>,
-  { parent, pos: first, message: { reply_to } }: StoredMessage,
+  { parent, pos: first, message: { reply_to, attachments } }: StoredMessage,
   version: number,
 ): StoredMessage[] {
   const { store } = host
   const pos = store.newestPos() + 1
-  const message: Message = { ...userMessage(id, content, host.now(), reply_to), version, versions: version }
+  // Other words: what they answer, and the files that stand with them, stay.
+  const asked = userMessage(id, content, host.now(), { reply_to, attachments })
+  const message: Message = { ...asked, version, versions: version }
   const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
   store.insertMessage(question)
   store.addVersion(parent, first, version, pos)

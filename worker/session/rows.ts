@@ -88,6 +88,8 @@ interface Meta {
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
+  /** Only where there are some. */
+  readonly attachments?: readonly Asset[]
 }
 
 /** What stands in a leaf's `open`: its part is finished, goes on, or was ended from outside. */
@@ -155,8 +157,9 @@ export function placeOf(row: Row): Omit<StoredMessage, "message"> {
 }
 
 export function metaOf(message: Message): string {
-  const { reply_to, topic, mode, metrics } = message
-  return JSON.stringify({ reply_to, topic, mode, metrics } satisfies Meta)
+  const { reply_to, topic, mode, metrics, attachments } = message
+  const files = attachments.length === 0 ? {} : { attachments }
+  return JSON.stringify({ reply_to, topic, mode, metrics, ...files } satisfies Meta)
 }
 
 /** A message without its parts. */

@@ -1,0 +1,231 @@
+/** attachments.test.ts: files that a person sends along, from the send to the model's context; real workerd, SQLite and bucket. */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import type { HistoryPage } from "../../shared/frame.ts"
+import { MAX_ATTACHMENTS, MAX_QUOTE_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { createPast } from "../../worker/session/context.ts"
+import { quotesFrom } from "../../worker/session/quote.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { announce, assetOf, keep } from "./kept.ts"
+import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
+import { begin, call, expectSame, freshSession as fresh, pause, rowsIn, say, script } from "./follow.ts"
+
+const freshSession = (): Promise<string> => fresh("att")
+
+/** What a reader sees of an asset of these tests. */
+const seen = (id: string) => ({ type: "media", url: `/media/${id}`, label: `${id}.png` })
+const media = (id: string) => expect.objectContaining(seen(id))
+
+async function sendFiles(client: TestClient, id: string, content: string, attachments: readonly string[]) {
+  client.say({ type: "send", id, content, attachments: [...attachments] })
+  return await client.untilEnd(id)
+}
+
+/** Sends a frame and tells the code of the error that answers it. */
+async function refused(client: TestClient, frame: object): Promise<string> {
+  const before = client.frames.length
+  client.say(JSON.stringify(frame))
+  await client.untilTrue((one) => client.frames.indexOf(one) >= before && (one.type === "error" || one.type === "ack"))
+  const answer = client.frames.slice(before).find((one) => one.type === "error" || one.type === "ack")
+  return answer?.type === "error" ? answer.code : "taken"
+}
+
+/** Sends a revision, and reads history as the page does. */
+async function revise(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
+  client.say(frame)
+  await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  const page: HistoryPage = await pageOf(id)
+  client.messages.clear()
+  for (const message of page.messages) client.messages.set(message.id, message)
+  client.last = page.seq
+  client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq })
+  return page
+}
+
+const questionOf = async (id: string, message: string) => (await pageOf(id)).messages.find((one) => one.id === message)
+
+describe("files of a message", () => {
+  test("[AT1] stand behind its words in their order, live, after a reload and an eviction", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await keep(id, assetOf("one"))
+    await keep(id, assetOf("two", { kind: "audio", mime_type: "audio/wav", voice: true }))
+    await sendFiles(client, "q1", "/say seen", ["two", "one"])
+    const segments = [{ type: "text", content: "/say seen" }, { ...seen("two"), voice: true }, media("one")]
+    expect(client.messages.get("q1")).toMatchObject({ content: "/say seen", segments })
+    await expectSame(id, client)
+    await evictDurableObject(sessionOf(id))
+    expect(await questionOf(id, "q1")).toMatchObject({ segments })
+    const late = await connect(id, CLAIMS, { epoch: (await pageOf(id)).epoch, after: 0 })
+    await late.untilTrue((frame) => frame.type === "message" && frame.id === "q1")
+    expect(late.messages.get("q1")).toMatchObject({ segments })
+  })
+
+  test("[AT1] it needs no words then, and the first file names an untitled session", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await keep(id, assetOf("map", { label: "Map of Paris.png" }))
+    expect((await sendFiles(client, "q1", " \n", ["map"])).status).toBe("completed")
+    expect(client.messages.get("q1")).toMatchObject({ content: "", segments: [{ url: "/media/map" }] })
+    const title = await runInDurableObject(
+      sessionOf(id),
+      (_object, state) => createStore(state.storage.sql).session()?.title,
+    )
+    expect(title).toBe("Map of Paris.png")
+  })
+
+  test("[AT1] POST /v1/sessions/:id/messages takes them too", async () => {
+    const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
+    const id = await makeSession(token)
+    await keep(id, assetOf("one"))
+    const post = (body: object) =>
+      callRoute(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify(body) })
+    expect(await post({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
+    await expect.poll(async () => (await questionOf(id, "q1"))?.segments).toEqual([media("one")])
+    expect(await post({ content: "x", attachments: ["none"] })).toEqual(refusal(404, "attachment_unknown"))
+    expect(await post({ content: "x", attachments: "one" })).toEqual(refusal(400, "field_invalid", "attachments"))
+    expect(await post({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
+  })
+
+  test("[AT2] what is not a kept file of this session, comes twice or is too many is refused, and nothing is stored", async () => {
+    const [id, other] = [await freshSession(), await freshSession()]
+    const many = Array.from({ length: MAX_ATTACHMENTS + 1 }, (_, n) => `many${n}`)
+    for (const one of [...many, "here"]) await keep(id, assetOf(one))
+    await keep(id, assetOf("doc", { kind: "canvas", mime_type: "text/html" }))
+    await keep(other, assetOf("there"))
+    await announce(id, "pending")
+    const client = await connect(id)
+    const before = await rowsIn(id)
+    const attempt = (attachments: unknown, content = "x") =>
+      refused(client, { type: "send", id: "q1", content, attachments })
+    expect(await attempt(["unknown"])).toBe("attachment_unknown")
+    expect(await attempt(["there"])).toBe("attachment_unknown")
+    expect(await attempt(["here", "pending"])).toBe("attachment_unknown")
+    expect(await attempt(["doc"])).toBe("attachment_unknown")
+    expect(await attempt(["here", "here"])).toBe("frame_invalid")
+    expect(await attempt(many)).toBe("attachments_too_many")
+    expect(await attempt("here")).toBe("frame_invalid")
+    expect(await attempt({ 0: "here" })).toBe("frame_invalid")
+    expect(await attempt([null])).toBe("frame_invalid")
+    expect(await attempt(["../here"])).toBe("frame_invalid")
+    expect(await attempt([], " ")).toBe("message_empty")
+    expect(await rowsIn(id)).toEqual(before)
+    // The id is still free, and the most that may come do.
+    await sendFiles(client, "q1", "", many.slice(1))
+    expect(client.messages.get("q1")?.segments).toHaveLength(MAX_ATTACHMENTS)
+  })
+
+  test("[AT2] the same id again, with other files, has no second effect", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    for (const one of ["one", "two"]) await keep(id, assetOf(one))
+    await sendFiles(client, "q1", "/say hi", ["one"])
+    const rows = await rowsIn(id)
+    expect(await refused(client, { type: "send", id: "q1", content: "/say hi", attachments: ["two"] })).toBe("taken")
+    expect(await refused(client, { type: "send", id: "q1", content: "", attachments: ["unknown"] })).toBe("taken")
+    expect(await rowsIn(id)).toEqual(rows)
+    expect((await questionOf(id, "q1"))?.segments).toEqual([{ type: "text", content: "/say hi" }, media("one")])
+  })
+
+  test("[AT3] they wait in the queue with their message, through an eviction, and go where it is taken back", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    for (const one of ["one", "two"]) await keep(id, assetOf(one))
+    await begin(client, "q1", script([say("a"), pause(1_500), say("b")]))
+    client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: "q1" })
+    client.say({ type: "send", id: "q3", content: "/say no", attachments: ["two"] })
+    await client.untilTrue((frame) => frame.type === "message" && frame.id === "q3")
+    expect(await questionOf(id, "q2")).toMatchObject({ status: "queued", segments: [media("one")], reply_to: "q1" })
+    expect(client.messages.get("q2")).toMatchObject({ status: "queued", segments: [media("one")] })
+    client.say({ type: "withdraw", id: "w1", message: "q3" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "w1")
+    await client.untilEnd("q2")
+    expect(await questionOf(id, "q2")).toMatchObject({ status: "completed", segments: [media("one")], reply_to: "q1" })
+    expect(await questionOf(id, "q3")).toBeUndefined()
+  })
+
+  test("[AT4] other words, another answer and one run again keep them, and what they reply to", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    for (const one of ["one", "two"]) await keep(id, assetOf(one))
+    await sendFiles(client, "q0", "/say first", [])
+    client.say({ type: "send", id: "q1", content: "/say hi", attachments: ["one", "two"], reply_to: "q0" })
+    const answer = await client.untilEnd("q1")
+    await revise(id, client, { type: "regenerate", id: "r1", message: answer.id })
+    await client.untilEnd("q1")
+    expect(await questionOf(id, "q1")).toMatchObject({ segments: [{}, media("one"), media("two")], reply_to: "q0" })
+    await revise(id, client, { type: "edit", id: "q1b", message: "q1", content: "" })
+    await client.untilEnd("q1b")
+    const edited = { segments: [media("one"), media("two")], reply_to: "q0", version: 2, versions: 2 }
+    expect(await questionOf(id, "q1b")).toMatchObject(edited)
+    await revise(id, client, { type: "edit", id: "q1c", message: "q1b", content: "/fault model_refused" })
+    const failed = await client.untilEnd("q1c")
+    await revise(id, client, { type: "retry", id: "r2", message: failed.id })
+    await client.untilEnd("q1c")
+    expect(await questionOf(id, "q1c")).toMatchObject({ segments: [{}, media("one"), media("two")], reply_to: "q0" })
+    await evictDurableObject(sessionOf(id))
+    const page = await revise(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
+    expect(page.messages.find((one) => one.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
+    // Words without a file are still none.
+    expect(await refused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
+  })
+
+  test("[AT3] a turn with tools that an eviction cuts goes on with the files of its question", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await keep(id, assetOf("one"))
+    const words = script([call("probe_ask")], [say("ok")])
+    client.say({ type: "send", id: "q1", content: words, attachments: ["one"] })
+    await client.untilTrue(
+      (frame) => frame.type === "ops" && frame.ops.some((op) => op.op === "meta" && op.status === "waiting"),
+    )
+    await evictDurableObject(sessionOf(id))
+    expect(await questionOf(id, "q1")).toMatchObject({ segments: [{ content: words }, media("one")] })
+  })
+})
+
+describe("what a message replies to", () => {
+  test("[AT6] is quoted to the model before the words, at most MAX_QUOTE_CHARS of it", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    await keep(id, assetOf("one"))
+    await sendFiles(client, "q1", `/say ${"long ".repeat(400)}`, [])
+    const answer = await client.untilEnd("q1")
+    client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: answer.id })
+    await client.untilEnd("q2")
+    client.say({ type: "send", id: "q3", content: "/say that", reply_to: "q2" })
+    await client.untilEnd("q3")
+    const told = await runInDurableObject(sessionOf(id), (_object, state) => {
+      const store = createStore(state.storage.sql)
+      const past = [...createPast(store.at, 32_000, quotesFrom(store))(store.newestPos())]
+      return past.reverse().flatMap(({ messages }) => messages.filter(({ role }) => role === "user"))
+    })
+    expect(told).toMatchObject([
+      { content: expect.stringMatching(/^\/say long/) },
+      { content: "", quote: { from: "assistant", text: expect.stringMatching(/^long long .* \[…\]$/) } },
+      { content: "/say that", quote: { from: "user", text: "one.png" } },
+    ])
+    const quote = told[1]?.role === "user" ? (told[1].quote?.text ?? "") : ""
+    expect(quote.length).toBe(MAX_QUOTE_CHARS + 4)
+    expect(told[0]).not.toHaveProperty("quote")
+  })
+
+  test("[AT6] an answer to nothing, and to what was taken back, is refused", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    expect(await refused(client, { type: "send", id: "q1", content: "x", reply_to: "none" })).toBe("frame_invalid")
+  })
+})
+
+test("[AT2] a session of another user knows none of them", async () => {
+  const id = await freshSession()
+  await keep(id, assetOf("one"))
+  const claims = { ...CLAIMS, user: "eve" }
+  await createSession("att-eve", claims)
+  const client = await connect("att-eve", claims)
+  expect(await refused(client, { type: "send", id: "q1", content: "x", attachments: ["one"] })).toBe(
+    "attachment_unknown",
+  )
+})

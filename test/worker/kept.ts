@@ -1,0 +1,36 @@
+/** kept.ts: files that a session of these tests keeps, put there as an upload leaves them: a row, and bytes in the bucket. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import type { Asset } from "../../shared/event.ts"
+import { createAssetBook } from "../../worker/session/assets.ts"
+import { CLAIMS, sessionOf } from "../support/socket.ts"
+
+/** The smallest PNG: one pixel. */
+export const PNG = Uint8Array.from(
+  atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="),
+  (char) => char.charCodeAt(0),
+)
+
+export function assetOf(id: string, change: Partial<Asset> = {}): Asset {
+  return { id, kind: "image", mime_type: "image/png", label: `${id}.png`, size: PNG.byteLength, ...change }
+}
+
+export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/${session}/${id}`
+
+/** Keeps one in a session. `bytes` null: the bucket has lost them. */
+export async function keep(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
+  if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
+  await runInDurableObject(sessionOf(session), (_object, state) => {
+    const book = createAssetBook(state.storage.sql)
+    book.reserve(asset.id, "user", Date.now())
+    book.keep(asset, null)
+  })
+  return asset
+}
+
+/** Announces one whose bytes never came. */
+export async function announce(session: string, id: string): Promise<void> {
+  await runInDurableObject(sessionOf(session), (_object, state) => {
+    createAssetBook(state.storage.sql).reserve(id, "user", Date.now())
+  })
+}
