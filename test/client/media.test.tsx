@@ -49,8 +49,12 @@ function signing(life = 3600) {
   }
   return {
     ...{ signer, requests, settle },
-    pass: (ms: number) => void (now += ms),
-    down: (is: boolean) => void (isDown = is),
+    pass(ms: number) {
+      now += ms
+    },
+    down(is: boolean) {
+      isDown = is
+    },
   }
 }
 
