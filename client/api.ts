@@ -4,6 +4,7 @@
  * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
  */
 
+import type { PageSettings, SignAnswer } from "../shared/asset.ts"
 import { type HistoryPage, parseJson, type SessionSummary } from "../shared/frame.ts"
 
 export interface Token {
@@ -26,6 +27,9 @@ export interface Api {
   download(session: string, format: ExportFormat): Promise<Blob>
   importProgress(session: string): Promise<ImportProgress>
   page(session: string, limit: number, before?: string): Promise<HistoryPage>
+  /** Where some media of a session can be fetched for now. */
+  sign(session: string, urls: readonly string[]): Promise<SignAnswer>
+  settings(): Promise<PageSettings>
 }
 
 /** How far the server is with a file. */
@@ -121,6 +125,12 @@ export function createApi({ fetch, now }: ApiDeps): Api {
       const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
       const path = `${pathOf(session)}/conversation/recent?limit=${limit}${cursor}`
       return (await request(path)) as HistoryPage
+    },
+    async sign(session, urls) {
+      return (await request(`${pathOf(session)}/media/sign`, jsonOf("POST", { urls }))) as SignAnswer
+    },
+    async settings() {
+      return (await request("/v1/settings")) as PageSettings
     },
   }
 }

@@ -11,6 +11,7 @@ import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
 import { focusAsked } from "./composer/composer.tsx"
 import { takeEscape } from "./escape.ts"
+import { NO_SETTINGS } from "./media/remote.ts"
 import type { Shelf } from "./outbox.ts"
 import "./styles/base.css"
 import "./styles/page.css"
@@ -19,6 +20,7 @@ import "./styles/transcript.css"
 import "./styles/acts.css"
 import "./styles/prose.css"
 import "./styles/cards.css"
+import "./styles/media.css"
 import { restoreTheme } from "./theme.ts"
 import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 
@@ -30,6 +32,7 @@ const REQUEST_MS = 30_000
 const spoken = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
+const settings = signal(NO_SETTINGS)
 const api = createApi({
   // A network that swallows a request would hold the page for minutes.
   fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(REQUEST_MS), ...init }),
@@ -39,6 +42,7 @@ const api = createApi({
 const chat = new Chat({
   api,
   shelf: openShelf(),
+  settings,
   connect(session, protocols, events) {
     const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v1/sessions/${session}/socket`, protocols)
     socket.onopen = () => events.open()
@@ -115,6 +119,11 @@ restoreTheme()
 chat.follow()
 chat.collect()
 void chat.sessions.refresh().then(() => chat.sessions.watch())
+api.settings().then(
+  (said) => (settings.value = said),
+  // Nothing is allowed, then.
+  () => {},
+)
 const root = document.getElementById("app")
 // After the first view is painted.
 setTimeout(loadTranscript)

@@ -6,13 +6,15 @@
  * Source: SPEC SO4–SO7, SO11–SO13.
  */
 
-import { type Signal, signal } from "@preact/signals"
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import type { PageSettings, SignAnswer } from "../shared/asset.ts"
 import type { FaultReason } from "../shared/fault.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
 import { type Api, RequestError } from "./api.ts"
 import { Commands, isDone } from "./commands.ts"
 import { Draft } from "./draft.ts"
 import { Edits } from "./edits.ts"
+import { NO_SETTINGS } from "./media/remote.ts"
 import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
 import { PAGE_MESSAGES, readNewest } from "./newest.ts"
 import { Outbox, type Shelf } from "./outbox.ts"
@@ -22,6 +24,8 @@ import { TranscriptStore, type Turn } from "./store.ts"
 export interface RoomDeps {
   readonly api: Api
   readonly shelf: Shelf
+  /** What the tenant allows; nothing where it does not say. */
+  readonly settings?: ReadonlySignal<PageSettings>
   connect(session: string, protocols: string[], events: WireEvents): Wire
   now(): number
   random(): number
@@ -39,6 +43,8 @@ const CALM_MS = 20_000
 const MAX_HASTY_EPOCHS = 3
 /** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
 const STOP_APART_MS = 600
+
+const NOTHING_ALLOWED = signal(NO_SETTINGS)
 
 export class Room {
   readonly id: string
@@ -110,6 +116,14 @@ export class Room {
       },
     )
     this.#collectEdits()
+  }
+
+  get settings(): ReadonlySignal<PageSettings> {
+    return this.#deps.settings ?? NOTHING_ALLOWED
+  }
+
+  sign(urls: readonly string[]): Promise<SignAnswer> {
+    return this.#deps.api.sign(this.id, urls)
   }
 
   get isClosed(): boolean {

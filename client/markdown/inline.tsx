@@ -3,12 +3,14 @@
  *
  * tokens → NODES
  * Elements come from an allow-list, without attributes; `span` is invisible; any other raw HTML is shown as the text
- * it is. Remote images are not loaded (law 11). Source: SPEC MD4–MD7.
+ * it is. Remote images wait for a click (law 11). Source: SPEC MD4–MD7.
  */
 
 import { type ComponentChildren, h } from "preact"
 import { decodeEntities } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"
+import { PictureView } from "../media/picture.tsx"
+import { isOwn } from "../media/remote.ts"
 import { hostOf, safeHref } from "./links.ts"
 
 /** Raw tags that become elements (DESIGN §5). */
@@ -102,11 +104,16 @@ function linkNode(token: ProseToken): ComponentChildren {
   )
 }
 
-/** Where a picture would be: its words and its host. The reader's browser asks nobody until it is clicked. */
+/** As a media segment: one of ours at once, another when it is clicked. What can be fetched by no one is a link at most. */
 function imageNode(token: ProseToken): ComponentChildren {
-  const href = safeHref(decodeEntities(token.href ?? ""))
+  const address = decodeEntities(token.href ?? "")
+  const href = safeHref(address)
   const words = decodeEntities(token.text ?? "") || "image"
-  if (href === null || !/^https?:/.test(href)) return words
+  const url = isOwn(address) ? address : href
+  if (url !== null && (isOwn(url) || url.startsWith("https:"))) {
+    return <PictureView key={url} url={url} label={words} isInline />
+  }
+  if (href === null || !href.startsWith("http:")) return words
   return (
     <a class="picture" href={href} target="_blank" rel="noopener noreferrer">
       {words} <small>{hostOf(href)}</small>

@@ -6,6 +6,7 @@
 
 import type { Segment } from "../../shared/frame.ts"
 import { excerpt } from "../excerpt.ts"
+import { mediaWords } from "../media/media-words.ts"
 import { createBlockReader } from "./blocks.ts"
 import { decodeEntities } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"
@@ -16,6 +17,7 @@ const MAX_SPOKEN_CHARS = 1200
 export function spokenWords(segments: readonly Segment[]): string {
   const texts = segments.map((segment) => {
     if (segment.type === "text") return wordsIn(segment.content)
+    if (segment.type === "media" || segment.type === "canvas") return `${mediaWords(segment)}.`
     return segment.type === "rich" ? wordsIn(segment.synthesis) : ""
   })
   return excerpt(texts.filter((text) => text !== "").join(" "), MAX_SPOKEN_CHARS)

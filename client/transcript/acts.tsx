@@ -10,6 +10,7 @@ import { useComputed } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Segment, WireMessage } from "../../shared/frame.ts"
+import { mediaWords } from "../media/media-words.ts"
 import { focusAsked } from "../composer/composer.tsx"
 import { type Asking, useAsking } from "./asking.ts"
 
@@ -134,10 +135,11 @@ function hasWords(segment: Segment): boolean {
 
 function wordsOf(segment: Segment): string {
   if (segment.type === "text") return segment.content
+  if (segment.type === "media" || segment.type === "canvas") return `[${mediaWords(segment)}]`
   return segment.type === "rich" ? segment.synthesis : ""
 }
 
-/** An answer's words as Markdown, without thinking and tools; what was escaped for Markdown's sake is plain again. */
+/** An answer's words as Markdown, without thinking and tools, media by its name; what was escaped for Markdown's sake is plain again. */
 export function copiedWords(segments: readonly Segment[]): string {
   const texts = segments.map(wordsOf).filter((text) => text !== "")
   return texts.join("\n\n").replace(/&lt;(?=[A-Za-z/!?])/g, "<")

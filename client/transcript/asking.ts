@@ -9,6 +9,7 @@
 import type { ReadonlySignal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
+import type { PageSettings, SignAnswer } from "../../shared/asset.ts"
 import type { Asked } from "../commands.ts"
 import type { Turn } from "../store.ts"
 
@@ -23,6 +24,10 @@ export interface Asking {
     readonly lastAnswer: ReadonlySignal<string | null>
   }
   readonly draft: { readonly edits: Map<string, string> }
+  /** What the tenant allows its transcripts to load. */
+  readonly settings: ReadonlySignal<PageSettings>
+  /** Where media can be fetched for now. */
+  sign(urls: readonly string[]): Promise<SignAnswer>
   approve(message: string, call_id: string, decision: "allow" | "deny"): void
   withdraw(message: string): void
   regenerate(message: string): void

@@ -10,6 +10,8 @@ import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/frame.ts"
 import { drawCard } from "../cards/registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
+import { CanvasView } from "../media/canvas.tsx"
+import { MediaView } from "../media/media.tsx"
 import { AgentCallView, isAgentCall, ReceivedView } from "./agents.tsx"
 import { ToolView } from "./tool.tsx"
 
@@ -45,6 +47,14 @@ export class SegmentView extends Component<SegmentProps> {
         const card = drawCard(segment.tag, { payload: segment.payload, synthesis: segment.synthesis, fresh })
         return card === null ? <TextView text={segment.synthesis} /> : <div data-segment="rich">{card}</div>
       }
+      case "media":
+        return <MediaView segment={segment} />
+      case "canvas":
+        return (
+          <div data-segment="canvas">
+            <CanvasView key={segment.preview.url} segment={segment} />
+          </div>
+        )
       default:
         return <TextView text={textOfUnknown(segment)} />
     }

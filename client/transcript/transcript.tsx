@@ -6,7 +6,12 @@
  */
 
 import type { ReadonlySignal } from "@preact/signals"
+import { signal } from "@preact/signals"
 import type { VNode } from "preact"
+import { useMemo } from "preact/hooks"
+import { Lightbox } from "../media/lightbox.tsx"
+import { Signer } from "../media/signed.ts"
+import { type Media, MediaContext } from "../media/source.ts"
 import type { Unsent } from "../outbox.ts"
 import type { TranscriptStore } from "../store.ts"
 import { type Asking, AskingContext } from "./asking.ts"
@@ -32,22 +37,35 @@ export function Transcript({ store, unsent, keeper, asking, onRetry, onDiscard }
   const ids = store.order.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isComing = store.busy.value || entries.some(({ error }) => error === null)
+  const media = useMemo(() => (asking === null ? null : mediaOf(asking)), [asking])
   return (
     <AskingContext.Provider value={asking}>
-      <div
-        class="transcript"
-        data-transcript=""
-        role="log"
-        aria-live="off"
-        aria-label="Conversation"
-        aria-busy={isComing}
-      >
-        <Rows ids={ids} store={store} keeper={keeper} />
-        {entries.map((entry) => (
-          <UnsentMessage key={entry.id} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />
-        ))}
-        {isComing && <Typing />}
-      </div>
+      <MediaContext.Provider value={media}>
+        <div
+          class="transcript"
+          data-transcript=""
+          role="log"
+          aria-live="off"
+          aria-label="Conversation"
+          aria-busy={isComing}
+        >
+          <Rows ids={ids} store={store} keeper={keeper} />
+          {entries.map((entry) => (
+            <UnsentMessage key={entry.id} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />
+          ))}
+          {isComing && <Typing />}
+        </div>
+        <Lightbox />
+      </MediaContext.Provider>
     </AskingContext.Provider>
   )
+}
+
+function mediaOf(asking: Asking): Media {
+  const signer = new Signer({
+    sign: (urls) => asking.sign(urls),
+    now: Date.now,
+    after: (ms, call) => void setTimeout(call, ms),
+  })
+  return { signer, settings: asking.settings, shown: signal(null) }
 }

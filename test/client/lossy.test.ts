@@ -38,6 +38,8 @@ function setUp() {
       erase: () => Promise.resolve(),
       importProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
       download: () => Promise.resolve(new Blob()),
+      sign: () => Promise.reject(new TypeError("no network")),
+      settings: () => Promise.reject(new TypeError("no network")),
       page: () => new Promise((done, fail) => loading.push({ done, fail })),
     },
     shelf,

@@ -129,8 +129,8 @@ describe("links and pictures", () => {
   test("[MD6] a picture is words and a host, and nothing is fetched before a click", () => {
     const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
     expect(root.querySelector("img")).toBe(null)
-    expect(root.querySelector("a.picture")?.textContent).toBe("a cat example.com")
-    expect(root.querySelectorAll("a")).toHaveLength(1)
+    expect(root.querySelector(".gate")?.textContent).toBe("a cat Picture from example.comLoad")
+    expect(root.querySelectorAll("a")).toHaveLength(0)
   })
 })
 

@@ -52,6 +52,8 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
     erase: () => Promise.resolve(),
     importProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
     download: () => Promise.resolve(new Blob()),
+    sign: () => Promise.reject(new TypeError("no network")),
+    settings: () => Promise.reject(new TypeError("no network")),
     page(_session, _limit, before) {
       asked.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]

@@ -183,7 +183,7 @@ describe("cards", () => {
   test("[PG11] a segment of an unknown kind shows the words it has", () => {
     const unknown = [
       { type: "hologram", content: "seen" },
-      { type: "canvas", preview: {}, title: "A chart" },
+      { type: "chart", title: "A chart" },
       { type: "void" },
     ] as unknown as Segment[]
     const { root } = answer(unknown)

@@ -8,6 +8,8 @@ import type { Unsent } from "../../client/outbox.ts"
 import { TranscriptStore } from "../../client/store.ts"
 import { ScrollKeeper } from "../../client/transcript/scroll.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
+import type { SignAnswer } from "../../shared/asset.ts"
+import { NO_SETTINGS } from "../../client/media/remote.ts"
 import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
 import { draw } from "./dom.ts"
 
@@ -24,6 +26,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
   const commands = new Commands(() => {})
   const draft = new Draft()
   const entries = signal(unsent)
+  const settings = signal(NO_SETTINGS)
   const wishes = {
     approve: vi.fn(),
     withdraw: vi.fn(),
@@ -32,16 +35,31 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
     edit: vi.fn(),
     giveUpEdit: vi.fn((id: string) => commands.asked.peek().get(id)?.isHeard !== true),
     switchTo: vi.fn(),
+    sign: vi.fn(
+      async (urls: readonly string[]): Promise<SignAnswer> => ({
+        signed: urls.map((url) => ({ url, href: `${url}?token=t` })),
+        expires: 4e9,
+      }),
+    ),
   }
   const root = draw(
     <Transcript
       store={store}
       unsent={entries}
       keeper={new ScrollKeeper(() => {})}
-      asking={{ store, commands, draft, ...wishes }}
+      asking={{ store, commands, draft, settings, ...wishes }}
       onRetry={() => {}}
       onDiscard={() => {}}
     />,
   )
-  return { store, entries, commands, draft, wishes, root, log: root.querySelector("[data-transcript]") as HTMLElement }
+  return {
+    store,
+    entries,
+    settings,
+    commands,
+    draft,
+    wishes,
+    root,
+    log: root.querySelector("[data-transcript]") as HTMLElement,
+  }
 }

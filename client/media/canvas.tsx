@@ -1,0 +1,104 @@
+/**
+ * canvas.tsx: a document in a frame of its own, which reaches nothing of ours.
+ *
+ * canvas segment → CANVAS → iframe (scripts alone: never our origin, no forms, no popups, no navigation of the page)
+ * The frame is made once: it is not made again while later words stream in. What it says is heard only from its own
+ * window and only in the words below; it is told the theme and nothing else. Source: SPEC PG41.
+ */
+
+import type { VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { hostOf } from "../markdown/links.ts"
+import { Icon } from "./icons.tsx"
+import type { CanvasSegment } from "./media-words.ts"
+import { useMedia } from "./source.ts"
+
+/** As high as a frame is that does not say, in CSS pixels. */
+const DEFAULT_HEIGHT_PX = 320
+
+export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VNode {
+  const { url, title = "", preferredHeight = DEFAULT_HEIGHT_PX } = segment.preview
+  const box = useRef<HTMLElement>(null)
+  const name = title === "" ? "Document" : title
+  const host = hostOf(url)
+  const { href, isGone, again } = useFrame(url)
+  return (
+    <section class="canvas" ref={box} aria-label={name}>
+      <header>
+        <Icon name="canvas" />
+        <b>{name}</b>
+        {host !== "" && <small>{host}</small>}
+        {document.fullscreenEnabled && (
+          <button type="button" aria-label="Full screen" title="Full screen" onClick={() => toggleFull(box.current)}>
+            <Icon name="grow" />
+          </button>
+        )}
+      </header>
+      {isGone ? (
+        <p class="note" style={{ height: `${preferredHeight}px` }}>
+          No longer available.{" "}
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+        </p>
+      ) : (
+        <div class="pane" style={{ height: `${preferredHeight}px` }}>
+          {href !== null && <Frame href={href} name={name} />}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function toggleFull(box: HTMLElement | null): void {
+  if (document.fullscreenElement === null) box?.requestFullscreen().catch(() => {})
+  else void document.exitFullscreen()
+}
+
+/** The address of a frame: one of ours is signed, another's is its own. Once it is shown, it stays. */
+function useFrame(url: string) {
+  const media = useMedia()
+  const isForeign = hostOf(url) !== ""
+  const kept = useRef<string | null>(isForeign ? url : null)
+  const address = isForeign || media === null ? null : media.signer.address(url).value
+  if (kept.current === null && address?.at === "ready") kept.current = address.href
+  useEffect(() => {
+    if (!isForeign) media?.signer.want(url)
+  }, [media, url])
+  const isGone = kept.current === null && (address === null || address.at === "refused" || address.at === "failed")
+  return { href: kept.current, isGone, again: () => media?.signer.renew(url) }
+}
+
+interface FrameProps {
+  readonly href: string
+  readonly name: string
+}
+
+function Frame({ href, name }: FrameProps): VNode {
+  const frame = useRef<HTMLIFrameElement>(null)
+  useEffect(() => {
+    const hear = (event: MessageEvent): void => {
+      const { current } = frame
+      if (current === null || event.source !== current.contentWindow) return
+      answer(event.data, current)
+    }
+    addEventListener("message", hear)
+    return () => removeEventListener("message", hear)
+  }, [])
+  return (
+    <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy" src={href} />
+  )
+}
+
+/** All that a document may say: that it is there. Anything else is not heard. */
+function answer(said: unknown, frame: HTMLIFrameElement): void {
+  if (Reflect.get(Object(said), "type") !== "cuecard:ready") return
+  const theme = isDark() ? "dark" : "light"
+  // Its origin is none, so no other can be named.
+  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme }, "*")
+}
+
+function isDark(): boolean {
+  const chosen = document.documentElement.dataset["theme"]
+  return chosen === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark"
+}

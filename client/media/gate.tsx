@@ -1,0 +1,67 @@
+/**
+ * gate.tsx: what stands where media would be: before its reader wants it, and when it cannot be had.
+ *
+ * It says what it is and whom it would ask. Source: SPEC PG40, MD6.
+ */
+
+import type { VNode } from "preact"
+import { hostOf } from "../markdown/links.ts"
+import { Icon, type IconName } from "./icons.tsx"
+import type { Source } from "./source.ts"
+
+interface GateProps {
+  readonly source: Source
+  readonly url: string
+  readonly icon: IconName
+  /** "Picture" */
+  readonly kind: string
+  readonly label: string
+  /** It stands within a line of words. */
+  readonly isInline?: boolean
+}
+
+/** For a source that is `closed`, `asking` or `failed`. */
+export function Gate({ source, url, icon, kind, label, isInline = false }: GateProps): VNode {
+  const { state } = source
+  const host = hostOf(url)
+  const fault = state.at === "failed" ? state.text : null
+  const about = host === "" ? kind : `${kind} from ${host}`
+  return (
+    <span class="gate" data-inline={isInline ? "" : undefined} data-state={state.at}>
+      <Icon name={icon} />
+      <span class="what">
+        <b>{label === "" ? kind : label}</b> <small>{fault ?? about}</small>
+      </span>
+      {state.at !== "asking" && <OpenButton source={source} about={`${about}: ${label}`} isAgain={fault !== null} />}
+      {fault !== null && host !== "" && (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          Open it
+        </a>
+      )}
+    </span>
+  )
+}
+
+interface OpenButtonProps {
+  readonly source: Source
+  readonly about: string
+  readonly isAgain: boolean
+}
+
+function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
+  const words = isAgain ? "Try again" : "Load"
+  return (
+    <button
+      type="button"
+      aria-label={`${words}: ${about}`}
+      onClick={(event) => {
+        // It may stand in a link.
+        event.preventDefault()
+        event.stopPropagation()
+        source.open()
+      }}
+    >
+      {words}
+    </button>
+  )
+}

@@ -1,0 +1,115 @@
+/**
+ * lightbox.tsx: pictures of one message, looked at closely.
+ *
+ * Escape and a click beside the picture close it, and the focus is back on the picture it came from. Arrow keys lead through the others.
+ * A picture fits the window; a click shows it as large as it is. Source: SPEC PG39.
+ */
+
+import type { VNode } from "preact"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { download } from "./file.tsx"
+import { Icon, type IconName } from "./icons.tsx"
+import { type Media, type Picture, useMedia } from "./source.ts"
+
+export function Lightbox(): VNode | null {
+  const media = useMedia()
+  const shown = media?.shown.value ?? null
+  const picture = shown?.pictures[shown.at]
+  if (media === null || shown === null || picture === undefined) return null
+  const { pictures, at } = shown
+  const go = (to: number): void => {
+    if (to >= 0 && to < pictures.length) media.shown.value = { pictures, at: to }
+  }
+  return (
+    <Box
+      {...{ media, picture }}
+      place={pictures.length > 1 ? `${at + 1} of ${pictures.length}` : ""}
+      onBack={at > 0 ? () => go(at - 1) : null}
+      onNext={at < pictures.length - 1 ? () => go(at + 1) : null}
+      onClose={() => {
+        media.shown.value = null
+      }}
+    />
+  )
+}
+
+interface BoxProps {
+  readonly media: Media
+  readonly picture: Picture
+  readonly place: string
+  readonly onBack: (() => void) | null
+  readonly onNext: (() => void) | null
+  readonly onClose: () => void
+}
+
+function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNode {
+  const box = useRef<HTMLDialogElement>(null)
+  const [isLarge, setLarge] = useState(false)
+  useLayoutEffect(() => {
+    const before = document.activeElement
+    const { current } = box
+    current?.showModal()
+    return () => {
+      current?.close()
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+    }
+  }, [])
+  useLayoutEffect(() => setLarge(false), [picture])
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const act = { Escape: onClose, ArrowLeft: onBack, ArrowRight: onNext }[event.key]
+    if (act === undefined || act === null || event.isComposing) return
+    // The page's own Escape would stop an answer behind it.
+    event.preventDefault()
+    act()
+  }
+  return (
+    <dialog
+      class="lightbox"
+      ref={box}
+      aria-label={`Picture: ${picture.label}`}
+      onKeyDown={onKeyDown}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => {
+        if (!(event.target instanceof Element) || event.target.closest("img, button") === null) onClose()
+      }}
+    >
+      <header>
+        <p aria-live="polite">
+          <b>{picture.label}</b> <small>{place}</small>
+        </p>
+        <IconButton name="download" label="Download" onAct={() => void download(media, picture.url, picture.label)} />
+        <IconButton name="close" label="Close" onAct={onClose} />
+      </header>
+      <div class="stage" data-large={isLarge ? "" : undefined}>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the browser's own zoom is the keyboard's. */}
+        <img key={picture.src} src={picture.src} alt={picture.label} onClick={() => setLarge(!isLarge)} />
+      </div>
+      {place !== "" && <IconButton name="back" label="Previous picture" onAct={onBack} />}
+      {place !== "" && <IconButton name="on" label="Next picture" onAct={onNext} />}
+    </dialog>
+  )
+}
+
+interface IconButtonProps {
+  readonly name: IconName
+  readonly label: string
+  readonly onAct: (() => void) | null
+}
+
+function IconButton({ name, label, onAct }: IconButtonProps): VNode {
+  return (
+    <button
+      type="button"
+      data-way={name}
+      aria-label={label}
+      title={label}
+      aria-disabled={onAct === null}
+      onClick={() => onAct?.()}
+    >
+      <Icon name={name} />
+    </button>
+  )
+}

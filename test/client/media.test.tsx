@@ -1,0 +1,358 @@
+/** media.test.tsx: media and canvases: what is fetched and when, and what stands there until then. */
+
+import { render } from "preact"
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { Signer } from "../../client/media/signed.ts"
+import { forgetClicks } from "../../client/media/remote.ts"
+import { notePlay, stopSound } from "../../client/media/sound.ts"
+import { clock, endingOf, sizeWords } from "../../client/media/media-words.ts"
+import { barsOf } from "../../client/media/wave.ts"
+import { spokenWords } from "../../client/markdown/words.ts"
+import { copiedWords } from "../../client/transcript/acts.tsx"
+import type { Segment } from "../../shared/frame.ts"
+import { soon } from "./dom.ts"
+import { answer, text } from "./said.ts"
+import { transcript } from "./window.tsx"
+
+const picture = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
+const FAR = "https://example.com/cat.png"
+const canvas = (url: string): Segment => ({
+  type: "canvas",
+  preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
+})
+
+beforeEach(() => {
+  document.body.replaceChildren()
+  forgetClicks()
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("nobody fetches here")))
+})
+
+/** A signer whose requests are answered by hand, on a clock moved by hand. */
+function signing(life = 3600) {
+  const requests: (readonly string[])[] = []
+  const waiting: (() => void)[] = []
+  let now = 1_000_000
+  let isDown = false
+  const signer = new Signer({
+    async sign(urls) {
+      requests.push(urls)
+      if (isDown) throw new TypeError("no network")
+      const href = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
+      return { signed: urls.map((url) => ({ url, href: href(url) })), expires: now / 1000 + life }
+    },
+    now: () => now,
+    after: (_, call) => void waiting.push(call),
+  })
+  const settle = async (): Promise<void> => {
+    for (const call of waiting.splice(0)) call()
+    await soon(0)
+  }
+  return {
+    ...{ signer, requests, settle },
+    pass(ms: number) {
+      now += ms
+    },
+    down(is: boolean) {
+      isDown = is
+    },
+  }
+}
+
+describe("signatures", () => {
+  test("[PG38] what is drawn within a moment is asked for at once, a hundred at most in one request", async () => {
+    const { signer, requests, settle } = signing()
+    for (let at = 0; at < 230; at++) signer.want(`/media/${at % 210}`)
+    await settle()
+    expect(requests.map((urls) => urls.length)).toEqual([100, 100, 10])
+    expect(signer.address("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
+  })
+
+  test("[PG38] an answer is remembered until it runs out, and asked for anew then", async () => {
+    const { signer, requests, settle, pass } = signing()
+    signer.want("/media/a")
+    await settle()
+    pass(3_500_000)
+    signer.want("/media/a")
+    await settle()
+    expect(requests).toHaveLength(1)
+    pass(100_000)
+    signer.want("/media/a")
+    expect(await Promise.all([signer.fresh("/media/a"), settle()])).toEqual([
+      { at: "ready", href: "/media/a?token=2" },
+      undefined,
+    ])
+  })
+
+  test("[PG38] what is refused stays refused; what could not be asked is asked again when it is drawn again", async () => {
+    const { signer, requests, settle, down } = signing()
+    signer.want("/media/gone")
+    await settle()
+    signer.want("/media/gone")
+    await settle()
+    expect(requests).toHaveLength(1)
+    expect(signer.address("/media/gone").value).toEqual({ at: "refused" })
+    down(true)
+    signer.want("/media/a")
+    await settle()
+    expect(signer.address("/media/a").value).toEqual({ at: "failed" })
+    down(false)
+    signer.want("/media/a")
+    await settle()
+    expect(signer.address("/media/a").value.at).toBe("ready")
+  })
+})
+
+describe("pictures", () => {
+  test("[PG38] [PG39] one of ours is signed and shown; words that stream in beside it touch neither", async () => {
+    const first = answer("a", { status: "running", segments: [text("See:"), picture("/media/x"), text("So")] })
+    const { root, store, wishes } = transcript([first])
+    await soon()
+    const image = root.querySelector("img")
+    expect(image?.getAttribute("src")).toBe("/media/x?token=t")
+    expect(image?.alt).toBe("a chart")
+    store.applyFrame({
+      type: "ops",
+      seq: 2,
+      prev: 1,
+      message: "a",
+      ops: [{ op: "text", at: 2, offset: 2, text: " it is" }],
+    })
+    await soon()
+    expect(root.querySelector("img")).toBe(image)
+    expect(image?.getAttribute("src")).toBe("/media/x?token=t")
+    expect(wishes.sign.mock.calls).toEqual([[["/media/x"]]])
+  })
+
+  test("[PG38] one that fails gets another address once, and then says so, with a way to try again", async () => {
+    const { root, wishes } = transcript([answer("a", { segments: [picture("/media/x")] })])
+    await soon()
+    root.querySelector("img")?.dispatchEvent(new Event("error"))
+    await soon()
+    expect(wishes.sign).toHaveBeenCalledTimes(2)
+    root.querySelector("img")?.dispatchEvent(new Event("error"))
+    await soon()
+    expect(wishes.sign).toHaveBeenCalledTimes(2)
+    expect(root.querySelector(".gate")?.textContent).toBe("a chart Your browser cannot show it.Try again")
+    root.querySelector<HTMLButtonElement>(".gate button")?.click()
+    await soon()
+    expect(wishes.sign).toHaveBeenCalledTimes(3)
+    expect(root.querySelector("img")).not.toBe(null)
+  })
+
+  test("[PG40] one from elsewhere is words, a host and a button; nothing is asked for before the click", async () => {
+    const message = answer("a", { segments: [picture(FAR, "a cat"), text(`Also ![a cat](${FAR}) here`)] })
+    const { root, wishes } = transcript([message])
+    await soon()
+    expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
+    expect(wishes.sign).not.toHaveBeenCalled()
+    const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
+    expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
+    root.querySelector<HTMLButtonElement>(".gate button")?.click()
+    await soon()
+    // The click holds for the address, wherever it stands.
+    expect(root.querySelectorAll(".gate")).toHaveLength(0)
+    expect([...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))).toEqual(
+      Array(2).fill(`${FAR}?token=t`),
+    )
+    expect(wishes.sign.mock.calls).toEqual([[[FAR]]])
+    // And in another transcript of this page, but for nothing else.
+    const other = transcript([answer("b", { segments: [picture(FAR), picture(`${FAR}?more`)] })])
+    await soon()
+    expect(other.root.querySelectorAll("img")).toHaveLength(1)
+  })
+
+  test("[PG40] a host that the tenant allows needs no click, also when that is told later; a look-alike does", async () => {
+    const segments = [
+      picture(FAR),
+      picture("https://example.com.evil.test/cat.png"),
+      picture("https://cdn.example.com/x.png"),
+    ]
+    const { root, settings } = transcript([answer("a", { segments })])
+    await soon()
+    expect(root.querySelectorAll("img")).toHaveLength(0)
+    settings.value = { media_hosts: ["example.com"], embed_origins: [] }
+    await soon()
+    expect([...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))).toEqual([`${FAR}?token=t`])
+  })
+
+  test("[PG40] a refusal is told in the server's words, with a link of its own", async () => {
+    vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
+    const { root } = transcript([answer("a", { segments: [picture(FAR, "a cat")] })])
+    root.querySelector<HTMLButtonElement>(".gate button")?.click()
+    await soon()
+    for (const _ of [1, 2]) {
+      root.querySelector("img")?.dispatchEvent(new Event("error"))
+      await soon()
+    }
+    expect(root.querySelector(".gate small")?.textContent).toBe("The address is not public.")
+    const link = root.querySelector<HTMLAnchorElement>(".gate a")
+    expect([link?.href, link?.target, link?.rel]).toEqual([FAR, "_blank", "noopener noreferrer"])
+  })
+
+  test("[MD6] Markdown draws ours by its address, and no other address of this page", async () => {
+    const { root, wishes } = transcript([
+      answer("a", {
+        segments: [
+          text(
+            "![mine](/media/x) ![no](/media/x/../../v1/sessions) ![nor](/media/x?token=1) ![http](http://example.com/a.png)",
+          ),
+        ],
+      }),
+    ])
+    await soon()
+    expect([...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))).toEqual(["/media/x?token=t"])
+    expect(wishes.sign.mock.calls).toEqual([[["/media/x"]]])
+    expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
+  })
+
+  test("[PG39] a click looks at it among the pictures of its message; Escape closes, the focus goes back", async () => {
+    const { root } = transcript([
+      answer("a", { segments: [picture("/media/x", "one"), picture("/media/y", "two")] }),
+      answer("b", { segments: [picture("/media/z", "another")] }),
+    ])
+    await soon()
+    const frame = [...root.querySelectorAll<HTMLElement>(".frame")][1]
+    frame?.focus()
+    frame?.click()
+    await soon()
+    const box = (): HTMLElement | null => root.querySelector("dialog.lightbox")
+    expect(box()?.querySelector("header p")?.textContent).toBe("two 2 of 2")
+    const press = async (key: string): Promise<boolean> => {
+      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
+      box()?.dispatchEvent(event)
+      await soon()
+      return event.defaultPrevented
+    }
+    await press("ArrowLeft")
+    expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t")
+    await press("ArrowLeft")
+    expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
+    expect(await press("Escape")).toBe(true)
+    expect(box()).toBe(null)
+    expect(document.activeElement).toBe(frame)
+  })
+})
+
+describe("sound", () => {
+  const audio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
+
+  test("[PG39] one thing plays at a time, and is stopped once", () => {
+    const [first, second] = [audio(), audio()]
+    notePlay(first)
+    notePlay(second)
+    expect(first.pause).toHaveBeenCalledTimes(1)
+    expect(stopSound()).toBe(true)
+    expect(second.pause).toHaveBeenCalledTimes(1)
+    expect(stopSound()).toBe(false)
+  })
+
+  test("[PG39] a player says what it is, where it stands, and can be moved by the keyboard", async () => {
+    const { root } = transcript([
+      answer("a", { segments: [{ type: "media", url: "/media/s", kind: "audio", label: "note.wav", voice: true }] }),
+    ])
+    await soon()
+    const sound = root.querySelector("audio") as HTMLAudioElement
+    expect(sound.getAttribute("src")).toBe("/media/s?token=t")
+    expect(root.querySelector("fieldset")?.getAttribute("aria-label")).toBe("Voice note: note.wav")
+    Object.defineProperty(sound, "duration", { get: () => 75 })
+    sound.dispatchEvent(new Event("durationchange"))
+    await soon()
+    const range = root.querySelector("input[type=range]") as HTMLInputElement
+    range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }))
+    await soon()
+    expect(range.getAttribute("aria-valuetext")).toBe("0:05 of 1:15")
+    expect(sound.currentTime).toBe(5)
+  })
+
+  test("[PG39] the wave is as loud as the sound, the loudest stretch being 1", () => {
+    const samples = Float32Array.from({ length: 400 }, (_, at) =>
+      at < 100 ? 0 : at < 200 ? 0.25 : at < 300 ? 0.5 : 0.1,
+    )
+    expect(barsOf(samples, 4)).toEqual([0.06, 0.5, 1, 0.2])
+    expect(barsOf(new Float32Array(4), 4)).toEqual([0.06, 0.06, 0.06, 0.06])
+  })
+})
+
+describe("documents", () => {
+  test("[PG41] a frame runs scripts and nothing else, is as high as it says, and is made once", async () => {
+    const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
+    const { root, store } = transcript([first])
+    await soon()
+    const frame = root.querySelector("iframe") as HTMLIFrameElement
+    expect(frame.getAttribute("sandbox")).toBe("allow-scripts")
+    expect(frame.getAttribute("referrerpolicy")).toBe("no-referrer")
+    expect(frame.title).toBe("Plan")
+    expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
+    expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
+    store.applyFrame({
+      type: "ops",
+      seq: 2,
+      prev: 1,
+      message: "a",
+      ops: [{ op: "text", at: 1, offset: 2, text: " on" }],
+    })
+    await soon()
+    expect(root.querySelector("iframe")).toBe(frame)
+  })
+
+  test("[PG41] one from elsewhere names its host and needs no signature; one that is gone says so", async () => {
+    const { root, wishes } = transcript([
+      answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
+    ])
+    wishes.sign.mockImplementation(async (urls) => ({ signed: urls.map((url) => ({ url, href: null })), expires: 4e9 }))
+    await soon()
+    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("https://embed.example.com/x")
+    expect(root.querySelector(".canvas header small")?.textContent).toBe("embed.example.com")
+    expect(root.querySelectorAll("iframe")).toHaveLength(1)
+    expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
+  })
+
+  test("[PG41] only its own window is heard, and only that it is ready", async () => {
+    const { root } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
+    await soon()
+    const frame = root.querySelector("iframe") as HTMLIFrameElement
+    const inner = { postMessage: vi.fn() }
+    Object.defineProperty(frame, "contentWindow", { get: () => inner })
+    const say = (data: unknown, source: unknown): void => {
+      dispatchEvent(Object.assign(new Event("message"), { data, source }))
+    }
+    say({ type: "cuecard:ready" }, { postMessage: vi.fn() })
+    say({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
+    say("cuecard:ready", inner)
+    say(null, inner)
+    expect(inner.postMessage).not.toHaveBeenCalled()
+    say({ type: "cuecard:ready" }, inner)
+    expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
+    render(null, root)
+    say({ type: "cuecard:ready" }, inner)
+    expect(inner.postMessage).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe("words for media", () => {
+  test("[PG39] the ear and a copy get what it is and its name", () => {
+    const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
+    const segments = [text("Look."), picture("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
+    expect(spokenWords(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
+    expect(copiedWords(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
+  })
+
+  test("[PG39] sizes, endings and times are short", () => {
+    expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(sizeWords)).toEqual([
+      "0 bytes",
+      "999 bytes",
+      "1.0 KB",
+      "9.9 KB",
+      "10 KB",
+      "999 KB",
+      "1.0 MB",
+      "12 MB",
+    ])
+    expect([endingOf("a.pdf"), endingOf("x", "application/json"), endingOf("no.ending here")]).toEqual([
+      "PDF",
+      "JSON",
+      "",
+    ])
+    expect([0, 9.6, 75, Number.NaN].map(clock)).toEqual(["0:00", "0:10", "1:15", "0:00"])
+  })
+})
