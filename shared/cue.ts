@@ -75,8 +75,14 @@ export function cardInTrailer(name: string, result: string): string | null {
 }
 
 /** A result as a client may see it: without its instruction trailer (law 5), whichever ordinal that names. */
-export function resultData(row: { readonly name: string; readonly result: string }): string {
+export function resultData(row: {
+  readonly name: string
+  readonly result: string
+  /** What it gives to the reply, which its trailer names. */
+  readonly media?: readonly unknown[]
+}): string {
   const { head, trailer } = splitResult(row.result)
+  if (row.media !== undefined && row.media.length > 0) return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result
 }

@@ -9,7 +9,8 @@
 
 import { apply, type Segment } from "./frame.ts"
 import type { Grants } from "./message.ts"
-import { createDelivery, type Drift, NO_GRANTS } from "./part.ts"
+import { permitOf } from "./grant.ts"
+import { createDelivery, type Drift } from "./part.ts"
 import { createSegmenter } from "./segment.ts"
 
 export interface Directives {
@@ -29,15 +30,15 @@ export interface DirectiveContext extends Partial<Grants> {
 /**
  * Reads one whole text.
  *
- * Shapes  (text, context) → Directives. Without a context nothing outside is allowed and no message is known.
+ * Shapes  (text, context) → Directives. Without a context nothing outside is allowed, no message is known, and
+ *         every address of a file of ours will do.
  * Errors  none; drift.
  * Cost    linear in the text.
  * Source  SPEC DR1–DR10.
  */
 export function parseDirectives(text: string, { current = "current", ...granted }: DirectiveContext = {}): Directives {
   const delivery = createDelivery(current)
-  const grants = { ...NO_GRANTS, ...granted }
-  const segmenter = createSegmenter([], { delivery, grants: () => grants })
+  const segmenter = createSegmenter([], { delivery, permit: permitOf(granted) })
   const segments = apply([], [...segmenter.push(text), ...segmenter.end()])
   return { segments, voice: delivery.isVoice(), reply_to: delivery.replyTo(), drift: segmenter.drift }
 }

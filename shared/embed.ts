@@ -55,10 +55,11 @@ const REF = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
 const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/(?:[\\w-]+(?:\\.[\\w-]+)*/?)*$`)
 
 /** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
-export function canvasOf(attributes: EmbedAttributes, origins: readonly string[]): CanvasSegment | null {
+export function canvasOf(attributes: EmbedAttributes, isOrigin: (origin: string) => boolean): CanvasSegment | null {
   const target = attributes.get("target") ?? "assistant_message"
-  const place = placeOf(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), origins)
-  if (target.trim().toLowerCase() !== "assistant_message" || place === null) return null
+  if (target.trim().toLowerCase() !== "assistant_message") return null
+  const place = placeOf(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), isOrigin)
+  if (place === null) return null
   const title = attributes.get("title")?.trim()
   const height = heightOf(attributes.get("height"))
   const preview = {
@@ -73,13 +74,17 @@ export function canvasOf(attributes: EmbedAttributes, origins: readonly string[]
 type Place = Pick<CanvasSegment["preview"], "viewId" | "url">
 
 /** `url` wins, also where it is refused. */
-function placeOf(ref: string | undefined, url: string | undefined, origins: readonly string[]): Place | null {
+function placeOf(
+  ref: string | undefined,
+  url: string | undefined,
+  isOrigin: (origin: string) => boolean,
+): Place | null {
   const isRef = ref !== undefined && REF.test(ref)
   if (url === undefined) return isRef ? { viewId: ref, url: `/canvas/documents/${ref}/index.html` } : null
   const own = OWN_CANVAS.exec(url)?.[1]
   if (own !== undefined) return { viewId: isRef ? ref : own, url }
   const checked = checkPublicUrl(url)
-  if (!checked.ok || !origins.includes(checked.value.origin)) return null
+  if (!checked.ok || !isOrigin(checked.value.origin)) return null
   return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }
 }
 

@@ -278,6 +278,9 @@ export const MAX_URL_CHARS = 4096
 /** Longest `MEDIA:` line that is held back until it ends, in UTF-16 code units: one longest value and words about it. SPEC DR8. */
 export const MAX_MEDIA_LINE = 2 * MAX_URL_CHARS
 
+/** Files, messages and origins that the directives of one part may name and have decided; what it names beyond is refused. Each is a look-up, and what is granted is written again with every window. SPEC DR11. */
+export const MAX_NAMED = 100
+
 /** Height of an embed, in CSS pixels: less is ignored, more is this. SPEC DR6. */
 export const MIN_EMBED_HEIGHT = 160
 export const MAX_EMBED_HEIGHT = 1_200

@@ -16,8 +16,8 @@ export type MediaSegment = Extract<Segment, { type: "media" }>
 /** What stands on a `MEDIA:` line, from its label to its last value, in order. */
 export type MediaItem =
   | { readonly type: "text"; readonly text: string }
-  /** As it is shown, and so as two are compared. */
-  | { readonly type: "url"; readonly url: string }
+  /** `url` as it is shown, and so as two are compared; `raw` as it was written. */
+  | { readonly type: "url"; readonly url: string; readonly raw: string }
   /** Something in brackets: perhaps a directive. */
   | { readonly type: "tag"; readonly raw: string }
 
@@ -29,7 +29,7 @@ export interface MediaLine {
   readonly refused: readonly string[]
 }
 
-const LABEL = "media:"
+export const LABEL = "media:"
 const LABELS = /media:/gi
 const LABEL_PART = /m(?:e(?:d(?:ia?)?)?)?$/i
 
@@ -97,7 +97,7 @@ function readLine(line: string, at: number): MediaLine {
     }
     tellWords(from)
     told = from + raw.length
-    between.push(url === null ? { type: "tag", raw } : { type: "url", url })
+    between.push(url === null ? { type: "tag", raw } : { type: "url", url, raw })
     if (url === null) continue
     items.push(...between)
     between = []
@@ -127,6 +127,11 @@ function untrailed(word: string): string {
 
 const OWN_ASSET = new RegExp(`^/media/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})$`)
 
+/** The id of the own asset that an address names. */
+export function ownAssetIn(url: string): string | null {
+  return OWN_ASSET.exec(url)?.[1] ?? null
+}
+
 /** The URL of an own asset as it is, a public one as the platform writes it, or null. */
 function acceptMedia(value: string): string | null {
   if (OWN_ASSET.test(value)) return value
@@ -149,7 +154,7 @@ const KINDS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
   ["video", /\.(?:mp4|m4v|mov|webm|ogv|mkv)$/i],
 ]
 
-/** What a reader sees of it. */
+/** What a reader sees of it, by its address alone. */
 export function mediaSegment(url: string): MediaSegment {
   const path = url.replace(/[?#].*$/s, "")
   const name = path.slice(path.lastIndexOf("/") + 1)

@@ -7,6 +7,7 @@
  * Pure. `fold` gives a new message; parts that did not change keep their identity.
  */
 
+import { resultData } from "./cue.ts"
 import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
 import { turnFaultText } from "./fault.ts"
 
@@ -248,14 +249,16 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
     // A tag is cued by what stood there when it was written: a result that comes after later text cues nothing.
     const late = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
     const card = late ? null : event.card
+    // What is delivered stands with its end: a file that comes after it has no place any more, nor who names it.
+    const isOver = isEnded(message.status) && media.length > 0
     return changeOpenCall(message, event.call_id, (call) => ({
       ...call,
       status,
-      result,
+      result: isOver && result !== null ? resultData({ name: call.name, result, media }) : result,
       card,
       error,
       outputSize,
-      media,
+      media: isOver ? [] : media,
     }))
   }
   if (isEnded(message.status)) return message

@@ -10,8 +10,8 @@
 import type { Cue } from "./cue.ts"
 import { canvasOf } from "./embed.ts"
 import type { Op, Segment } from "./frame.ts"
-import { type MediaItem, mediaKey, mediaSegment, toldOf } from "./media.ts"
-import type { Grants } from "./message.ts"
+import type { Permit } from "./grant.ts"
+import { LABEL, type MediaItem, type MediaSegment, mediaKey, toldOf } from "./media.ts"
 import { JOINER } from "./outlet.ts"
 import { createPieceScanner, type Directive, type Piece, readTag, type TagDirective } from "./piece.ts"
 import { isGlue } from "./plain.ts"
@@ -26,12 +26,12 @@ export type Drift =
       readonly what: string
     }
 
-export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
-
 /** What the parts of one message share: each address is delivered once, and its audio is a voice note or is not. */
 export interface Delivery {
   /** Shows the media at `at`; no ops where the message has shown it. */
-  media(url: string, at: number): Op[]
+  media(segment: MediaSegment, at: number): Op[]
+  /** Something was shown. */
+  hasMedia(): boolean
   voice(): Op[]
   /** `id` null: to the message that is being answered, unless one is named. */
   reply(id: string | null): Op[]
@@ -49,12 +49,12 @@ export function createDelivery(current: string): Delivery {
   return {
     isVoice: () => isVoice,
     replyTo: () => replyTo,
-    media(url, at) {
-      const key = mediaKey(url)
+    hasMedia: () => seen.size > 0,
+    media(segment, at) {
+      const key = mediaKey(segment.url)
       if (seen.has(key)) return []
       seen.add(key)
-      const segment = mediaSegment(url)
-      if (segment.kind !== "audio") return [{ op: "open", at, segment }]
+      if (segment.kind !== "audio" || segment.voice === true) return [{ op: "open", at, segment }]
       audio.push(at)
       return [{ op: "open", at, segment: isVoice ? { ...segment, voice: true } : segment }]
     },
@@ -138,8 +138,8 @@ export interface PartContext {
   readonly base: number
   readonly drift: Drift[]
   readonly delivery: Delivery
-  /** What has been decided for the part so far. */
-  readonly grants: () => Grants
+  /** What its directives may name. */
+  readonly permit: Permit
 }
 
 /**
@@ -208,7 +208,7 @@ class PartReader {
         this.#context.drift.push({ reason: "media_refused", what: piece.value })
         return []
       case "media":
-        return piece.items.flatMap((item) => this.#takeItem(item))
+        return this.#takeMedia(piece)
       case "embed":
         return this.#takeEmbed(piece)
       case "voice":
@@ -252,24 +252,36 @@ class PartReader {
     return [...cut, ...this.#prose.write(open.raw.join(""))]
   }
 
-  #takeItem(item: MediaItem): Op[] {
+  /** Where no value of a line is to be had all of it stays words. */
+  #takeMedia({ raw, items }: Extract<Directive, { type: "media" }>): Op[] {
+    const shown = items.map((item) => (item.type === "url" ? this.#context.permit.media(item.url) : null))
+    const isWords = shown.every((segment) => segment === null)
+    const label = isWords ? this.#write(raw.slice(0, LABEL.length)) : []
+    return [...label, ...items.flatMap((item, i) => this.#takeItem(item, shown[i] ?? null))]
+  }
+
+  #takeItem(item: MediaItem, segment: MediaSegment | null): Op[] {
     if (item.type === "text") return this.#write(item.text)
-    if (item.type === "url") return this.#place(this.#context.delivery.media(item.url, this.#nextAt()))
+    if (segment !== null) return this.#place(this.#context.delivery.media(segment, this.#nextAt()))
+    if (item.type === "url") {
+      this.#context.drift.push({ reason: "media_refused", what: toldOf(item.url) })
+      return this.#write(item.raw)
+    }
     const tag = readTag(item.raw)
     return tag === null ? this.#write(item.raw) : this.#takeTag(tag)
   }
 
   #takeTag(tag: TagDirective): Op[] {
     this.#isSeam = true
-    const { delivery, drift, grants } = this.#context
+    const { delivery, drift, permit } = this.#context
     if (tag.type === "voice") return delivery.voice()
-    if (tag.id === null || grants().replies.includes(tag.id)) return delivery.reply(tag.id)
+    if (tag.id === null || permit.isReply(tag.id)) return delivery.reply(tag.id)
     drift.push({ reason: "reply_unknown", what: tag.id })
     return []
   }
 
   #takeEmbed({ raw, attributes }: Extract<Directive, { type: "embed" }>): Op[] {
-    const segment = canvasOf(attributes, this.#context.grants().origins)
+    const segment = canvasOf(attributes, this.#context.permit.isOrigin)
     if (segment !== null) return this.#place([{ op: "open", at: this.#nextAt(), segment }])
     const what = attributes.get("url") ?? attributes.get("ref") ?? "nothing"
     this.#context.drift.push({ reason: "embed_refused", what: toldOf(what) })

@@ -11,16 +11,17 @@ import { segmentOfAsset } from "./asset.ts"
 import { cleanToModel } from "./clean.ts"
 import { splitCode } from "./code.ts"
 import { type CueRow, createCues } from "./cue.ts"
+import type { Asset } from "./event.ts"
 import { apply, type Op, type Segment, type WireMessage } from "./frame.ts"
+import { createGrantBook, NO_GRANTS, permitOf, type Resolver } from "./grant.ts"
 import { stripSpans } from "./mark.ts"
-import { contentOf, isEnded, type Message, type Part, type ToolCall } from "./message.ts"
+import { callsOf, contentOf, type Grants, isEnded, type Message, type Part, type ToolCall } from "./message.ts"
 import {
   createDelivery,
   createPartSegmenter,
   createWriter,
   type Delivery,
   type Drift,
-  NO_GRANTS,
   type PartContext,
   type PartSegmenter,
   type Writer,
@@ -41,7 +42,7 @@ export type Segmenter = Pick<PartSegmenter, "push" | "end" | "drift">
  * Source  SPEC SG1–SG8; seed 000 §5.4.
  */
 export function createSegmenter(toolCalls: readonly CueRow[], context: Partial<PartContext> = {}): Segmenter {
-  const alone = { base: 0, drift: [], delivery: createDelivery("current"), grants: () => NO_GRANTS }
+  const alone = { base: 0, drift: [], delivery: createDelivery("current"), permit: permitOf({}) }
   return createPartSegmenter({ cueFor: createCues(toolCalls), ...alone, ...context })
 }
 
@@ -134,9 +135,12 @@ function wordsOf(text: string): string {
 export interface Transcriber {
   /**
    * What changed in the segments since the message was last shown to it. `freshOf`, where it is known: what part `at` has
-   * gained since then, so that a long text need not be looked at whole for its last words.
+   * gained since then, so that a long text need not be looked at whole for its last words. Directives go by what their
+   * part was granted; with a `resolver` what is new is asked for.
    */
-  advance(message: Message, freshOf?: FreshOf): Op[]
+  advance(message: Message, freshOf?: FreshOf, resolver?: Resolver): Op[]
+  /** The message that was shown to it last, with all that was granted. */
+  granted(message: Message): Message
   readonly drift: readonly Drift[]
   /** The message that it answers by its own words (`[[reply_to…]]`), so far. */
   replyTo(): string | null
@@ -148,7 +152,9 @@ export type FreshOf = (at: number) => string | undefined
 interface PartView {
   /** Its part as last shown; null before the first time. */
   seen: Part | null
-  readonly advance: (part: Part, fresh: string | undefined) => Op[]
+  readonly advance: (part: Part, fresh: string | undefined, resolver: Resolver | null) => Op[]
+  /** What its directives were granted. */
+  readonly grants?: () => Grants
 }
 
 /**
@@ -162,25 +168,63 @@ export function createTranscriber(): Transcriber {
   const drift: Drift[] = []
   let delivery: Delivery | null = null
   let count = 0
+  let isDelivered = false
   return {
     drift,
     replyTo: () => delivery?.replyTo() ?? null,
-    advance(message, freshOf) {
+    granted(message) {
+      const parts = message.parts.map((part, at) => {
+        const view = views[at]
+        const grants = view?.grants?.()
+        if (view === undefined || part.type !== "text" || grants === (part.grants ?? NO_GRANTS)) return part
+        if (grants === undefined) return part
+        view.seen = { ...part, grants }
+        return view.seen
+      })
+      return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts }
+    },
+    advance(message, freshOf, resolver) {
       const all: Op[] = []
       const shared = delivery ?? createDelivery(message.exchange_id)
       delivery = shared
+      const known = resolver === undefined ? null : withCalls(resolver, message)
       message.parts.forEach((part, at) => {
         const view = views[at] ?? viewOf(message, at, part, { base: count, drift, delivery: shared })
         views[at] = view
         if (view.seen === part) return
-        const ops = view.advance(part, freshOf?.(at))
+        const ops = view.advance(part, freshOf?.(at), known)
         view.seen = part
         count = countAfter(count, ops)
         for (const op of ops) all.push(op)
       })
-      return all
+      if (message.status !== "completed" || isDelivered) return all
+      isDelivered = true
+      return [...all, ...deliverMedia(message, shared, count)]
     },
   }
+}
+
+/** What its calls stored is known with the voice that they gave it. */
+function withCalls(resolver: Resolver, message: Message): Resolver {
+  return {
+    ...resolver,
+    asset: (id) => mediaOfCalls(message).find((asset) => asset.id === id) ?? resolver.asset(id),
+  }
+}
+
+function mediaOfCalls(message: Message): Asset[] {
+  return callsOf(message).flatMap(({ channel, media }) => (channel === "user" ? media : []))
+}
+
+/** An answer that is whole and named no media is followed by that of its calls (SPEC DR13). */
+function deliverMedia(message: Message, delivery: Delivery, count: number): Op[] {
+  if (delivery.hasMedia()) return []
+  const ops: Op[] = []
+  for (const asset of mediaOfCalls(message)) {
+    const segment = segmentOfAsset(asset)
+    if (segment !== null) ops.push(...delivery.media(segment, count + ops.length))
+  }
+  return ops
 }
 
 /** What changed beside the segments: the status, the end, the summary. */
@@ -224,15 +268,16 @@ function callsBefore(message: Message, at: number): ToolCall[] {
   return calls
 }
 
-function viewText(context: Omit<PartContext, "grants">): PartView {
+function viewText(context: Omit<PartContext, "permit">): PartView {
   let length = 0
-  let grants = NO_GRANTS
-  const segmenter = createPartSegmenter({ ...context, grants: () => grants })
+  const permit = createGrantBook()
+  const segmenter = createPartSegmenter({ ...context, permit })
   return {
     seen: null,
-    advance(part, fresh) {
+    grants: permit.grants,
+    advance(part, fresh, resolver) {
       if (part.type !== "text") return []
-      grants = part.grants ?? NO_GRANTS
+      permit.read(part.grants ?? NO_GRANTS, resolver)
       const ops = part.text.length > length ? segmenter.push(fresh ?? part.text.slice(length)) : []
       length = part.text.length
       if (!part.open) for (const op of part.cut === true ? segmenter.cut() : segmenter.end()) ops.push(op)

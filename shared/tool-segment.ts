@@ -42,7 +42,7 @@ function toolSegment({ call_id, name, args, status }: ToolCall, fields: ToolFiel
 
 /** What a client sees of a call beside its name and arguments. The trailer stays home (law 5). */
 function toolFields(call: ToolCall, output: ReturnType<typeof truncateLines>): ToolFields {
-  const data = call.result === null ? null : resultData({ name: call.name, result: call.result })
+  const data = call.result === null ? null : resultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
   const truncated =
     result?.truncated ?? (output.truncated === undefined ? undefined : (call.outputSize ?? output.truncated))

@@ -68,7 +68,9 @@ function framesOf(turns: readonly Turn[]): object[] {
     for (const event of endedEvents(golden)) {
       const before = message
       for (const clean of intake.take(event)) message = fold(message, clean)
-      const ops: Op[] = [...transcriber.advance(message), ...opsBeside(before, message)]
+      const told = transcriber.advance(message, undefined, golden.resolver)
+      message = transcriber.granted(message)
+      const ops: Op[] = [...told, ...opsBeside(before, message)]
       if (ops.length > 0) send({ type: "ops", message: message.id, ops })
     }
   }

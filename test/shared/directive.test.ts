@@ -2,7 +2,9 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCode } from "../../shared/code.ts"
 import { type DirectiveContext, parseDirectives } from "../../shared/directive.ts"
+import type { Asset } from "../../shared/event.ts"
 import { apply, canonicalJson, type Segment } from "../../shared/frame.ts"
+import { permitOf } from "../../shared/grant.ts"
 import { MAX_HELD, MAX_MEDIA_LINE, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { createDelivery } from "../../shared/part.ts"
 import { createPieceScanner, type Piece } from "../../shared/piece.ts"
@@ -194,6 +196,9 @@ describe("embeds", () => {
 
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":1}\n\n${cardTrailer("weather_1")}` }]
 
+const PICTURE: Asset = { id: "a", kind: "image", mime_type: "image/png", label: "A", size: 3 }
+const SOUND: Asset = { id: "s", kind: "audio", mime_type: "audio/wav", label: "S", size: 4 }
+
 const DIRECTIVES = [
   ...[
     "MEDIA:",
@@ -202,6 +207,8 @@ const DIRECTIVES = [
     "\n  MEDIA: `https://a.com/y.mp3`",
     "https://a.com/x.mp3",
     "/media/a",
+    "/media/s",
+    " `/media/none`",
     "/etc/x",
   ],
   ...[
@@ -256,8 +263,8 @@ function rawOf(pieces: readonly Piece[]): string {
 /** Follows a text as it comes: its segments and what stands beside them after every piece. */
 function createFollower() {
   const delivery = createDelivery("u1")
-  const grants = { origins: ["https://ok.com"], replies: ["m1"], assets: [] }
-  const segmenter = createSegmenter(ROWS, { delivery, grants: () => grants })
+  const permit = permitOf({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
+  const segmenter = createSegmenter(ROWS, { delivery, permit })
   let segments: Segment[] = []
   const state = (): string => canonicalJson([segments, delivery.isVoice(), delivery.replyTo(), segmenter.drift])
   return {

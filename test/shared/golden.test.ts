@@ -3,11 +3,13 @@
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/event.ts"
 import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
 import { createTranscriber, messageToWire, opsBeside, segmentsOf } from "../../shared/segment.ts"
 import { printReply, printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
+import { grantedOf } from "../support/golden-messages.ts"
 
 const goldens = readGoldens()
 
@@ -15,9 +17,10 @@ function emptyMessage(): Message {
   return openMessage({ id: "m1", role: "assistant", exchange_id: "u1", timestamp: "2026-01-01T00:00:00.000Z" })
 }
 
-function foldAll(events: readonly TurnEvent[]): Message {
+function foldAll(events: readonly TurnEvent[], resolver: Resolver): Message {
   const intake = createIntake()
-  return events.flatMap((event) => intake.take(event)).reduce(fold, emptyMessage())
+  const message = events.flatMap((event) => intake.take(event)).reduce(fold, emptyMessage())
+  return grantedOf(message, resolver)
 }
 
 function seen(message: Message): string[] {
@@ -53,12 +56,12 @@ test("[GO1] there are at least thirty golden transcripts", () => {
 
 describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_name, golden) => {
   test(`[GO1] as written: ${golden.title}`, () => {
-    expect(seen(foldAll(golden.events))).toEqual(golden.expected)
+    expect(seen(foldAll(golden.events, golden.resolver))).toEqual(golden.expected)
   })
 
   test("[GO2] each text cut at every index", () => {
-    for (const cut of cuts(golden.events)) expect(seen(foldAll(cut))).toEqual(golden.expected)
-    expect(seen(foldAll(crumbs(golden.events)))).toEqual(golden.expected)
+    for (const cut of cuts(golden.events)) expect(seen(foldAll(cut, golden.resolver))).toEqual(golden.expected)
+    expect(seen(foldAll(crumbs(golden.events), golden.resolver))).toEqual(golden.expected)
   })
 
   test("[GO3] every prefix: the ops so far come to the segments so far", () => {
@@ -68,7 +71,8 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     let live: WireMessage = messageToWire(message)
     for (const event of crumbs(golden.events)) {
       message = intake.take(event).reduce(fold, message)
-      live = applyToMessage(live, transcriber.advance(message))
+      live = applyToMessage(live, transcriber.advance(message, undefined, golden.resolver))
+      message = transcriber.granted(message)
       expect(canonicalJson(live.segments)).toBe(canonicalJson(segmentsOf(message)))
       expect(live.reply_to).toBe(messageToWire(message).reply_to)
     }
@@ -81,9 +85,9 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     let live: WireMessage = messageToWire(message)
     for (const event of golden.events) {
       const next = intake.take(event).reduce(fold, message)
-      const frame = JSON.stringify([...transcriber.advance(next), ...opsBeside(message, next)])
-      live = applyToMessage(live, JSON.parse(frame))
-      message = next
+      const ops = transcriber.advance(next, undefined, golden.resolver)
+      live = applyToMessage(live, JSON.parse(JSON.stringify([...ops, ...opsBeside(message, next)])))
+      message = transcriber.granted(next)
     }
     const stored: Message = JSON.parse(JSON.stringify(message))
     // `content` is as of the last whole frame: ops do not move it.

@@ -1,8 +1,10 @@
 /** golden-messages.ts: golden transcripts as the messages of a session. */
 
 import type { TurnEvent } from "../../shared/event.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { callsOf, fold, isDeferred, isEnded, isSettled, type Message, openMessage } from "../../shared/message.ts"
+import { createTranscriber } from "../../shared/segment.ts"
 import type { Golden } from "./golden.ts"
 
 export const GOLDEN_TIME = "2026-01-01T00:00:00.000Z"
@@ -24,9 +26,17 @@ export function openAnswer(id: string, exchange_id: string): Message {
   return openMessage({ id, role: "assistant", exchange_id, timestamp: GOLDEN_TIME })
 }
 
+/** A message with all that its directives may name, as if it had been read in one piece. */
+export function grantedOf(message: Message, resolver: Resolver): Message {
+  const transcriber = createTranscriber()
+  transcriber.advance(message, undefined, resolver)
+  return transcriber.granted(message)
+}
+
 export function answerOfGolden(golden: Golden, id: string, exchange: string): Message {
   const intake = createIntake()
-  return endedEvents(golden)
+  const message = endedEvents(golden)
     .flatMap((event) => intake.take(event))
     .reduce(fold, openAnswer(id, exchange))
+  return grantedOf(message, golden.resolver)
 }

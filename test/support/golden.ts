@@ -5,15 +5,19 @@
  *   think "…" · thought 1200 · text "…" · step · call weather_1 {args} [channel] · result weather_1 {json} ·
  *   want pay_1 {args} (asked for, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
  *   plain weather_1 "verbatim result" · defer ask_1 {json} (an answer for now; the true one comes later) · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
+ * What the session knows stands before all: origin https://ok.com · message m1 · asset pic image "chart.png" [voice];
+ * save chart_1 pic image "chart.png" [voice] is an asset that the call itself stored.
  * `result` gives the tool's own string: its JSON and the trailer that cues its card. A message that did not just run
  * or end well is told by a last line, `is <status> [reason]`; one that names what it answers, by `replies <id>`.
  */
 
 import { cardOf } from "../../shared/cue.ts"
-import type { Channel, TurnEvent } from "../../shared/event.ts"
+import type { Asset, Channel, TurnEvent } from "../../shared/event.ts"
 import type { Segment } from "../../shared/frame.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import type { Message } from "../../shared/message.ts"
 import type { Drift } from "../../shared/segment.ts"
+import { toolMedia } from "../../shared/tool-media.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 
 export interface Golden {
@@ -21,6 +25,8 @@ export interface Golden {
   /** First line: rule ids and what it shows. */
   readonly title: string
   readonly events: readonly TurnEvent[]
+  /** What its session knows. */
+  readonly resolver: Resolver
   /** The lines below `---`. */
   readonly expected: readonly string[]
 }
@@ -29,8 +35,61 @@ export function parseGolden(name: string, text: string): Golden {
   const [above = "", below = ""] = text.split(/^---$/m)
   const comments = above.split("\n").filter((line) => line.startsWith("#"))
   const title = comments.map((line) => line.slice(1).trim()).join(" ")
-  const events = linesOf(above).flatMap((line) => eventsOf(line, name))
-  return { name, title, events, expected: linesOf(below).map(normalLine) }
+  const known = new Known()
+  const lines = linesOf(above).filter((line) => !known.take(line))
+  const events = lines.flatMap((line) => eventsOf(line, name)).map((event) => known.withMedia(event))
+  return { name, title, events, resolver: known, expected: linesOf(below).map(normalLine) }
+}
+
+/** What stands in a golden file about its session, and what its calls stored. */
+class Known implements Resolver {
+  readonly #origins: string[] = []
+  readonly #messages: string[] = []
+  readonly #assets: Asset[] = []
+  readonly #saved = new Map<string, Asset[]>()
+
+  readonly origins = (): readonly string[] => this.#origins
+  readonly isMessage = (id: string): boolean => this.#messages.includes(id)
+  readonly asset = (id: string): Asset | null => this.#assets.find((asset) => asset.id === id) ?? null
+
+  /** Whether the line is of this kind. */
+  take(line: string): boolean {
+    const [, word, rest = ""] = /^(origin|message|asset|save)\s+(.*)$/.exec(line) ?? []
+    if (word === undefined) return false
+    if (word === "origin") this.#origins.push(rest)
+    if (word === "message") this.#messages.push(rest)
+    if (word === "asset") this.#assets.push(assetOf(rest))
+    if (word !== "save") return true
+    const [, call_id = "", more = ""] = /^(\S+)\s+(.*)$/.exec(rest) ?? []
+    const asset = assetOf(more)
+    this.#assets.push(asset)
+    this.#saved.set(call_id, [...(this.#saved.get(call_id) ?? []), asset])
+    return true
+  }
+
+  /** As dispatch decides it. */
+  withMedia(event: TurnEvent): TurnEvent {
+    if (event.type !== "tool_result" || event.result === null) return event
+    const media = toolMedia(event.result, this.#saved.get(event.call_id) ?? [])
+    return media.length === 0 ? event : { ...event, media }
+  }
+}
+
+const MIME_TYPES = {
+  image: "image/png",
+  audio: "audio/wav",
+  video: "video/mp4",
+  file: "text/plain",
+  canvas: "text/html",
+}
+
+function assetOf(text: string): Asset {
+  const [, id = "", kind = "", label = '""', voice] =
+    /^(\S+)\s+(\w+)\s+("(?:[^"\\]|\\.)*")(?:\s+(voice))?$/.exec(text) ?? []
+  if (!(kind in MIME_TYPES)) throw new Error(`not an asset: ${text}`)
+  const mime_type = MIME_TYPES[kind as Asset["kind"]]
+  const asset = { id, kind: kind as Asset["kind"], mime_type, label: JSON.parse(label), size: 7 }
+  return voice === undefined ? asset : { ...asset, voice: true }
 }
 
 function linesOf(text: string): string[] {
@@ -130,6 +189,12 @@ export function printSegments(segments: readonly Segment[], drift: readonly Drif
   ]
 }
 
+/** What only an asset tells of it. */
+function printKnown({ mime_type, size, voice }: Extract<Segment, { type: "media" }>): string {
+  const known = [mime_type, size?.toString(), voice === true ? "voice" : undefined]
+  return known.flatMap((one) => (one === undefined ? [] : [` ${one}`])).join("")
+}
+
 function printSegment(segment: Segment): string {
   const quoted = (text: string): string => JSON.stringify(text)
   switch (segment.type) {
@@ -147,7 +212,7 @@ function printSegment(segment: Segment): string {
       return ["canvas", viewId ?? "-", url, ...named].join(" ")
     }
     case "media":
-      return `media ${segment.kind} ${segment.url} ${quoted(segment.label)}${segment.voice === true ? " voice" : ""}`
+      return `media ${segment.kind} ${segment.url} ${quoted(segment.label)}${printKnown(segment)}`
     case "tool": {
       const { call_id, status, approval, output, result, error, truncated } = segment
       const shown = [approval, output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]

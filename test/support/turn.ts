@@ -1,6 +1,7 @@
 /** turn.ts: messages and events of a turn, for tests of what the server makes of them. */
 
 import type { TurnEvent } from "../../shared/event.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import { fold, type Message, openMessage } from "../../shared/message.ts"
 import type { StoredMessage } from "../../worker/session/rows.ts"
 import { timesFor } from "../../worker/times.ts"
@@ -30,6 +31,9 @@ export function placed(message: Message, place: Partial<StoredMessage> = {}): St
 }
 
 export const TIMES = timesFor({})
+
+/** Of a session that has nothing and knows nobody. */
+export const NOTHING_KNOWN: Resolver = { asset: () => null, isMessage: () => false, origins: () => [] }
 
 /** A process that runs nothing, and tools that ask nobody. */
 export const AT_REST = { isInFlight: () => false, needsApproval: () => false }

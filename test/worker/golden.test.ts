@@ -9,6 +9,7 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/event.ts"
 import { apply, canonicalJson, type HistoryPage, type Op, type Segment } from "../../shared/frame.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import { openMessage } from "../../shared/message.ts"
 import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
@@ -46,12 +47,12 @@ async function begin(name: string): Promise<void> {
 }
 
 /** One event in an object that knows nothing but its rows; the ops that a socket would get. */
-function feed(name: string, event: TurnEvent): Promise<readonly Op[]> {
+function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createStore(state.storage.sql)
     const stored = store.at(1)
     if (stored === null) throw new Error("the answer is gone")
-    const recorder = createRecorder(store, stored, () => stored.seq + 1)
+    const recorder = createRecorder(store, stored, () => stored.seq + 1, { resolver })
     recorder.feed(event)
     return recorder.flush()?.ops ?? []
   })
@@ -69,7 +70,7 @@ async function play(golden: Golden, name: string, events: readonly TurnEvent[]):
   await begin(name)
   let live: Segment[] = []
   for (const event of events) {
-    live = apply(live, await feed(name, event))
+    live = apply(live, await feed(name, event, golden.resolver))
     // Durable before visible: what was told is what the rows say, after every single event.
     expect(canonicalJson(live)).toBe(canonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
@@ -92,8 +93,8 @@ test("[GO5] evicted between every two characters of a tag, a fence, an emoji and
   const golden = parseGolden("chars", `text ${JSON.stringify(text)}\n---\n`)
   const crumbs: TurnEvent[] = text.split("").map((delta) => ({ type: "text_delta", delta }))
   await begin("whole")
-  await feed("whole", { type: "text_delta", delta: text })
-  await feed("whole", { type: "text_done" })
+  await feed("whole", { type: "text_delta", delta: text }, golden.resolver)
+  await feed("whole", { type: "text_done" }, golden.resolver)
   const expected = printSegments(await segmentsStored("whole"), [])
   await play({ ...golden, expected }, "chars", [...crumbs, { type: "text_done" }])
 })

@@ -17,7 +17,7 @@ import { createStore, type Store } from "../../worker/session/store.ts"
 import { userMessage } from "../../worker/session/opening.ts"
 import { createTurns, type Turns } from "../../worker/session/turn.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
-import { answerOf, AT_REST, callOf, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
+import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 
 const nextAct = (message: Message) => nextActOf(message, AT_REST)
 
@@ -138,6 +138,7 @@ describe("when things go wrong", () => {
             nextId: () => `a${++modelCalls}`,
             log: () => {},
             armAlarm: () => {},
+            resolver: NOTHING_KNOWN,
           },
           now: Date.now,
           times: { ...TIMES, turnMs },

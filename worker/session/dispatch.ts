@@ -3,16 +3,17 @@
  *
  * call → DISPATCH → tool_result
  * The one place where a tag is given to a tool (only on channel `user`) and where it is decided, once,
- * whether its result cued a card (law 4). A tool that throws, hangs or returns too much is a failed call, not a failed turn.
+ * whether its result cued a card (law 4) and which of the files that it stored it gives to the reply. A tool that throws, hangs or returns too much is a failed call, not a failed turn.
  */
 
 import * as v from "valibot"
 import { cardOf } from "../../shared/cue.ts"
-import type { CallError, Channel, TextSize, TurnEvent } from "../../shared/event.ts"
+import type { Asset, CallError, Channel, TextSize, TurnEvent } from "../../shared/event.ts"
 import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
+import { toolMedia } from "../../shared/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
 import { orAborted } from "./or-aborted.ts"
 import { argsOf, Deferred, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "../tool/tool.ts"
@@ -56,6 +57,8 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   const signal = AbortSignal.any([dispatch.signal, timeout.signal])
   const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
   const output = createOutput(dispatch.onOutput)
+  /** What this very call stored. */
+  const saved = new Map<string, Asset>()
   const withSize = (result: ToolResult): ToolResult => {
     const size = output.size()
     return size === null ? result : { ...result, output_size: size }
@@ -63,7 +66,8 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   try {
     const context: ToolContext = { call_id: call.call_id, exchange_id, nth, card, signal, now: dispatch.now }
     const returned = await orAborted(finish(tool, args, context, output.say), signal)
-    return withSize(resultOf(call, channel === "user" ? ordinal : null, returned))
+    const result = resultOf(call, channel === "user" ? ordinal : null, returned)
+    return withSize(channel === "user" ? withMedia(result, [...saved.values()]) : result)
   } catch (error) {
     if (dispatch.signal.aborted) return withSize(interrupted(call))
     if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${limit / 1000} s.`))
@@ -146,6 +150,11 @@ function resultOf(call: ToolCall, ordinal: number | null, returned: Returned): T
   const error = card === null ? errorIn(result) : null
   const status = error === null ? "ok" : "failed"
   return { type: "tool_result", call_id, status, result, card, error }
+}
+
+function withMedia(event: ToolResult, saved: readonly Asset[]): ToolResult {
+  const media = event.status === "ok" && event.result !== null ? toolMedia(event.result, saved) : []
+  return media.length === 0 ? event : { ...event, media }
 }
 
 const errorSchema = v.object({ error: v.pipe(v.string(), v.minLength(1)), code: v.optional(v.string(), "tool_failed") })

@@ -2,10 +2,12 @@
  * leaves.ts: writes a growing text as bounded leaves, so that a delta rewrites one small row.
  *
  * fold → LEAVES → store
- * The last leaf also carries whether the part is open, how long it thought, and what clean has not settled.
+ * The last leaf also carries whether the part is open, how long it thought, what clean has not settled, and what its
+ * directives were granted.
  */
 
 import { MAX_LEAF_CHARS } from "../../shared/limits.ts"
+import type { Grants } from "../../shared/message.ts"
 import type { Leaf } from "./rows.ts"
 import type { Store } from "./store.ts"
 
@@ -17,6 +19,7 @@ export interface LeafText {
   readonly cut?: true
   readonly ms: number | null
   readonly held: string | null
+  readonly grants?: Grants
   /** What the part has gained since it was last written. */
   readonly fresh: string
 }
@@ -47,7 +50,7 @@ export function createLeafWriter(store: Store, pos: number, isNew = false): Leaf
     for (;;) {
       const end = leafEnd(place.tail)
       const isLast = end === place.tail.length
-      const { cut: _, ...more } = leaf
+      const { cut: _cut, grants: _grants, ...more } = leaf
       const state = isLast ? leaf : { ...more, open: true, ms: null, held: null }
       store.putLeaf(pos, seq, { ...state, n: place.n, text: place.tail.slice(0, end) })
       if (isLast) return

@@ -19,8 +19,9 @@ import {
   type Part,
   type ToolCall,
 } from "../../shared/message.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import { createTranscriber, type Drift, opsBeside } from "../../shared/segment.ts"
-import { createLeafWriter } from "./leaves.ts"
+import { createLeafWriter, type LeafText } from "./leaves.ts"
 import type { StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
 
@@ -52,6 +53,8 @@ export interface RecorderOptions {
   /** When a message that now has this status is over at the latest; without it that stays as it is. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: Beside
+  /** Whom the directives of fresh text are put to; without it nothing that needs a grant is granted. */
+  readonly resolver?: Resolver
 }
 
 /** What is written in the same transaction as a window. */
@@ -76,7 +79,12 @@ export function createRecorder(
   store: Store,
   stored: StoredMessage,
   nextSeq: () => number,
-  { forgetHeld = false, deadlineFor = () => stored.deadline, alongside = NOTHING_BESIDE }: RecorderOptions = {},
+  {
+    forgetHeld = false,
+    deadlineFor = () => stored.deadline,
+    alongside = NOTHING_BESIDE,
+    resolver,
+  }: RecorderOptions = {},
 ): Recorder {
   let shown = stored
   let message = stored.message
@@ -117,7 +125,8 @@ export function createRecorder(
       // Until all is written: what fails half-way is never told again from here.
       isSpent = true
       const freshOf = (at: number): string => fresh.get(at) ?? ""
-      const ops = [...transcriber.advance(message, freshOf), ...opsBeside(before, message)]
+      const ops = [...transcriber.advance(message, freshOf, resolver), ...opsBeside(before, message)]
+      message = transcriber.granted(message)
       const seq = ops.length > 0 ? nextSeq() : shown.seq
       const isNew = message.status !== before.status
       const deadline = isEnded(message.status) ? null : isNew ? deadlineFor(message.status) : shown.deadline
@@ -162,8 +171,7 @@ export function createPartWriter(store: Store, pos: number, save: () => string, 
     if (part.type !== "tool_call") {
       const { type: kind, step, open } = part
       const ms = part.type === "thinking" ? part.ms : null
-      const cut = part.type === "text" && part.cut === true ? { cut: part.cut } : {}
-      return writeLeaf(seq, { part: at, kind, step, open, ...cut, ms, held: open ? save() : null, fresh })
+      return writeLeaf(seq, { part: at, kind, step, open, ...besideText(part), ms, held: open ? save() : null, fresh })
     }
     const known = before?.type === "tool_call" ? before.call : null
     const { call, step } = part
@@ -177,6 +185,12 @@ export function createPartWriter(store: Store, pos: number, save: () => string, 
     // Where leaves only go, the call's own row carries the seq.
     if (known === null || isAnew || isRowChanged(known, call)) store.putCall(pos, at, step, seq, call)
   }
+}
+
+function besideText(part: Part): Pick<LeafText, "cut" | "grants"> {
+  if (part.type !== "text") return {}
+  const { cut, grants } = part
+  return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
 /** Output has leaves of its own: a call whose output alone grew keeps its row. */

@@ -93,7 +93,10 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     asking.sweep()
   }
   setAgent(agent)
+  const assets = createAssetBook(gate.sql)
+  const isMessage = (id: string): boolean => store.find(id)?.isWithdrawn === false
   const host: TurnHost = {
+    resolver: { asset: assets.find, isMessage, origins: () => agent.settings?.embed_origins ?? [] },
     ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest },
     // Not in this very step: whoever moves turns now may have looked already.
     goOn: () => void setTimeout(goOn),
@@ -137,7 +140,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
       asking,
       answering,
       importer,
-      assets: createAssetBook(gate.sql),
+      assets,
       setAgent,
       setEpoch,
       epoch: () => epoch,

@@ -9,6 +9,7 @@ import type { AgentTag, Asset, CallError, Metrics, TextSize } from "../../shared
 import { parseJson } from "../../shared/frame.ts"
 import {
   type CallStatus,
+  type Grants,
   isEnded,
   type Message,
   type MessageStatus,
@@ -79,6 +80,8 @@ export interface Leaf {
   readonly ms: number | null
   /** JSON of what clean had not settled, on the last leaf of an open part. */
   readonly held: string | null
+  /** What its directives were granted, on the last leaf of a part. */
+  readonly grants?: Grants
   readonly text: string
 }
 
@@ -244,6 +247,7 @@ export function withdrawnOf(row: Row): StoredMessage {
 }
 
 export function leafOf(row: Row): Leaf {
+  const grants = fromJson<Grants>(row["grants"])
   return {
     part: Number(row["part"]),
     n: Number(row["n"]),
@@ -253,6 +257,7 @@ export function leafOf(row: Row): Leaf {
     ...(row["open"] === CUT ? { cut: true } : {}),
     ms: numberOrNull(row["ms"]),
     held: textOrNull(row["held"]),
+    ...(grants === null ? {} : { grants }),
     text: text(row["text"]),
   }
 }
@@ -294,10 +299,14 @@ export function partsOf(leafRows: readonly Row[], callRows: readonly Row[]): Par
 /** The last leaf of a part tells whether it is open, and how long it thought. */
 function partWith(part: Part | undefined, leaf: Leaf): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
-  const { step, open, cut, ms } = leaf
+  const { step, open, ms } = leaf
   return leaf.kind === "thinking"
     ? { type: "thinking", step, text: before + leaf.text, open, ms }
-    : { type: "text", step, text: before + leaf.text, open, ...(cut === true ? { cut } : {}) }
+    : { type: "text", step, text: before + leaf.text, open, ...besideText(leaf) }
+}
+
+function besideText({ cut, grants }: Leaf): { readonly cut?: true; readonly grants?: Grants } {
+  return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
 /** Whether nothing more can happen in a stored message of itself. */

@@ -10,6 +10,7 @@ import type { Channel, TurnEvent } from "../../shared/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import { WINDOW_CHARS, WINDOW_MS } from "../../shared/limits.ts"
 import { isEnded, type MessageStatus } from "../../shared/message.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import type { Times } from "../times.ts"
 import type { Tool } from "../tool/tool.ts"
 import type { Answerer } from "./answerer.ts"
@@ -31,6 +32,8 @@ export interface TurnHost {
   readonly times: Times
   /** The turns before one, as the model is told them. */
   readonly past: Past
+  /** What the directives of an answer may name. */
+  readonly resolver: Resolver
   readonly now: () => number
   readonly nextId: () => string
   readonly nextSeq: () => number
@@ -96,10 +99,10 @@ export function createBell(): Bell {
 
 /** A recorder of this object: it gives seqs, and deadlines to what runs or waits. */
 export function recorderFor(host: TurnHost, stored: StoredMessage, options: RecorderOptions = {}): Recorder {
-  const { store, nextSeq, now, times } = host
+  const { store, nextSeq, now, times, resolver } = host
   const deadlineFor = (status: MessageStatus): number =>
     now() + (status === "waiting" ? times.approvalMs : times.turnMs)
-  return createRecorder(store, stored, nextSeq, { deadlineFor, ...options })
+  return createRecorder(store, stored, nextSeq, { deadlineFor, resolver, ...options })
 }
 
 export function isOver(run: Run): boolean {

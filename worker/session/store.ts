@@ -277,8 +277,8 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
     /** Gives the message at `to` the parts of the first `steps` steps of the one at `from`. */
     copySteps(from: number, to: number, steps: number, seq: number): void {
       all(
-        `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text)
-         SELECT ?, part, n, kind, step, ?, 0, ms, NULL, text FROM leaf WHERE pos = ? AND step <= ?`,
+        `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants)
+         SELECT ?, part, n, kind, step, ?, 0, ms, NULL, text, grants FROM leaf WHERE pos = ? AND step <= ?`,
         ...[to, seq, from, steps],
       )
       all(
@@ -292,8 +292,10 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
 
     putLeaf(pos: number, seq: number, leaf: Leaf): void {
       all(
-        "INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        `INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, leaf.part, leaf.n, leaf.kind, leaf.step, seq, openOf(leaf), leaf.ms, leaf.held, leaf.text],
+        toJson(leaf.grants ?? null),
       )
     },
 
