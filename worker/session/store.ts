@@ -1,5 +1,5 @@
 /**
- * store.ts: a session's rows, read and written. The only file that speaks SQL to them.
+ * store.ts: a session's rows, read and written: with part-rows.ts and ask-rows.ts all SQL that is spoken to them.
  *
  * fold → STORE → fold
  * Everything here is synchronous, so what one window writes is one transaction,
@@ -7,21 +7,19 @@
  */
 
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
-import type { Message, Role, ToolCall } from "../../shared/message.ts"
+import type { Message, Role } from "../../shared/message.ts"
 import type { AgentView } from "../tenant/agents.ts"
 import { createAskRows } from "./ask-rows.ts"
 import { createClimbs } from "./climb.ts"
+import { createPartRows } from "./part-rows.ts"
 import {
   type FromOutside,
   fromOutsideOf,
   headOf,
-  type Leaf,
-  leafOf,
   type NewestAnswer,
   newestAnswerOf,
   metaOf,
   numberOrNull,
-  openOf,
   partsOf,
   placeOf,
   type QueuedMessage,
@@ -61,8 +59,7 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
   }
   const first = (query: string, ...bindings: SqlStorageValue[]): Row | null => all(query, ...bindings)[0] ?? null
 
-  const leavesAt = (pos: number): Row[] => all("SELECT * FROM leaf WHERE pos = ? ORDER BY part, n", pos)
-  const callsAt = (pos: number): Row[] => all("SELECT * FROM tool_calls WHERE pos = ? ORDER BY part", pos)
+  const parts = createPartRows(all)
   const countVersions = (parent: number | null): number =>
     Number(first("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
 
@@ -72,15 +69,17 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
     const place = placeOf(row)
     const head = headOf(row, row["has_versions"] === 1 ? countVersions(place.parent) : 1)
     if (head.role === "user") return { ...place, message: head }
-    const leaves = leavesAt(place.pos)
-    const calls = callsAt(place.pos)
+    const leaves = parts.leavesAt(place.pos)
+    const calls = parts.callsAt(place.pos)
     const seq = Math.max(place.seq, ...leaves.map(seqOf), ...calls.map(seqOf))
-    const parts = partsOf(leaves, calls)
-    return { ...place, seq, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
+    const found = partsOf(leaves, calls)
+    return { ...place, seq, message: { ...head, parts: found, step: found.at(-1)?.step ?? 0 } }
   }
 
   return {
     atomically,
+
+    ...parts,
 
     /** What agents ask each other. */
     asks: createAskRows(all),
@@ -272,66 +271,6 @@ export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (wr
     /** Another version takes the place of this one: where the path ended is kept for its return. */
     leaveVersion(pos: number, tip: number | null): void {
       all("UPDATE transcript SET tip = ? WHERE pos = ?", tip, pos)
-    },
-
-    /** Gives the message at `to` the parts of the first `steps` steps of the one at `from`. */
-    copySteps(from: number, to: number, steps: number, seq: number): void {
-      all(
-        `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants)
-         SELECT ?, part, n, kind, step, ?, 0, ms, NULL, text, grants FROM leaf WHERE pos = ? AND step <= ?`,
-        ...[to, seq, from, steps],
-      )
-      all(
-        `INSERT INTO tool_calls (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel,
-           ephemeral, approval, output_size, media)
-         SELECT ?, part, step, ?, call_id, name, args, result, status, error, ordinal, card, channel,
-           ephemeral, approval, output_size, media FROM tool_calls WHERE pos = ? AND step <= ?`,
-        ...[to, seq, from, steps],
-      )
-    },
-
-    putLeaf(pos: number, seq: number, leaf: Leaf): void {
-      all(
-        `INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[pos, leaf.part, leaf.n, leaf.kind, leaf.step, seq, openOf(leaf), leaf.ms, leaf.held, leaf.text],
-        toJson(leaf.grants ?? null),
-      )
-    },
-
-    /** A part that begins anew. */
-    dropLeaves(pos: number, part: number): void {
-      all("DELETE FROM leaf WHERE pos = ? AND part = ?", pos, part)
-    },
-
-    putCall(pos: number, part: number, step: number, seq: number, call: ToolCall): void {
-      all(
-        `INSERT OR REPLACE INTO tool_calls
-         (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral,
-          approval, output_size, media)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[pos, part, step, seq, call.call_id, call.name, call.args, call.result, call.status, toJson(call.error)],
-        ...[call.ordinal, call.card, call.channel, call.ephemeral ? 1 : 0, call.approval, toJson(call.outputSize)],
-        call.media.length === 0 ? null : toJson(call.media),
-      )
-    },
-
-    /** The last leaf of the part that is still open, with what clean held: where a fresh object goes on. */
-    openLeaf(pos: number): Leaf | null {
-      const row = first("SELECT * FROM leaf WHERE pos = ? ORDER BY part DESC, n DESC LIMIT 1", pos)
-      return row === null || row["open"] !== 1 ? null : leafOf(row)
-    },
-
-    /** The last leaf of a part. */
-    lastLeaf(pos: number, part: number): Leaf | null {
-      const row = first("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n DESC LIMIT 1", pos, part)
-      return row === null ? null : leafOf(row)
-    },
-
-    /** Sizes of a part's leaves, in UTF-16 code units, in order. */
-    leafSizes(pos: number, part: number): { readonly n: number; readonly chars: number }[] {
-      const leaves = all("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n", pos, part).map(leafOf)
-      return leaves.map(({ n, text }) => ({ n, chars: text.length }))
     },
 
     /** In the order in which they begin: a person is not kept waiting by what agents say. */
