@@ -1,7 +1,7 @@
 /** stream-events.ts: whatever a producer may say, for the properties that hold of any stream. */
 
 import fc from "fast-check"
-import type { TurnEvent } from "../../shared/event.ts"
+import type { Asset, TurnEvent } from "../../shared/event.ts"
 
 /** What a producer may say, in any order; calls overlap, results come late or never, the end may come anywhere. */
 export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
@@ -39,6 +39,39 @@ export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   { weight: 2, arbitrary: callArb((call_id, n) => resultEvent(call_id, n)) },
   { weight: 1, arbitrary: endArb() },
 )
+
+/** The same, with directives that need a grant, and calls that give media to the reply. */
+export const grantEventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant("text_delta" as const),
+      delta: fc.array(fc.oneof(directiveArb(), wordArb()), { maxLength: 5 }).map((words) => words.join("")),
+    }),
+  },
+  { weight: 2, arbitrary: callArb((call_id, n) => ({ ...resultEvent(call_id, 0), media: MEDIA.slice(0, n) })) },
+  { weight: 6, arbitrary: eventArb },
+)
+
+/** What calls of these streams stored. */
+const MEDIA: readonly Asset[] = [
+  { id: "t1", kind: "image", mime_type: "image/png", label: "t1.png", size: 1 },
+  { id: "s2", kind: "audio", mime_type: "audio/wav", label: "s2.wav", size: 2, voice: true },
+]
+
+function directiveArb(): fc.Arbitrary<string> {
+  return fc.constantFrom(
+    ...["MEDIA:", "\nMEDIA: /media/p1\n", "\nMEDIA: /media/s2", "\nmedia: /media/t1 /media/p3\n", " `/media/p2`"],
+    ...[
+      "\nMEDIA: https://a.com/x.png\n",
+      "[[reply_to:m1]]",
+      "[[reply_to: m2 ]]",
+      "[[reply_to_current]]",
+      "[[audio_as_voice]]",
+    ],
+    ...["[embed url='https://ok.com/a' /]", "[embed url='https://o2.com/' title='t' /]", "[embed ref='cv' /]", "\n"],
+  )
+}
 
 function wordArb(): fc.Arbitrary<string> {
   return fc.constantFrom(

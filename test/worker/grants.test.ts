@@ -1,0 +1,220 @@
+/**
+ * grants.test.ts: what directives may name is decided when they are read, by a session that changes meanwhile, and is the
+ * same ever after: from fresh rows at every event, after a retry, and in a real turn over a real socket.
+ */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import type { Asset, TurnEvent } from "../../shared/event.ts"
+import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
+import type { Resolver } from "../../shared/grant.ts"
+import { MAX_LEAF_CHARS, MAX_NAMED } from "../../shared/limits.ts"
+import { openMessage } from "../../shared/message.ts"
+import { messageToWire } from "../../shared/segment.ts"
+import { createAssetBook } from "../../worker/session/assets.ts"
+import { createRecorder, type Recorder } from "../../worker/session/record.ts"
+import { createStore, type Store } from "../../worker/session/store.ts"
+import { printSegments } from "../support/golden.ts"
+import { hold } from "../support/seeded.ts"
+import { connect, pageOf, sessionOf } from "../support/socket.ts"
+import { cutDeltas, grantEventArb } from "../support/stream-events.ts"
+import { NOTHING_KNOWN, placed, TIME } from "../support/turn.ts"
+import { begin, call, expectSame, fault, freshSession, say, script } from "./follow.ts"
+
+/** Streams on SQLite: each event is a handful of statements. */
+const STREAMS = 400
+
+function assetCalled(id: string): Asset {
+  return { id, kind: id.startsWith("s") ? "audio" : "image", mime_type: "image/png", label: `${id}.png`, size: 5 }
+}
+
+/** Knows everything, or nothing, or changes its mind with every step: asked late, it says something else. */
+function fickle(step: number, mood: number): Resolver {
+  const knows = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * mood + step) % 3 !== 0
+  return {
+    asset: (id) => (knows(id) ? assetCalled(id) : null),
+    isMessage: (id) => (id === "m1" || id === "m2") && knows(id),
+    origins: () => ["https://ok.com", "https://o2.com"].filter(knows),
+  }
+}
+
+function openStore(storage: DurableObjectStorage): Store {
+  return createStore(storage.sql, (write) => storage.transactionSync(write))
+}
+
+/** An answer at `pos` that has begun. */
+function beginAnswer(store: Store, pos: number): WireMessage {
+  const answer = openMessage({ id: `m-${pos}`, role: "assistant", exchange_id: `q-${pos}`, timestamp: TIME })
+  store.insertMessage(placed(answer, { pos, parent: pos - 1 || null, seq: store.lastSeq() + 1 }))
+  return messageToWire(answer)
+}
+
+function bodyAt(store: Store, pos: number): string {
+  const stored = store.at(pos)
+  if (stored === null) throw new Error("the answer is gone")
+  const { content: _, ...body } = messageToWire(stored.message)
+  return canonicalJson(body)
+}
+
+/** Plays a stream into a new answer; with `isFresh`, by a recorder that knows nothing but the rows at some events. What it shows in the end. */
+function play(
+  storage: DurableObjectStorage,
+  pos: number,
+  events: readonly TurnEvent[],
+  mood: number,
+  isFresh: (step: number) => boolean,
+): string {
+  let knowing = NOTHING_KNOWN
+  const resolver: Resolver = {
+    asset: (id) => knowing.asset(id),
+    isMessage: (id) => knowing.isMessage(id),
+    origins: () => knowing.origins(),
+  }
+  let store = openStore(storage)
+  let live = beginAnswer(store, pos)
+  let recorder: Recorder | null = null
+  for (const [step, event] of events.entries()) {
+    if (isFresh(step)) recorder = null
+    if (recorder === null) {
+      store = openStore(storage)
+      const stored = store.at(pos)
+      if (stored === null) throw new Error("the answer is gone")
+      recorder = createRecorder(store, stored, () => store.lastSeq() + 1, { resolver })
+    }
+    knowing = fickle(step, mood)
+    recorder.feed(event)
+    live = applyToMessage(live, recorder.flush()?.ops ?? [])
+    const { content: _, ...body } = live
+    expect(canonicalJson(body)).toBe(bodyAt(openStore(storage), pos))
+  }
+  return canonicalJson(live.segments)
+}
+
+test("[DR11] [GO5] whatever the session knows at which event: live is stored, and no fresh process asks again", async () => {
+  const id = await freshSession("fickle")
+  await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    let pos = 0
+    const streams = fc.array(grantEventArb, { minLength: 2, maxLength: 14 })
+    hold(
+      fc.property(streams, fc.nat(40), fc.nat(4), fc.integer({ min: 1, max: 7 }), (said, cut, mood, evictions) => {
+        pos += 2
+        const status = pos % 3 === 0 ? "interrupted" : "completed"
+        const events: TurnEvent[] = [...cutDeltas(said, cut), { type: "end", status, reason: null, metrics: null }]
+        const kept = play(storage, pos - 1, events, mood, () => false)
+        expect(play(storage, pos, events, mood, (step) => (step & evictions) === evictions)).toBe(kept)
+      }),
+      STREAMS,
+    )
+  })
+})
+
+test("[DR11] a part of many leaves keeps its grants on the last one, and a retry takes them along", async () => {
+  const id = await freshSession("leaves")
+  await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const store = openStore(storage)
+    beginAnswer(store, 1)
+    const stored = store.at(1)
+    if (stored === null) throw new Error("the answer is gone")
+    const resolver: Resolver = { ...NOTHING_KNOWN, asset: assetCalled, isMessage: () => true }
+    const recorder = createRecorder(store, stored, () => store.lastSeq() + 1, { resolver })
+    const texts = ["MEDIA: /media/p1\n[[reply_to:m1]]", "x ".repeat(MAX_LEAF_CHARS), "\nMEDIA: /media/p2\n"]
+    for (const delta of texts) {
+      recorder.feed({ type: "text_delta", delta })
+      recorder.flush()
+    }
+    recorder.feed({ type: "end", status: "failed", reason: "model_cut_off", metrics: null })
+    recorder.flush()
+    const grants = storage.sql
+      .exec("SELECT grants FROM leaf WHERE pos = 1 ORDER BY n")
+      .toArray()
+      .map((row) => row["grants"])
+    expect(grants.length).toBeGreaterThan(2)
+    expect(grants.filter((one) => one !== null)).toEqual([grants.at(-1)])
+    expect(JSON.parse(String(grants.at(-1)))).toMatchObject({ replies: ["m1"], assets: [{ id: "p1" }, { id: "p2" }] })
+    beginAnswer(store, 2)
+    store.copySteps(1, 2, 9, store.lastSeq() + 1)
+    const shown = (pos: number) => messageToWire(store.at(pos)?.message ?? openMessage({ ...stored.message }))
+    expect(shown(2)).toMatchObject({ segments: shown(1).segments, reply_to: "m1" })
+    expect(shown(2).segments.filter(({ type }) => type === "media")).toHaveLength(2)
+  })
+})
+
+test("[DR11] of more than MAX_NAMED names in a part the rest is refused, and nobody is asked", async () => {
+  const id = await freshSession("many")
+  await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const store = openStore(storage)
+    beginAnswer(store, 1)
+    const stored = store.at(1)
+    if (stored === null) throw new Error("the answer is gone")
+    let asked = 0
+    const asset = (name: string) => {
+      asked += 1
+      return name.startsWith("no") ? null : assetCalled(name)
+    }
+    const recorder = createRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, asset } })
+    const lines = Array.from({ length: MAX_NAMED + 20 }, (_, n) => `MEDIA: /media/${n % 2 === 0 ? "no" : "p"}${n}\n`)
+    recorder.feed({ type: "text_delta", delta: lines.join("") })
+    recorder.flush()
+    expect(asked).toBe(MAX_NAMED)
+    const { message } = openStore(storage).at(1) ?? stored
+    expect(messageToWire(message).segments.filter(({ type }) => type === "media")).toHaveLength(MAX_NAMED / 2)
+  })
+})
+
+function keepAsset(id: string, asset: Asset): Promise<void> {
+  return runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const book = createAssetBook(storage.sql)
+    book.reserve(asset.id, "user", 1)
+    book.keep(asset, "00")
+  })
+}
+
+test("[DR11] in a turn: a kept asset is enriched, an unknown one words; a message taken back is no message; reload says the same", async () => {
+  const id = await freshSession("turn")
+  await keepAsset(id, assetCalled("p1"))
+  const client = await connect(id)
+  const text = (reply: string) => [
+    say("Look:\nMEDIA: /media/p1"),
+    say("\nMEDIA: /media/no"),
+    say(`ne\n[[reply_to:${reply}]]`),
+  ]
+  client.say({ type: "send", id: "q1", content: script([...text("q0"), say("Done.")]) })
+  const first = await client.untilEnd("q1")
+  expect(printSegments(first.segments, [])).toEqual([
+    'text "Look:"',
+    'media image /media/p1 "p1.png" image/png 5',
+    'text "MEDIA: /media/none\\nDone."',
+  ])
+  expect(first.reply_to).toBeUndefined()
+  client.say({ type: "send", id: "q2", content: script([...text("q1"), say("x")]) })
+  const second = await client.untilEnd("q2")
+  expect(second.reply_to).toBe("q1")
+  await expectSame(id, client)
+  const before = JSON.stringify((await pageOf(id)).messages)
+  // What it learns later changes nothing of what was said.
+  await keepAsset(id, assetCalled("none"))
+  await evictDurableObject(sessionOf(id))
+  expect(JSON.stringify((await pageOf(id)).messages)).toBe(before)
+})
+
+test("[DR11] a retry keeps what its finished steps were granted, whatever is known by now", async () => {
+  const id = await freshSession("retry")
+  await keepAsset(id, assetCalled("p1"))
+  const client = await connect(id)
+  const steps = [
+    [say("MEDIA: /media/p1\nMEDIA: /media/p2\nOne."), call("probe_slow", { ms: 1 })],
+    [say("Two"), fault("model_cut_off")],
+  ]
+  await begin(client, "q1", script(...steps))
+  const failed = await client.untilEnd("q1")
+  expect(failed.status).toBe("failed")
+  await keepAsset(id, assetCalled("p2"))
+  client.say({ type: "retry", id: "r1", message: failed.id })
+  await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
+  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status, { timeout: 5_000 }).toBe("failed")
+  const again = (await pageOf(id)).messages.at(-1)
+  expect(again?.version).toBe(2)
+  expect(again?.segments.slice(0, 2)).toEqual(failed.segments.slice(0, 2))
+  expect(again?.segments[0]).toMatchObject({ type: "media", label: "p1.png" })
+})
