@@ -2,7 +2,6 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCode } from "../../shared/code.ts"
 import { type DirectiveContext, parseDirectives } from "../../shared/directive.ts"
-import type { Asset } from "../../shared/event.ts"
 import { apply, canonicalJson, type Segment } from "../../shared/frame.ts"
 import { permitOf } from "../../shared/grant.ts"
 import { MAX_HELD, MAX_MEDIA_LINE, MAX_URL_CHARS } from "../../shared/limits.ts"
@@ -11,6 +10,7 @@ import { createPieceScanner, type Piece } from "../../shared/piece.ts"
 import { createSegmenter } from "../../shared/segment.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { printReply, printSegments } from "../support/golden.ts"
+import { directiveText, PICTURE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { cutsOf, hold, RUNS } from "../support/seeded.ts"
 
@@ -195,64 +195,6 @@ describe("embeds", () => {
 })
 
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":1}\n\n${cardTrailer("weather_1")}` }]
-
-const PICTURE: Asset = { id: "a", kind: "image", mime_type: "image/png", label: "A", size: 3 }
-const SOUND: Asset = { id: "s", kind: "audio", mime_type: "audio/wav", label: "S", size: 4 }
-
-const DIRECTIVES = [
-  ...[
-    "MEDIA:",
-    "\nMEDIA: ",
-    "media: https://a.com/x.png",
-    "\n  MEDIA: `https://a.com/y.mp3`",
-    "https://a.com/x.mp3",
-    "/media/a",
-    "/media/s",
-    " `/media/none`",
-    "/etc/x",
-  ],
-  ...[
-    "[[",
-    "]]",
-    "[[audio_as_voice]]",
-    "[[reply_to_current]]",
-    "[[reply_to:m1]]",
-    "[[reply_to: m9 ]]",
-    "audio_as_voice",
-    "[",
-    "]",
-  ],
-  ...["[embed ", "[embed ref='a' /]", 'ref="b"', " title='x", "/]", "[embed\n url='https://ok.com/' height='300'/]"],
-  ...[
-    "<span id='weather_1'>",
-    "</span>",
-    "<span id='weather_9'>",
-    "</spa",
-    "\n",
-    "\n\n",
-    " ",
-    "    ",
-    "```",
-    "`",
-    "\n~~~\n",
-    "- ",
-    "> ",
-    "\\",
-    "m",
-    "e",
-    "a,",
-  ],
-]
-
-const few = fc.uniqueArray(fc.constantFrom(...DIRECTIVES), { minLength: 2, maxLength: 8 })
-const joined = (part: fc.Arbitrary<string>) => fc.array(part, { maxLength: 16, size: "max" }).map((all) => all.join(""))
-const directiveText = fc.oneof(
-  joined(fc.constantFrom(...DIRECTIVES)),
-  few.chain((some) => joined(fc.constantFrom(...some))),
-  fc
-    .tuple(joined(fc.constantFrom(...DIRECTIVES)), shortText, joined(fc.constantFrom(...DIRECTIVES)))
-    .map((all) => all.join("")),
-)
 
 function rawOf(pieces: readonly Piece[]): string {
   return pieces

@@ -59,6 +59,34 @@ describe("the model's context", () => {
     ])
   })
 
+  test("[DR14] media goes back as notes: where it was named, and with the result of the call that gave it", () => {
+    const [chart, voice] = [
+      { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 },
+      { id: "v1", kind: "audio", mime_type: "audio/wav", label: "v.wav", size: 9 },
+    ] as const
+    const earlier = answerOf(
+      ...[callOf("draw"), startOf(), { ...resultOf('{"a":1}\n\nMEDIA:/media/c1'), media: [chart] } as TurnEvent],
+      ...[callOf("speak", "c2"), { ...startOf("c2"), ephemeral: true } as TurnEvent],
+      { ...resultOf("{}\n\nMEDIA:/media/v1", null, "c2"), media: [voice] } as TurnEvent,
+      { type: "text_delta", delta: "[[reply_to_current]]See:\nMEDIA: /media/c1" },
+    )
+    const parts = earlier.parts.map((part) =>
+      part.type === "text" ? { ...part, grants: { origins: [], replies: [], assets: [chart] } } : part,
+    )
+    const context = contextFor(answerOf(), 3, chain([asked("one"), { ...earlier, parts }, asked("two")]))
+    expect(context.slice(1, 3)).toEqual([
+      {
+        role: "assistant",
+        pieces: [
+          { type: "tool_call", call_id: "c1", name: "draw", args: "{}" },
+          { type: "text", text: "(attached: v.wav, /media/v1)" },
+          { type: "text", text: "See:\n(attached: chart.png, /media/c1)" },
+        ],
+      },
+      { role: "tool", call_id: "c1", name: "draw", result: '{"a":1}\n\n(attached: chart.png, /media/c1)', ok: true },
+    ])
+  })
+
   test("[TU6] it fits the budget in whole turns, newest first, and reads no more than it needs", () => {
     const words = "x".repeat(MODEL_CONTEXT_TOKENS) // a quarter of the budget
     const messages = Array.from({ length: 40 }, (_, i) =>

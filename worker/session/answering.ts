@@ -10,7 +10,8 @@ import { clean } from "../../shared/clean.ts"
 import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_REPLY_CHARS, MAX_QUEUED } from "../../shared/limits.ts"
 import { stripSpans } from "../../shared/mark.ts"
-import { contentOf, isEnded, type Message } from "../../shared/message.ts"
+import { isEnded, type Message } from "../../shared/message.ts"
+import { stripDirectives } from "../../shared/strip.ts"
 import { faultOfContent } from "./accept.ts"
 import type { Begun } from "./ask-rows.ts"
 import { type AskingHost, type AskReply, type AskRequest, agentMessage } from "./asking.ts"
@@ -141,10 +142,19 @@ function replyIn(store: Store, id: string): AskReply | null {
 
 /** Source: SPEC AG7; seed 000, round 3. */
 export function replyOf(answer: Message): AskReply {
-  const text = bounded(stripSpans(contentOf(answer)).trim())
+  const text = bounded(wordsOf(answer))
   if (answer.status === "completed") return { ok: true, text }
   const reason = answer.status === "failed" ? ` (${answer.reason ?? "internal"})` : ""
   return refused(`Its answer was ${answer.status}${reason}.${text === "" ? "" : ` It had said: ${text}`}`)
+}
+
+/** Its texts; where it attached something a note says so. */
+function wordsOf({ parts }: Message): string {
+  const texts = parts.flatMap((part) => (part.type === "text" ? [stripDirectives(part.text, part.grants)] : []))
+  return texts
+    .filter((text) => text !== "")
+    .join("\n\n")
+    .trim()
 }
 
 function refused(details: string): AskReply {

@@ -2,14 +2,15 @@
  * context.ts: what goes to the model: a summary of what is older, the newest whole turns that fit, and this turn so far.
  *
  * store → CONTEXT → model
- * Older turns go back without spans, trailers and escapes; this turn's tool results go verbatim, trailer and all,
- * since the model reads its tags there. A tool's call and result are never parted.
+ * Older turns go back without spans, directives, trailers and escapes, with a note for each file that was attached;
+ * this turn's tool results go verbatim, trailer and all, since the model reads its tags there. A tool's call and result
+ * are never parted.
  */
 
 import { cleanToModel } from "../../shared/clean.ts"
 import { resultData, splitResult } from "../../shared/cue.ts"
 import { callsOf, isDeferred, type Message, type Summary, type ToolCall } from "../../shared/message.ts"
-import { stripSpans } from "../../shared/segment.ts"
+import { noteOf, stripDirectives } from "../../shared/strip.ts"
 import { agentAnswers, agentAsks, isAgentHead, userWrites } from "../model/prompt.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
@@ -157,13 +158,15 @@ function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {
     const results: ModelMessage[] = []
     for (const part of parts) {
       if (part.type === "text") {
-        const text = cleanToModel(stripSpans(part.text))
+        const text = cleanToModel(stripDirectives(part.text, part.grants))
         if (text.trim() !== "") pieces.push({ type: "text", text })
       }
       if (part.type === "tool_call" && (isCurrent || !part.call.ephemeral)) {
         const { call_id, name, args } = part.call
         pieces.push({ type: "tool_call", call_id, name, args })
         results.push(resultMessage(part.call, isCurrent))
+      } else if (part.type === "tool_call" && part.call.media.length > 0) {
+        pieces.push({ type: "text", text: notesOf(part.call) })
       }
     }
     if (pieces.length > 0) messages.push({ role: "assistant", pieces }, ...results)
@@ -218,9 +221,19 @@ export function fitResults(messages: readonly ModelMessage[], room: number): Mod
 /** What the note about a cut costs at most. */
 const NOTE_TOKENS = 20
 
+/** The files that a call gave to the reply. */
+function notesOf({ media }: ToolCall): string {
+  return media.map(noteOf).join("\n")
+}
+
+/** Its trailer, which named them, is gone by then. */
+function withNotes(data: string, call: ToolCall): string {
+  return call.media.length === 0 ? data : `${data}\n\n${notesOf(call)}`
+}
+
 function resultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   const { call_id, name, status, error } = call
   const whole = call.result ?? JSON.stringify({ error: error?.message ?? "No result." })
-  const result = isCurrent ? whole : resultData({ name, result: whole })
+  const result = isCurrent ? whole : withNotes(resultData({ ...call, result: whole }), call)
   return { role: "tool", call_id, name, result, ok: status === "ok" || isDeferred(call) }
 }

@@ -1,0 +1,77 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { parseDirectives } from "../../shared/directive.ts"
+import type { Asset } from "../../shared/event.ts"
+import { stripSpans } from "../../shared/mark.ts"
+import type { Grants } from "../../shared/message.ts"
+import { noteOf, stripDirectives } from "../../shared/strip.ts"
+import { directiveText } from "../support/directive-text.ts"
+import { hold } from "../support/seeded.ts"
+
+const CHART: Asset = { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 }
+const GRANTS: Grants = { origins: ["https://ok.com"], replies: ["m1"], assets: [CHART] }
+
+describe("what goes back to the model", () => {
+  test.each<[string, string]>([
+    ["no directive, `MEDIA:` said in passing", "no directive, `MEDIA:` said in passing"],
+    ["See:\nMEDIA: /media/c1\nGood?", "See:\n(attached: chart.png, /media/c1)\nGood?"],
+    ["MEDIA: /media/none", "(not attached: /media/none)"],
+    [
+      "MEDIA: a /media/c1 b https://a.com/x%20y.png.",
+      "a (attached: chart.png, /media/c1) b (attached: x y.png., https://a.com/x%20y.png.)",
+    ],
+    ["MEDIA: /etc/x", "MEDIA: /etc/x"],
+    ["[[reply_to_current]] Yes. [[reply_to: m9 ]][[audio_as_voice]]", " Yes. "],
+    ["[embed ref='b1' title='Board [1]' /]", "(embedded: Board 1, /canvas/documents/b1/index.html)"],
+    [
+      "[embed url='https://ok.com/x' /] [embed url='https://no.com/x' /]",
+      "(embedded: document, https://ok.com/x) (not embedded: https://no.com/x)",
+    ],
+    ["```\nMEDIA: /media/c1\n```\n`[[audio_as_voice]]`", "```\nMEDIA: /media/c1\n```\n`[[audio_as_voice]]`"],
+    ["<span id='weather_1'>cool\nMEDIA: /media/c1\n</span>", "cool\n(attached: chart.png, /media/c1)\n"],
+    ["\\[[audio_as_voice]]`x`", "\\[[audio_as_voice]]`x`"],
+    ["\\[[audio_as_voice]]", "\\[[audio_as_voice]]"],
+  ])("[DR14] %j goes back as %j", (text, expected) => {
+    expect(stripDirectives(text, GRANTS)).toBe(expected)
+  })
+
+  test.each([
+    "[[audio_as_[[audio_as_voice]]voice]]",
+    "[[audio_as_voice]]MEDIA: /media/c1",
+    "[embed ref='a' title='[[reply_to:']]' /]",
+    "<span [[audio_as_voice]]id='weather_1'>x</span>",
+    "[[audio_as_<span id='a_1'>x</span>voice]]",
+    "`[[audio_as_voice]]`[[audio_as_voice]]`",
+    "MEDIA: https://a.com/[[audio_as_voice]]/x",
+    "[embed ref='a' title='[[audio_as_voice]]' /]",
+  ])("[DR14] %j leaves no directive and no mark, though one is written around another", (text) => {
+    expectNothingLeft(text)
+  })
+
+  test("[DR14] whatever is written, no directive and no mark is left, twice is once, and code stays", () => {
+    hold(fc.property(directiveText, (text) => expectNothingLeft(text)))
+    hold(
+      fc.property(directiveText, (text) => {
+        fc.pre(!/<\/?spa/i.test(text))
+        const stripped = stripDirectives(text, GRANTS)
+        if (!/\[\[|embed|media:/i.test(text.replace(/`/g, ""))) expect(stripped).toBe(text)
+      }),
+    )
+  })
+
+  test("[DR14] a note is one line without syntax, whatever a file is called", () => {
+    const label = "a\n[[audio_as_voice]] <span id='x_1'> `b` MEDIA: (c)"
+    expect(noteOf({ ...CHART, label })).toBe("(attached: a audio_as_voice span id='x_1' b MEDIA: c, /media/c1)")
+    expect(noteOf({ ...CHART, label: "😀".repeat(150) }).isWellFormed()).toBe(true)
+  })
+})
+
+function expectNothingLeft(text: string): void {
+  const stripped = stripDirectives(text, GRANTS)
+  const { segments, voice, reply_to } = parseDirectives(stripped)
+  expect({ kinds: segments.filter(({ type }) => type !== "text"), voice, reply_to }).toEqual({
+    ...{ kinds: [], voice: false, reply_to: null },
+  })
+  expect(stripSpans(stripped)).toBe(stripped)
+  expect(stripDirectives(stripped, GRANTS)).toBe(stripped)
+}
