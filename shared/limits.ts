@@ -24,6 +24,31 @@ export const MAX_ATTACHMENTS = 10
 /** Most of a message that is quoted to the model where another replies to it, in UTF-16 code units: a paragraph. SPEC AT6. */
 export const MAX_QUOTE_CHARS = 600
 
+/**
+ * Bytes of files that are loaded for one model call, the newest first: each is held some four times on its way (base64, JSON,
+ * the request), in a Worker of 128 MB. SPEC AT5.
+ */
+export const MAX_MODEL_FILE_BYTES = 8 * 1024 * 1024
+
+/** Most of a text file that a model is given, in bytes: half of what the default model takes in all. SPEC AT5. */
+export const MAX_MODEL_TEXT_BYTES = 48 * 1024
+
+/** Share of a call that the files of its own question may fill: the rest is for results and the answer. SPEC AT5. */
+export const FILES_SHARE = 0.5
+
+/** Tokens that a picture counts as: what the larger providers bill for a large one; they make it smaller themselves. SPEC AT5. */
+export const TOKENS_OF_IMAGE = 1_600
+
+/** Bytes of a PDF that count as a token, and the least that one counts as: a page is some 2,000 tokens and 25 KB or more. SPEC AT5. */
+export const PDF_BYTES_PER_TOKEN = 12
+export const MIN_DOCUMENT_TOKENS = 2_000
+
+/** Bytes of sound that count as a token: 32 tokens a second, at 64 kbit/s. SPEC AT5. */
+export const AUDIO_BYTES_PER_TOKEN = 250
+
+/** Bytes of a film that count as a token: 300 tokens a second, at 2 Mbit/s. SPEC AT5. */
+export const VIDEO_BYTES_PER_TOKEN = 800
+
 /** Longest user message, in UTF-8 bytes. Fits one frame unless most of it are control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 

@@ -44,6 +44,8 @@ export interface Env {
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string
   readonly MODEL_API_KEY?: string
+  /** Files that the model reads beside text: a comma-separated list of image, pdf, audio, video; `image` where it is not set. */
+  readonly MODEL_TAKES?: string
   /** JSON: what each model call of a turn says, for tests (`ModelEvent[][]`). */
   readonly MODEL_SCRIPT?: string
   /** Tokens that go into one model call; MODEL_CONTEXT_TOKENS of shared/limits.ts where it is not set. */

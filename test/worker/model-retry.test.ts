@@ -17,7 +17,7 @@ const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly asked: () => number } {
   let asked = 0
   const model: Model = {
-    ...{ name: "test", continues: false },
+    ...{ name: "test", continues: false, takes: new Set<never>() },
     async *stream() {
       yield* calls[Math.min(asked++, calls.length - 1)] ?? []
     },

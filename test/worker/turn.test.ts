@@ -127,7 +127,7 @@ describe("when things go wrong", () => {
         }
         const answerer: Answerer = {
           ...{ name: "test", system: "", tools: [], contextTokens: MODEL_CONTEXT_TOKENS, maxTokens: 1000 },
-          model: { ok: true, value: { name: "test", continues: false, stream: model } },
+          model: { ok: true, value: { name: "test", continues: false, takes: new Set(), stream: model } },
         }
         const turns = createTurns({
           ...{
@@ -143,6 +143,7 @@ describe("when things go wrong", () => {
           now: Date.now,
           times: { ...TIMES, turnMs },
           past: createPast(store.at, MODEL_CONTEXT_TOKENS),
+          load: async () => null,
           nextSeq: () => ++seq,
           goOn: () => {},
           resetSeq: () => {

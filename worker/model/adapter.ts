@@ -6,9 +6,11 @@
  * else; the turn loop knows no provider.
  */
 
+import type { Asset } from "../../shared/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { Json } from "../../shared/frame.ts"
 import type { Role } from "../../shared/message.ts"
+import type { Takes } from "./files.ts"
 
 /** A tool as a model is told about it. `parameters` is a JSON Schema object. */
 export interface ToolSpec {
@@ -27,6 +29,12 @@ export interface Quote {
   readonly text: string
 }
 
+/** A file beside a person's words: given whole, or why it is only told: the model reads no such file, or it had no room. */
+export interface ModelFile {
+  readonly asset: Asset
+  readonly given: "whole" | "untaken" | "left_out"
+}
+
 /** One message of a model's context, oldest first. A tool's result is given verbatim, trailer and all. */
 export type ModelMessage =
   | {
@@ -34,6 +42,7 @@ export type ModelMessage =
       /** The words alone; `userText` tells what stands beside them too. */
       readonly content: string
       readonly quote?: Quote
+      readonly files?: readonly ModelFile[]
     }
   | { readonly role: "assistant"; readonly pieces: readonly AssistantPiece[] }
   | {
@@ -50,6 +59,8 @@ export interface ModelRequest {
   readonly system: string
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
+  /** The bytes of a file that is given whole, so many of them at most; null where they are not to be had. */
+  readonly load?: (id: string, bytes: number) => Promise<Uint8Array | null>
   /** Aborted on cancel and at the turn's end; the adapter stops its upstream. */
   readonly signal: AbortSignal
 }
@@ -73,6 +84,8 @@ export interface Model {
   readonly name: string
   /** Whether it can go on with a partial answer after a restart (DESIGN §8). */
   readonly continues: boolean
+  /** Files that it can be given whole. */
+  readonly takes: Takes
   /** Errors come as a `fault` event; the iterator throws only when the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
 }

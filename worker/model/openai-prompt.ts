@@ -1,23 +1,38 @@
 /**
  * openai-prompt.ts: our messages and tools in the words of the provider package.
  *
- * Pure.
+ * Files that are given whole are loaded here, one after the other, and stand behind the words that name them.
  */
 
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type { Asset } from "../../shared/event.ts"
 import { parseJson } from "../../shared/frame.ts"
-import type { AssistantPiece, ModelMessage, ToolSpec } from "./adapter.ts"
-import { userText } from "./prompt.ts"
+import type { AssistantPiece, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
+import { fileKindOf, loadedBytes } from "./files.ts"
+import { fileText, userText } from "./prompt.ts"
+
+type Load = NonNullable<ModelRequest["load"]>
 
 /** System prompt and context, oldest first. Each result goes back under the id of its call. */
-export function promptOf(system: string, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
-  return [{ role: "system", content: system }, ...messages.map(messageOf)]
+export async function promptOf({
+  system,
+  messages,
+  load = async () => null,
+}: Pick<ModelRequest, "system" | "messages" | "load">): Promise<LanguageModelV4Prompt> {
+  const prompt: LanguageModelV4Prompt = [{ role: "system", content: system }]
+  for (const message of messages) prompt.push(await messageOf(message, load))
+  return prompt
 }
 
-function messageOf(message: ModelMessage): LanguageModelV4Prompt[number] {
+async function messageOf(message: ModelMessage, load: Load): Promise<LanguageModelV4Prompt[number]> {
   switch (message.role) {
-    case "user":
-      return { role: "user", content: [{ type: "text", text: userText(message) }] }
+    case "user": {
+      const content: UserPart[] = [{ type: "text", text: userText(message) }]
+      for (const { asset, given } of message.files ?? []) {
+        if (given === "whole") content.push(await filePart(asset, load))
+      }
+      return { role: "user", content }
+    }
     case "assistant":
       return { role: "assistant", content: message.pieces.map(pieceOf) }
     case "tool": {
@@ -26,6 +41,21 @@ function messageOf(message: ModelMessage): LanguageModelV4Prompt[number] {
       return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output }] }
     }
   }
+}
+
+type UserPart = Extract<LanguageModelV4Prompt[number], { role: "user" }>["content"][number]
+
+async function filePart(asset: Asset, load: Load): Promise<UserPart> {
+  const kind = fileKindOf(asset)
+  const data = await load(asset.id, loadedBytes(asset))
+  const filename = asset.label
+  if (kind === null || data === null) return { type: "text", text: `[${fileText(asset)} could not be read.]` }
+  if (kind !== "text") return { type: "file", mediaType: asset.mime_type, filename, data: { type: "data", data } }
+  const rest = asset.size - data.byteLength
+  const note = rest > 0 ? `\n[${rest} more bytes are left out here]` : ""
+  // A letter that the cut took in two is lost with it.
+  const text = new TextDecoder().decode(data)
+  return { type: "text", text: `[Text of ${fileText(asset)}:]\n${text}${note}\n[End of that file.]` }
 }
 
 type Piece = Extract<LanguageModelV4Prompt[number], { role: "assistant" }>["content"][number]

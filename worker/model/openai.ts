@@ -19,6 +19,7 @@ import {
 import type { TurnFault } from "../../shared/fault.ts"
 import { MODEL_FIRST_BYTE_MS, MODEL_IDLE_MS } from "../../shared/limits.ts"
 import type { Model, ModelEvent, ModelRequest } from "./adapter.ts"
+import type { Takes } from "./files.ts"
 import { promptOf, toolsOf } from "./openai-prompt.ts"
 
 export interface OpenAiConfig {
@@ -26,6 +27,8 @@ export interface OpenAiConfig {
   readonly baseUrl: string
   readonly modelName: string
   readonly apiKey?: string | undefined
+  /** Images where it is not said. */
+  readonly takes?: Takes
   /** Shorter in tests. */
   readonly firstByteMs?: number
   readonly idleMs?: number
@@ -45,7 +48,8 @@ export function openAiModel(config: OpenAiConfig): Model {
   })
   const model = provider.chatModel(config.modelName)
   const times = { firstByteMs: config.firstByteMs ?? MODEL_FIRST_BYTE_MS, idleMs: config.idleMs ?? MODEL_IDLE_MS }
-  return { name: config.modelName, continues: false, stream: (request) => ask(model, request, times) }
+  const { modelName: name, takes = new Set(["image", "text"]) } = config
+  return { name, continues: false, takes, stream: (request) => ask(model, request, times) }
 }
 
 /** One model call. The signal's abort is the only thing that is thrown. */
@@ -55,7 +59,7 @@ async function* ask(model: LanguageModelV4, request: ModelRequest, times: Times)
   let isHeard = false
   try {
     const { stream, response } = await model.doStream({
-      prompt: promptOf(request.system, request.messages),
+      prompt: await promptOf(request),
       tools: toolsOf(request.tools),
       abortSignal: watch.signal,
     })

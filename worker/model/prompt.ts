@@ -5,8 +5,9 @@
  * own result, and only the model can put it in its place.
  */
 
+import type { Asset } from "../../shared/event.ts"
 import type { Role } from "../../shared/message.ts"
-import type { ModelMessage, Quote } from "./adapter.ts"
+import type { ModelFile, ModelMessage, Quote } from "./adapter.ts"
 
 /** Who the agent is, then what holds for all of them. */
 export function systemPrompt(agent: string): string {
@@ -43,9 +44,32 @@ export function userWrites(): string {
   return "[The user writes:]"
 }
 
-/** A person's message as one text: what it replies to, then the words. */
-export function userText({ quote, content }: Extract<ModelMessage, { role: "user" }>): string {
-  return quote === undefined ? content : `${quoteText(quote)}\n\n${content}`
+/** A person's message as one text: what it replies to, then the words, then which files stand with them. */
+export function userText({ quote, content, files = [] }: Extract<ModelMessage, { role: "user" }>): string {
+  const told = [quote === undefined ? "" : quoteText(quote), content, files.map(fileLine).join("\n")]
+  return told.filter((text) => text !== "").join("\n\n")
+}
+
+function fileLine({ asset, given }: ModelFile): string {
+  const about = `The user sent the file ${fileText(asset)}`
+  switch (given) {
+    case "whole":
+      return `[${about}.]`
+    case "untaken":
+      return `[${about}. You cannot read such files.]`
+    case "left_out":
+      return `[${about}. It is left out here, since there is no room for it.]`
+  }
+}
+
+/** Its name, type and size, in one line. */
+export function fileText({ label, mime_type, size }: Pick<Asset, "label" | "mime_type" | "size">): string {
+  return `"${label.replace(/[\s"\[\]]+/g, " ").trim()}" (${mime_type}, ${sizeText(size)})`
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 function quoteText({ from, text }: Quote): string {

@@ -5,6 +5,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { type TimesEnv, timesFor } from "../times.ts"
 import type { Model } from "./adapter.ts"
+import { takesIn } from "./files.ts"
 import { openAiModel } from "./openai.ts"
 import { replayModel } from "./replay.ts"
 import { withRetries } from "./retry.ts"
@@ -16,6 +17,8 @@ export interface ModelEnv extends ScriptedEnv, TimesEnv {
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string
   readonly MODEL_API_KEY?: string
+  /** Files that the model of MODEL_BASE_URL reads beside text: image, pdf, audio, video; `image` where it is not set. */
+  readonly MODEL_TAKES?: string
   /** For tests: see replay.ts. Goes before all others. */
   readonly MODEL_SCRIPT?: string
 }
@@ -52,6 +55,9 @@ function openAiFor(env: ModelEnv): Result<Model, string> {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (url === null || !/^https?:$/.test(url.protocol)) return fail("MODEL_BASE_URL is missing or not a web address")
   if (modelName === "") return fail("MODEL_NAME is missing")
+  const takes = takesIn(env.MODEL_TAKES)
+  if (!takes.ok) return takes
   const { firstByteMs, idleMs } = timesFor(env)
-  return succeed(openAiModel({ baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, firstByteMs, idleMs }))
+  const config = { baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, takes: takes.value }
+  return succeed(openAiModel({ ...config, firstByteMs, idleMs }))
 }

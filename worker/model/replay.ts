@@ -9,6 +9,7 @@ import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/frame.ts"
 import type { Model, ModelEvent, ModelMessage } from "./adapter.ts"
+import { ALL_KINDS } from "./files.ts"
 import { pause } from "./pause.ts"
 
 const MAX_PAUSE_MS = 10_000
@@ -52,6 +53,7 @@ export function replayModel(json: string, delayMs: number): Result<Model, string
   return succeed({
     name: "replay",
     continues: false,
+    takes: ALL_KINDS,
     stream: ({ messages, signal }) => playStep(script.value, messages, delayMs, signal),
   })
 }

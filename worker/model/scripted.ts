@@ -16,11 +16,13 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/frame.ts"
-import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
+import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
 import { answerTo, type Outcome } from "./answer.ts"
 import { type Ask, askOf } from "./ask.ts"
 import { benchIn, benchStretch } from "./bench.ts"
+import { ALL_KINDS } from "./files.ts"
 import { pause } from "./pause.ts"
+import { fileText } from "./prompt.ts"
 import { playStep, scriptIn } from "./replay.ts"
 import { answerFrom, askedAgentIn, findings, isResearcher, nextLookUp, type Words, wordsIn } from "./scripted-agents.ts"
 import { saidTo } from "./showcase.ts"
@@ -42,6 +44,8 @@ export function scriptedModel(env: ScriptedEnv = {}): Model {
   return {
     name: "scripted",
     continues: false,
+    // It says what it was given, and opens nothing.
+    takes: ALL_KINDS,
     stream({ purpose, system, messages, tools, signal }: ModelRequest) {
       if (purpose === "summary") return speak([text(summaryOf(messages.slice(0, -1)))], 0, signal)
       const turn = turnIn(messages)
@@ -67,13 +71,18 @@ interface Turn {
   readonly from: Words["from"]
   readonly question: string
   readonly questions: readonly string[]
+  /** What came with the question. */
+  readonly files: readonly ModelFile[]
   readonly outcomes: readonly Outcome[]
 }
 
 function turnIn(messages: readonly ModelMessage[]): Turn {
   const asked = messages.flatMap((message) => (message.role === "user" ? [wordsIn(message.content)] : []))
   const questions = asked.map(({ text }) => text)
-  const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
+  const last = messages.findLastIndex((message) => message.role === "user")
+  const asking = messages[last]
+  const files = asking?.role === "user" ? (asking.files ?? []) : []
+  const since = messages.slice(last + 1)
   const args = new Map<string, string>()
   const outcomes: Outcome[] = []
   for (const message of since) {
@@ -84,7 +93,7 @@ function turnIn(messages: readonly ModelMessage[]): Turn {
       outcomes.push({ name: message.name, args: args.get(message.call_id) ?? "{}", result: message.result })
     }
   }
-  return { question: questions.at(-1) ?? "", from: asked.at(-1)?.from ?? null, questions, outcomes }
+  return { question: questions.at(-1) ?? "", from: asked.at(-1)?.from ?? null, questions, files, outcomes }
 }
 
 /** What comes next, with whole texts: `speak` cuts them. */
@@ -102,9 +111,21 @@ function scriptFor(turn: Turn, system: string, tools: readonly ToolSpec[]): read
     return nextLookUp(ask, outcomes.length) ?? findings(answerTo(outcomes, isTomorrow))
   }
   if (!isFirst) return [text(answerTo(outcomes, isTomorrow))]
-  if (ask.kind === "weather") return lookUp(ask)
+  const seen = turn.files.length === 0 ? [] : [text(`${filesTold(turn.files)}\n\n`)]
+  if (ask.kind === "weather") return [...seen, ...lookUp(ask)]
+  if (seen.length > 0 && question.trim() === "") return [text(filesTold(turn.files))]
   const said = saidTo(ask.kind)
-  return [thinking(said.thinking), text(said.text)]
+  return [thinking(said.thinking), ...seen, text(said.text)]
+}
+
+/** What came along, as it was told: this model can open none of it, and says so. */
+function filesTold(files: readonly ModelFile[]): string {
+  const named = files.map(({ asset, given }) => {
+    const why = given === "left_out" ? ", left out since there was no room for it" : ""
+    return `- \`${fileText(asset).replace(/`/g, "'")}\`${why}`
+  })
+  const these = files.length === 1 ? "this file" : `these ${files.length} files`
+  return [`You sent me ${these}:`, "", ...named, "", "I work offline and cannot look inside."].join("\n")
 }
 
 /** "Rename this conversation to …". */

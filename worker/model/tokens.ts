@@ -6,7 +6,8 @@
  * Pure.
  */
 
-import type { ModelMessage, ToolSpec } from "./adapter.ts"
+import type { ModelFile, ModelMessage, ToolSpec } from "./adapter.ts"
+import { tokensOfFile } from "./files.ts"
 import { userText } from "./prompt.ts"
 
 /** Twelfths of a token that the code unit at an index costs: a pair of surrogates is four bytes. */
@@ -38,7 +39,7 @@ export function tokensOfMessages(messages: readonly ModelMessage[]): number {
   for (const message of messages) {
     switch (message.role) {
       case "user":
-        tokens += tokensOf(userText(message))
+        tokens += tokensOf(userText(message)) + tokensOfFiles(message.files)
         break
       case "tool":
         tokens += tokensOf(message.result)
@@ -48,6 +49,10 @@ export function tokensOfMessages(messages: readonly ModelMessage[]): number {
     }
   }
   return tokens
+}
+
+function tokensOfFiles(files: readonly ModelFile[] = []): number {
+  return files.reduce((sum, { asset, given }) => sum + (given === "whole" ? tokensOfFile(asset) : 0), 0)
 }
 
 /** What every call costs before its messages: the system prompt and the tools. */

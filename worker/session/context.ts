@@ -9,10 +9,12 @@
 
 import { cleanToModel } from "../../shared/clean.ts"
 import { resultData, splitResult } from "../../shared/cue.ts"
+import { FILES_SHARE, MAX_MODEL_FILE_BYTES } from "../../shared/limits.ts"
 import { callsOf, isDeferred, type Message, type Summary, type ToolCall } from "../../shared/message.ts"
 import { noteOf, stripDirectives } from "../../shared/strip.ts"
 import { agentAnswers, agentAsks, isAgentHead, userWrites } from "../model/prompt.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"
+import { giveFiles, type Takes } from "../model/files.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
 import type { QuoteOf } from "./quote.ts"
 import type { StoredMessage } from "./rows.ts"
@@ -99,7 +101,11 @@ export interface ContextRequest {
   readonly tools: readonly ToolSpec[]
   /** All that goes into one call. */
   readonly tokens: number
+  /** Files that the model can be given; others are told. */
+  readonly takes?: Takes
 }
+
+const NO_FILES: Takes = new Set()
 
 /** Words before a summary in the system prompt. */
 const SUMMARY_HEAD = "Earlier in this conversation, in short (the messages themselves are left out here):"
@@ -118,26 +124,35 @@ export interface Context {
  * Source  SPEC TU6, TU9.
  */
 export function contextFor(request: ContextRequest): Context | null {
-  const { current, parent, past, system, tools } = request
+  const { current, parent, past, system, tools, takes = NO_FILES } = request
   const turns = past(parent)
   // This turn's own question always goes along.
-  const question = turns.next().value?.messages ?? []
+  const bare = turns.next().value?.messages ?? []
   let { summary } = current
-  let room = request.tokens - tokensOfFrame(system, tools) - tokensOfMessages(question) - tokensOfSummary(summary)
-  const now = fitTurn(messagesOf(current, true), room)
+  let room = request.tokens - tokensOfFrame(system, tools) - tokensOfMessages(bare) - tokensOfSummary(summary)
+  const said = messagesOf(current, true)
+  const own = giveFiles(bare, { takes, tokens: Math.floor(room * FILES_SHARE), bytes: MAX_MODEL_FILE_BYTES })
+  const rest = room + tokensOfMessages(bare) - tokensOfMessages(own.messages)
+  // What its files leave may be too little for what it has grown to: then they are only told.
+  const beside = fitTurn(said, rest)
+  const now = beside ?? fitTurn(said, room)
   if (now === null) return null
-  room -= tokensOfMessages(now)
+  const question = beside === null ? bare : own.messages
+  room = (beside === null ? room : rest) - tokensOfMessages(now)
   const older: (readonly ModelMessage[])[] = []
   for (const turn of turns) {
     if (summary !== null && turn.newest <= summary.upto) break
     const fresh = summary === null ? turn.summary : null
-    room -= turn.tokens + tokensOfSummary(fresh)
-    if (room < 0) break
+    const cost = turn.tokens + tokensOfSummary(fresh)
+    if (cost > room) break
+    room -= cost
     older.push(turn.messages)
     summary ??= fresh
   }
   const told = summary === null ? system : `${system}\n\n${SUMMARY_HEAD}\n${summary.text}`
-  return { system: told, messages: [...older.reverse().flat(), ...question, ...now] }
+  // What is left is for the files of those.
+  const before = giveFiles(older.reverse().flat(), { takes, tokens: room, bytes: own.room.bytes })
+  return { system: told, messages: [...before.messages, ...question, ...now] }
 }
 
 function tokensOfSummary(summary: Summary | null): number {
@@ -147,7 +162,9 @@ function tokensOfSummary(summary: Summary | null): number {
 /** What somebody said to the model, and what that replies to. */
 function asked(message: Message, quoteOf: QuoteOf): ModelMessage {
   const quote = message.reply_to === null ? null : quoteOf(message.reply_to)
-  return { role: "user", content: wordsFor(message), ...(quote === null ? {} : { quote }) }
+  const files = message.attachments.map((asset) => ({ asset, given: "left_out" as const }))
+  const beside = { ...(quote === null ? {} : { quote }), ...(files.length === 0 ? {} : { files }) }
+  return { role: "user", content: wordsFor(message), ...beside }
 }
 
 function messagesOf(message: Message, isCurrent: boolean): ModelMessage[] {

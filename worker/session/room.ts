@@ -18,6 +18,7 @@ import { createPast } from "./context.ts"
 import { createImporter, type Importer } from "./import.ts"
 import { createGate, type Gate } from "./erase.ts"
 import { plantStore } from "./plants.ts"
+import { loaderFor } from "./load.ts"
 import { quotesFrom } from "./quote.ts"
 import type { Reviser } from "./revise.ts"
 import type { Family, SessionRow } from "./rows.ts"
@@ -101,6 +102,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     // Not in this very step: whoever moves turns now may have looked already.
     goOn: () => void setTimeout(goOn),
     past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS, quotesFrom(store)),
+    load: loaderFor(env.MEDIA, session, log),
     ...{ times: timesFor(env), now: Date.now, nextId: nanoid },
     nextSeq: () => {
       seq += 1

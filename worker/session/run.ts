@@ -34,6 +34,8 @@ export interface TurnHost {
   readonly past: Past
   /** What the directives of an answer may name. */
   readonly resolver: Resolver
+  /** Bytes of a file of the session, so many at most; null where the bucket has none. */
+  readonly load: (id: string, bytes: number) => Promise<Uint8Array | null>
   readonly now: () => number
   readonly nextId: () => string
   readonly nextSeq: () => number

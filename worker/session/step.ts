@@ -36,12 +36,13 @@ async function askModel(host: TurnHost, run: Run, model: Model): Promise<TurnFau
   const context = contextFor({
     ...{ current: run.recorder.message(), parent: run.parent, past: host.past },
     ...{ system: run.answerer.system, tools: run.answerer.tools, tokens: run.answerer.contextTokens },
+    takes: model.takes,
   })
   if (context === null) return "context_exceeded"
   const { system, messages } = context
   run.recorder.feed({ type: "step_start" })
   for await (const event of untilAborted(
-    model.stream({ system, messages, tools: run.answerer.tools, signal }),
+    model.stream({ system, messages, tools: run.answerer.tools, load: host.load, signal }),
     signal,
   )) {
     switch (event.type) {

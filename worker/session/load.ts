@@ -1,0 +1,27 @@
+/**
+ * load.ts: the bytes of a session's files, for the model that is given them.
+ *
+ * bucket → LOAD → adapter
+ */
+
+import type { ModelRequest } from "../model/adapter.ts"
+import type { SessionRow } from "./rows.ts"
+
+type Log = (event: string, detail: Record<string, unknown>) => void
+
+/** What cannot be read is as good as gone: the model is told so, and the turn goes on. */
+export function loaderFor(
+  bucket: R2Bucket,
+  { tenant, id: session }: Pick<SessionRow, "tenant" | "id">,
+  log: Log,
+): NonNullable<ModelRequest["load"]> {
+  return async (id, length) => {
+    try {
+      const found = await bucket.get(`${tenant}/${session}/${id}`, { range: { offset: 0, length } })
+      return found === null ? null : await found.bytes()
+    } catch (error) {
+      log("media_unread", { id, message: error instanceof Error ? error.message : "unknown" })
+      return null
+    }
+  }
+}
