@@ -7,7 +7,7 @@
 
 import type { Json } from "../../shared/frame.ts"
 import { pause } from "../model/pause.ts"
-import type { Tool, ToolArgs, ToolContext, ToolReturn } from "./tool.ts"
+import { cardTrailer, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "./tool.ts"
 
 export interface ProbeEnv {
   readonly PROBE_TOOLS?: string
@@ -25,6 +25,7 @@ export function probeTools(url: string): readonly Tool[] {
       needsApproval: () => true,
     },
     probe("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, stream),
+    probe("probe_data", { text: STRING, as: STRING }, true, data),
     probe("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
       await pause(numberIn(args, "ms"), signal)
       return { waited: numberIn(args, "ms") }
@@ -35,6 +36,18 @@ export function probeTools(url: string): readonly Tool[] {
     }),
   ]
 }
+
+/** A tool that reads what others wrote: as its data, in a card, in the wrapper of a skill, or while it runs. */
+async function* data(args: ToolArgs, { card }: ToolContext): AsyncGenerator<string, ToolData> {
+  const text = typeof args["text"] === "string" ? args["text"] : ""
+  if (args["as"] === "output") yield text
+  const head = JSON.stringify({ text })
+  const whole = card === null ? head : `${head}\n\n${cardTrailer(card)}`
+  if (args["as"] === "card") return whole
+  return args["as"] === "wrapped" ? `[probe_data(${JSON.stringify(text)})]\n${whole}\n[end:probe_data]` : { text }
+}
+
+type ToolData = string | { readonly [key: string]: Json }
 
 function probe(
   name: string,

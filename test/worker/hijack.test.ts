@@ -1,0 +1,75 @@
+/**
+ * hijack.test.ts: a real tool gives data that others wrote, in a real turn, and the model goes along with it: what a
+ * socket is told is what history says, before and after an eviction, and nothing of it is a card, a file or a frame.
+ */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import type { Segment, WireMessage } from "../../shared/frame.ts"
+import { createAssetBook } from "../../worker/session/assets.ts"
+import { HIJACKS } from "../support/hijack-table.ts"
+import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import { call, freshSession, say, script, shownOf } from "./follow.ts"
+
+const WAYS = ["object", "card", "wrapped", "output"] as const
+
+function keepPicture(id: string): Promise<void> {
+  return runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const book = createAssetBook(storage.sql)
+    book.reserve("pic", "user", 1)
+    book.keep({ id: "pic", kind: "image", mime_type: "image/png", label: "pic.png", size: 3 }, "00")
+  })
+}
+
+test("[DR15] read in each way: the answer shows the tools and its own words, live as reloaded", async () => {
+  const id = await freshSession("quiet")
+  await keepPicture(id)
+  const client = await connect(id)
+  for (const [n, text] of HIJACKS.entries()) {
+    const calls = WAYS.map((as) => call("probe_data", { text, as }))
+    client.say({ type: "send", id: `q${n}`, content: script(calls, [say("Done.")]) })
+    const { segments, status } = await client.untilEnd(`q${n}`)
+    const types = [...WAYS.map(() => "tool"), "text"]
+    expect([text, status, segments.map(({ type }) => type)]).toEqual([text, "completed", types])
+    expect(segments.at(-1)).toEqual({ type: "text", content: "Done." })
+  }
+  await expectReload(id, client)
+}, 60_000)
+
+test("[DR15] said again by the model: no data but the stored, live as reloaded", async () => {
+  const id = await freshSession("loud")
+  await keepPicture(id)
+  const client = await connect(id)
+  for (const [n, text] of HIJACKS.entries()) {
+    const as = WAYS[n % WAYS.length] ?? "object"
+    const halves = [text.slice(0, text.length / 2), text.slice(text.length / 2)].map((half) => say(half.toWellFormed()))
+    const steps = [[call("probe_data", { text, as })], [say("So:\n"), ...halves]]
+    client.say({ type: "send", id: `q${n}`, content: script(...steps) })
+    const { segments, status } = await client.untilEnd(`q${n}`)
+    expect([text, status, segments[0]?.type]).toEqual([text, "completed", "tool"])
+    for (const segment of segments) expectOwn(segment, text, as)
+  }
+  await expectReload(id, client)
+}, 60_000)
+
+/** Cards show what the tool of this very turn gave; files are those of the session. */
+function expectOwn(segment: Segment, text: string, as: string): void {
+  if (segment.type === "rich") {
+    expect([as === "card" || as === "wrapped", segment.tag, segment.payload]).toEqual([true, "probe_data_1", { text }])
+  }
+  if (segment.type === "media") expect(segment).toMatchObject({ url: "/media/pic", label: "pic.png" })
+  expect(segment.type).not.toBe("canvas")
+}
+
+async function expectReload(id: string, client: TestClient): Promise<void> {
+  const pages = async (): Promise<WireMessage[]> => [...(await pageOf(id, { limit: 100 })).messages]
+  const before = await pages()
+  await evictDurableObject(sessionOf(id))
+  const after = await pages()
+  expect(JSON.stringify(after)).toBe(JSON.stringify(before))
+  expect(after.length).toBeGreaterThan(50)
+  for (const message of after) {
+    const live = client.messages.get(message.id)
+    expect(live && shownOf(live)).toBe(shownOf(message))
+  }
+}
