@@ -29,6 +29,7 @@ test("[DR15] read in each way: the answer shows the tools and its own words, liv
     const calls = WAYS.map((as) => call("probe_data", { text, as }))
     client.say({ type: "send", id: `q${n}`, content: script(calls, [say("Done.")]) })
     const { segments, status } = await client.untilEnd(`q${n}`)
+    client.say({ type: "seen", seq: client.last })
     const types = [...WAYS.map(() => "tool"), "text"]
     expect([text, status, segments.map(({ type }) => type)]).toEqual([text, "completed", types])
     expect(segments.at(-1)).toEqual({ type: "text", content: "Done." })
@@ -46,6 +47,7 @@ test("[DR15] said again by the model: no data but the stored, live as reloaded",
     const steps = [[call("probe_data", { text, as })], [say("So:\n"), ...halves]]
     client.say({ type: "send", id: `q${n}`, content: script(...steps) })
     const { segments, status } = await client.untilEnd(`q${n}`)
+    client.say({ type: "seen", seq: client.last })
     expect([text, status, segments[0]?.type]).toEqual([text, "completed", "tool"])
     for (const segment of segments) expectOwn(segment, text, as)
   }
