@@ -22,9 +22,10 @@ import {
   MAX_SUMMARY_CHARS,
   MAX_TOOL_NAME_CHARS,
 } from "./limits.ts"
-import { callsOf, fold, isDeferred, isSettled, type Message, openMessage, tooLarge } from "./message.ts"
+import { callsOf, fold, type Grants, isDeferred, isSettled, type Message, openMessage, tooLarge } from "./message.ts"
 import type { StreamRecord } from "./record.ts"
 import { utf8Bytes } from "./truncate.ts"
+import { sentAlong, withGrants } from "./vouched.ts"
 
 /** A message, whole; and where its file says that it stood, if it does. */
 export interface Assembled {
@@ -63,6 +64,12 @@ export interface Assembler {
   end(): readonly (Assembled | Late)[]
 }
 
+type Told =
+  | TurnEvent
+  | { readonly type: "unstreamed"; readonly text: string }
+  /** Of the text part that ended last. */
+  | { readonly type: "granted"; readonly grants: Grants }
+
 interface Open {
   readonly id: string
   /** A record told its id; until then what comes with an id goes on with it. */
@@ -70,7 +77,9 @@ interface Open {
   readonly exchange: string
   readonly timestamp: string
   /** Events, and texts that count only if nothing streams. */
-  readonly events: (TurnEvent | { readonly type: "unstreamed"; readonly text: string })[]
+  readonly events: Told[]
+  /** What it says of files, and of what its directives may name, counts. */
+  readonly isVouched: boolean
   step: number
   /** It names the channels of its calls, as we do. */
   isOurs: boolean
@@ -83,10 +92,15 @@ interface Open {
 
 /**
  * Shapes  records → messages, in the order in which they were closed; ids that are no ids of ours are made so.
+ * Files, and what directives may name, are taken only from a file that is vouched for: of another they are dropped.
  * Cost    linear; the memory of one turn. `closed` is asked once for each message, and for what comes late.
  * Source  SPEC RE3–RE6; seed 001 §6.
  */
-export function createAssembler(closed: ClosedIds = new Set<string>(), waiting: readonly Waiting[] = []): Assembler {
+export function createAssembler(
+  closed: ClosedIds = new Set<string>(),
+  waiting: readonly Waiting[] = [],
+  isVouched = true,
+): Assembler {
   /** Answers of the turn at hand, by the ids that their records name. */
   const open = new Map<string, Open>()
   /** Calls of closed answers whose true result is still to come. */
@@ -124,9 +138,11 @@ export function createAssembler(closed: ClosedIds = new Set<string>(), waiting: 
     const message = openMessage({
       ...{ id, role: record.type === "user_message" ? "user" : "agent", exchange_id: exchange, status: "completed" },
       ...{ words: record.text, timestamp: timeOf(record), version: record.version ?? 1 },
+      ...(record.type === "user_message" ? sentAlong(record, isVouched) : {}),
       ...(record.type === "user_message" ? { reply_to: idOf(record.replyTo) } : receivedFrom(record, id)),
     })
-    question = { kind: "message", message, lost: 0, ...placeOf(record) }
+    const files = record.type === "user_message" ? (record.attachments ?? []) : []
+    question = { kind: "message", message, lost: files.length - message.attachments.length, ...placeOf(record) }
     return [...whole, ...answered(record)]
   }
   const answerOf = (record: StreamRecord): Open => {
@@ -143,7 +159,7 @@ export function createAssembler(closed: ClosedIds = new Set<string>(), waiting: 
       return renamed
     }
     const turn = idOf(record.turnId) ?? (exchange === "" ? id : exchange)
-    const made = { ...openAnswer(isTaken(id) ? freshId() : id, turn, record), isNamed: named !== null }
+    const made = { ...openAnswer(isTaken(id) ? freshId() : id, turn, record, isVouched), isNamed: named !== null }
     open.set(id, made)
     return made
   }
@@ -151,14 +167,14 @@ export function createAssembler(closed: ClosedIds = new Set<string>(), waiting: 
     take(record, n) {
       at = n
       if (isAsking(record)) return ask(record)
-      if (record.type === "signature") return []
+      if (record.type === "signature" || record.type === "asset") return []
       const id = idOf(record.responseId)
       // What names its question, or their turn, is an answer to it.
       if (id === null || id === exchange || open.has(id) || !closed.has(id)) {
         hear(answerOf(record), record)
         return []
       }
-      const late = openAnswer(id, exchange, record)
+      const late = openAnswer(id, exchange, record, isVouched)
       hear(late, record)
       const events = late.events.filter((event) => event.type === "tool_result")
       return [{ kind: "late", id, events, lost: isSaying(record) && events.length === 0 ? 1 : 0 }]
@@ -199,15 +215,15 @@ function isSaying({ type }: StreamRecord): boolean {
   return type === "text_delta" || type === "thinking_delta" || type === "tool_call"
 }
 
-function openAnswer(id: string, exchange: string, record: StreamRecord): Open {
+function openAnswer(id: string, exchange: string, record: StreamRecord, isVouched: boolean): Open {
   return {
-    ...{ id, exchange, timestamp: timeOf(record), events: [], step: 0, isNamed: true, isOurs: false },
+    ...{ isVouched, id, exchange, timestamp: timeOf(record), events: [], step: 0, isNamed: true, isOurs: false },
     ...{ isStreamed: false, hasDelta: false, last: null, isCancelled: false },
   }
 }
 
 /** Takes one record into the answer that it belongs to. */
-function hear(answer: Open, record: Exclude<StreamRecord, Asking | { type: "signature" }>): void {
+function hear(answer: Open, record: Exclude<StreamRecord, Asking | { type: "signature" | "asset" }>): void {
   const say = (event: Open["events"][number]): void => void answer.events.push(event)
   for (; answer.step < (record.step ?? 0); answer.step++) say({ type: "step_start" })
   switch (record.type) {
@@ -225,6 +241,7 @@ function hear(answer: Open, record: Exclude<StreamRecord, Asking | { type: "sign
         say({ type: "text_delta", delta: record.text })
       }
       answer.hasDelta = false
+      if (record.grants !== undefined && answer.isVouched) say({ type: "granted", grants: record.grants })
       // A part that was cut is left open: the end of its message cuts it.
       return record.cut === true ? undefined : say({ type: "text_done" })
     case "thinking_done": {
@@ -245,14 +262,14 @@ function hear(answer: Open, record: Exclude<StreamRecord, Asking | { type: "sign
     case "tool_result":
       answer.hasDelta = false
       if (record.type === "tool_call_start" && record.channel !== undefined) answer.isOurs = true
-      return hearCall(say, record, !answer.isOurs)
+      return hearCall(say, record, answer)
   }
 }
 
 type CallRecord = Extract<StreamRecord, { type: `tool_${string}` }>
 
 /** A record of another system names no channel; its results may ask for a card in their trailers, as seed 000's do. */
-function hearCall(say: (event: TurnEvent) => void, record: CallRecord, isForeign: boolean): void {
+function hearCall(say: (event: TurnEvent) => void, record: CallRecord, { isOurs, isVouched }: Open): void {
   const call_id = callIdOf(record.callId)
   switch (record.type) {
     case "tool_call":
@@ -269,10 +286,12 @@ function hearCall(say: (event: TurnEvent) => void, record: CallRecord, isForeign
       return say({ type: "tool_output_delta", call_id, delta: record.delta })
     case "tool_result": {
       const { ok, result, error, outputSize, toolName = "" } = record
-      const card = record.card ?? (isForeign && typeof result === "string" ? cardInTrailer(toolName, result) : null)
+      const card = record.card ?? (!isOurs && typeof result === "string" ? cardInTrailer(toolName, result) : null)
       const isWaiting = record.waiting === true || isQueued(result)
       const event = resultOf(call_id, isWaiting ? "waiting" : ok, result, error, card)
-      return say(outputSize === undefined ? event : { ...event, output_size: outputSize })
+      const media = isVouched ? (record.media ?? []) : []
+      const size = outputSize === undefined ? {} : { output_size: outputSize }
+      return say({ ...event, ...size, ...(media.length === 0 ? {} : { media }) })
     }
   }
 }
@@ -311,6 +330,10 @@ function assemble(answer: Open): Assembled {
   const fits = createBound()
   for (const event of answer.events) {
     if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
+    if (event.type === "granted") {
+      message = withGrants(message, event.grants)
+      continue
+    }
     const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
     if (!fits(message, raw)) {
       lost += 1

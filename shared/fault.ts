@@ -27,6 +27,7 @@ export type Fault =
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
   | { readonly reason: "attachment_unknown" }
+  | { readonly reason: "file_gone" }
   | { readonly reason: "attachments_too_many"; readonly max: number }
   | { readonly reason: "queue_full"; readonly max: number }
   | { readonly reason: "context_exceeded"; readonly max: number }
@@ -116,6 +117,8 @@ export function faultToWire(fault: Fault): WireFault {
       return say(413, `A message may have ${fault.max} bytes at most.`)
     case "attachment_unknown":
       return say(404, "There is no such file in this conversation.")
+    case "file_gone":
+      return say(410, "This file is not kept any more.")
     case "attachments_too_many":
       return say(413, `A message may have ${fault.max} files at most.`)
     case "queue_full":

@@ -50,6 +50,7 @@ export function hearRecord(message: Message, record: StreamRecord): Heard {
     case "agent_callback":
     case "tool_approval":
     case "signature":
+    case "asset":
       return { do: "refuse", fault: refusal(record.type) }
     case "text_delta":
     case "thinking_delta":

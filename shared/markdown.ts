@@ -55,10 +55,19 @@ function blocksOf({ role }: Message, segment: Segment): string[] {
     case "rich":
       return [proseOf(segment.synthesis), `Card ${code(segment.tag)}`, fenced("json", jsonOf(segment.payload))]
     case "canvas":
-      return [`Canvas ${code(segment.preview.title ?? segment.preview.viewId ?? "")}: ${code(segment.preview.url)}`]
+      return [`Canvas: ${linkTo(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]
     case "media":
-      return [`Media (${segment.kind}) ${code(segment.label)}: ${code(segment.url)}`]
+      return [`${KINDS[segment.kind]}: ${linkTo(segment.url, segment.label)}`]
   }
+}
+
+const KINDS = { image: "Image", audio: "Audio", video: "Video", file: "File" } as const
+
+/** A link whose words and address end where they end, whatever they hold. */
+function linkTo(url: string, label: string): string {
+  const words = lineOf(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
+  const address = url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))
+  return `[${words === "" ? "untitled" : words}](<${address}>)`
 }
 
 function toolBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {

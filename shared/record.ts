@@ -9,10 +9,10 @@
 
 import * as v from "valibot"
 import { resultData } from "./cue.ts"
-import { approvalSchema, channelSchema, metricsSchema, sizeSchema } from "./event.ts"
+import { approvalSchema, type Asset, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "./limits.ts"
-import { contentOf, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
+import { contentOf, type Grants, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
 const common = {
@@ -49,6 +49,12 @@ const agent = {
   agentExchangeId: v.optional(v.string()),
 }
 
+const grantsSchema = v.object({
+  origins: v.array(v.string()),
+  replies: v.array(idSchema),
+  assets: v.array(assetSchema),
+})
+
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
 
 const recordSchema = v.variant("type", [
@@ -56,7 +62,10 @@ const recordSchema = v.variant("type", [
     ...{ type: v.literal("user_message"), ...common, ...place },
     text: v.string(),
     replyTo: v.optional(v.string()),
+    attachments: v.optional(v.array(assetSchema)),
   }),
+  /** A file of the session (`sessionId`), before the first message that needs it. Its bytes stand elsewhere. */
+  v.object({ type: v.literal("asset"), ...common, asset: assetSchema }),
   /** How an answer stands. Its `text` counts only where nothing of it streamed. */
   v.object({
     ...{ type: v.literal("assistant_message"), ...common, ...place },
@@ -76,6 +85,8 @@ const recordSchema = v.variant("type", [
     ...{ type: v.literal("text_done"), ...common },
     text: v.optional(v.string()),
     cut: v.optional(v.boolean()),
+    /** What its directives may name. */
+    grants: v.optional(grantsSchema),
   }),
   v.object({ type: v.literal("thinking_start"), ...common }),
   v.object({ type: v.literal("thinking_delta"), ...common, delta: v.string() }),
@@ -108,6 +119,8 @@ const recordSchema = v.variant("type", [
     outputSize: v.optional(sizeSchema),
     /** This is what is said for now; the true one was still to come. */
     waiting: v.optional(v.boolean()),
+    /** What it made for the reply. */
+    media: v.optional(v.array(assetSchema)),
   }),
   v.object({ type: v.literal("output_cancelled"), ...common }),
   /** What another agent asked of this one. */
@@ -164,7 +177,8 @@ export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionI
   const where = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
   const reply = reply_to === null ? {} : { replyTo: reply_to }
   if (role === "agent") return [agentRecord(message, { ...base, ...where })]
-  if (role !== "assistant") return [{ type: "user_message", ...base, ...where, text: message.words, ...reply }]
+  if (role !== "assistant")
+    return [{ type: "user_message", ...base, ...where, text: message.words, ...reply, ...filesOf(message) }]
   const { status, reason, metrics, summary } = message
   const told = {
     ...(summary === null ? {} : { summary }),
@@ -181,6 +195,16 @@ export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionI
       ...{ ...told, ...reply },
     },
   ]
+}
+
+function filesOf({ attachments }: Message): { readonly attachments?: Asset[] } {
+  return attachments.length === 0 ? {} : { attachments: [...attachments] }
+}
+
+/** What is told of a file, with the message that needs it first. */
+export function assetRecord(asset: Asset, message: Message, sessionId: string): StreamRecord {
+  const { timestamp, exchange_id: turnId, id: responseId } = message
+  return { type: "asset", timestamp, sessionId, turnId, responseId, asset }
 }
 
 function agentRecord({ words: text, agent, origin }: Message, base: Omit<Base, "step">): StreamRecord {
@@ -205,15 +229,22 @@ function partRecords(part: Part, base: Base): StreamRecord[] {
       ]
     }
     case "text": {
-      const cut = part.cut === true ? { cut: true } : {}
+      // One that is open and was granted something is told as cut, which it will be where it is read.
+      const told = part.open ? part.grants !== undefined : true
+      const cut = part.cut === true || part.open ? { cut: true } : {}
+      const grants = part.grants === undefined ? {} : { grants: copyOf(part.grants) }
       return [
         { type: "text_delta", ...base, delta: part.text },
-        ...(part.open ? [] : [{ type: "text_done" as const, ...base, text: part.text, ...cut }]),
+        ...(told ? [{ type: "text_done" as const, ...base, text: part.text, ...cut, ...grants }] : []),
       ]
     }
     case "tool_call":
       return callRecords(part.call, base)
   }
+}
+
+function copyOf({ origins, replies, assets }: Grants): v.InferOutput<typeof grantsSchema> {
+  return { origins: [...origins], replies: [...replies], assets: [...assets] }
 }
 
 function callRecords(call: ToolCall, base: Base): StreamRecord[] {
@@ -231,7 +262,7 @@ function callRecords(call: ToolCall, base: Base): StreamRecord[] {
 }
 
 function resultRecord(
-  { call_id: callId, name: toolName, status, result, error, card, outputSize }: ToolCall,
+  { call_id: callId, name: toolName, status, result, error, card, outputSize, media }: ToolCall,
   base: Base,
 ) {
   return {
@@ -242,5 +273,6 @@ function resultRecord(
     ...(card === null ? {} : { card }),
     ...(outputSize === null ? {} : { outputSize }),
     ...(status === "waiting" ? { waiting: true } : {}),
+    ...(media.length === 0 ? {} : { media: [...media] }),
   } satisfies StreamRecord
 }

@@ -7,6 +7,7 @@
  * Pure.
  */
 
+import { checkPublicUrl } from "../public-url.ts"
 import type { StreamRecord } from "../record.ts"
 
 type Fields = Record<string, unknown>
@@ -84,7 +85,7 @@ function blockRecords(block: Fields, base: Base, results: ReadonlyMap<string, Fi
     case "toolResult":
       return [resultRecord(idIn(block), block, base)]
     default:
-      return []
+      return saidRecords(mediaWords(block) ?? "", base)
   }
 }
 
@@ -164,8 +165,27 @@ function plainOf(message: Fields): string {
   const { content } = message
   if (typeof content === "string") return content
   return listOf(content)
-    .flatMap((block) => textOf(block["text"]) ?? [])
+    .flatMap((block) => textOf(block["text"]) ?? mediaWords(block) ?? [])
     .join("\n\n")
+}
+
+/** Blocks that hold a file, in the words of several systems: their kind. */
+const MEDIA_BLOCKS: Readonly<Record<string, string>> = {
+  ...{ image: "image", image_url: "image", input_image: "image", output_image: "image" },
+  ...{ audio: "audio", input_audio: "audio", video: "video", video_url: "video" },
+  ...{ file: "file", input_file: "file", document: "file" },
+}
+
+/** A file of another system is words: where it was, never its bytes, and nothing is fetched. Null: it is no file. */
+function mediaWords(block: Fields): string | null {
+  const kind = MEDIA_BLOCKS[textOf(block["type"]) ?? ""]
+  if (kind === undefined) return null
+  const places = [block["image_url"], block["video_url"], block["file_url"], block["source"], block["file"], block]
+  const named = places.flatMap((place) => (isFields(place) ? [place] : []))
+  const name = named.flatMap((place) => textOf(place["filename"]) ?? textOf(place["title"]) ?? []).at(0)
+  const urls = [...places, ...named.map((place) => place["url"])].flatMap((url) => textOf(url) ?? [])
+  const url = urls.map((text) => checkPublicUrl(text)).find((checked) => checked.ok)
+  return `[${[kind, name, url?.ok === true ? url.value.href : undefined].filter((word) => word !== undefined).join(" ")}]`
 }
 
 function listOf(value: unknown): readonly Fields[] {

@@ -16,6 +16,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   message_empty: { reason: "message_empty" },
   message_too_large: { reason: "message_too_large", max: 65536 },
   attachment_unknown: { reason: "attachment_unknown" },
+  file_gone: { reason: "file_gone" },
   attachments_too_many: { reason: "attachments_too_many", max: 10 },
   queue_full: { reason: "queue_full", max: 8 },
   context_exceeded: { reason: "context_exceeded", max: 32000 },

@@ -30,8 +30,10 @@ function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
       return [{ type, timestamp, callId, toolName, arguments: args }]
     }
     case "tool_result": {
-      const { card: _, step: __, turnId: ___, responseId: ____, ...rest } = record
+      const { card: _, step: __, turnId: ___, responseId: ____, media, ...bare } = record
       const call = callOf(answer, record.callId)
+      // Without channels a subagent's files cannot be told from those for the reader.
+      const rest = media === undefined || call?.channel !== "user" ? bare : { ...bare, media }
       // Where no card was cued there, nobody had asked for one.
       return [call?.card == null || call.channel !== "user" ? rest : { ...rest, result: call.result }]
     }

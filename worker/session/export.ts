@@ -5,7 +5,10 @@
  */
 
 import { markdownOf } from "../../shared/markdown.ts"
-import { recordsOf, type StreamRecord } from "../../shared/record.ts"
+import type { Message } from "../../shared/message.ts"
+import { assetRecord, recordsOf, type StreamRecord } from "../../shared/record.ts"
+import { assetsOf, canvasesOf } from "../../shared/referenced.ts"
+import type { AssetBook } from "./assets.ts"
 import { createSeal, vouchedIn } from "./seal.ts"
 import type { Store } from "./store.ts"
 
@@ -17,14 +20,20 @@ export interface Export {
   readonly done: Promise<void>
 }
 
+export interface Exported {
+  readonly store: Store
+  readonly session: { readonly id: string }
+  readonly assets: Pick<AssetBook, "find">
+}
+
 /**
- * Shapes  (Store, session's id, tenant's key, position or null) → bytes of JSONL. A part, begun `after` a position, has
+ * Shapes  (Store, session's id, its files, tenant's key, position or null) → bytes of JSONL. A part, begun `after` a position, has
  *         no seal.
  * Cost    the rows of one message at a time, read as the reader takes them: the memory of one message.
  * Source  SPEC RE1–RE3.
  */
-export function exportLines(store: Store, sessionId: string, key: CryptoKey, after: number | null): Export {
-  return streamed(linesOf(store, sessionId, key, after))
+export function exportLines(from: Exported, key: CryptoKey, after: number | null): Export {
+  return streamed(linesOf(from, key, after))
 }
 
 /**
@@ -49,13 +58,16 @@ function streamed(texts: AsyncIterable<string>): Export {
   return { lines: readable, done: write().catch(() => {}) }
 }
 
-async function* linesOf(store: Store, sessionId: string, key: CryptoKey, after: number | null): AsyncGenerator<string> {
+async function* linesOf(from: Exported, key: CryptoKey, after: number | null): AsyncGenerator<string> {
+  const { store } = from
+  const sessionId = from.session.id
+  const filesOf = createFiles(from)
   const seal = after === null ? createSeal() : null
   let records = 0
   let timestamp = new Date(0).toISOString()
   for (let stored = store.after(after ?? 0); stored !== null; stored = store.after(stored.pos)) {
     const { pos, parent, tip = null, message } = stored
-    const told = recordsOf({ pos, parent, tip, message }, sessionId)
+    const told = [...filesOf(message), ...recordsOf({ pos, parent, tip, message }, sessionId)]
     seal?.add(told.map(vouchedIn))
     records += told.length
     timestamp = message.timestamp
@@ -74,6 +86,19 @@ async function* linesOf(store: Store, sessionId: string, key: CryptoKey, after: 
   } as const
   seal.add([vouchedIn(head)])
   yield lineOf({ ...head, value: await seal.value(key) })
+}
+
+/** The files that a message is the first to need. A canvas that is not kept any more is told by nobody. */
+function createFiles({ session, assets }: Exported): (message: Message) => StreamRecord[] {
+  const told = new Set<string>()
+  return (message) => {
+    const canvases = canvasesOf(message)
+      .map((id) => assets.find(id))
+      .filter((asset) => asset !== null)
+    const fresh = [...assetsOf(message), ...canvases].filter(({ id }) => !told.has(id))
+    for (const { id } of fresh) told.add(id)
+    return fresh.map((asset) => assetRecord(asset, message, session.id))
+  }
 }
 
 /** Messages of a path that are looked up before others have their turn. */

@@ -8,7 +8,11 @@
 import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
 import { parseJson } from "../../shared/frame.ts"
 import { MAX_ID_CHARS, MAX_RECORD_POS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import type { Message } from "../../shared/message.ts"
+import type { Resolver } from "../../shared/grant.ts"
 import { parseRecord, type StreamRecord } from "../../shared/record.ts"
+import { createTranscriber } from "../../shared/segment.ts"
+import type { Carrier } from "./carry.ts"
 import { createPartWriter, createRecorder } from "./record.ts"
 import { versionPlace } from "./rows.ts"
 import { createDigest, createSeal, vouchedIn } from "./seal.ts"
@@ -19,6 +23,9 @@ export interface FoldingHost {
   readonly store: Store
   readonly staging: Staging
   readonly nextSeq: () => number
+  readonly carrier: Carrier
+  /** Whom the directives of what nobody vouches for are put to. */
+  readonly resolver: Resolver
   /** The tenant's key, with which our own exports are sealed. */
   readonly key: () => Promise<CryptoKey>
 }
@@ -84,7 +91,7 @@ export interface Folded {
  */
 export async function foldStaged(host: FoldingHost, staged: Staged): Promise<Folded> {
   const { store, staging } = host
-  const assembler = createAssembler({ has: store.isTaken, add: () => {} }, staging.waiting())
+  const assembler = createAssembler({ has: store.isTaken, add: () => {} }, staging.waiting(), staged.isSealed === true)
   const writer = createTranscriptWriter(host, staged.isSealed === true)
   const numberOf = countIn(staging)
   const breathe = createBreath()
@@ -135,8 +142,16 @@ function recordIn({ line, at }: StagedLine): StreamRecord | null {
   return record.ok ? { ...record.value, timestamp: new Date(at).toISOString() } : null
 }
 
+/** What nobody vouches for is granted anew, by what this session has. */
+function grantedIn(message: Message, resolver: Resolver): Message {
+  if (message.role !== "assistant") return message
+  const transcriber = createTranscriber()
+  transcriber.advance(message, undefined, resolver)
+  return transcriber.granted(message)
+}
+
 /** Writes assembled messages under the parents and positions that their file names, or one after the other. */
-function createTranscriptWriter({ store, nextSeq }: FoldingHost, isSealed: boolean) {
+function createTranscriptWriter({ store, nextSeq, resolver }: FoldingHost, isSealed: boolean) {
   /** Where the first version stands, by `versionPlace`; looked for when a file says that there are versions. */
   let firsts: Map<number, number> | null = null
   /** Where the newest message of all stands, and that of the active path: nobody else writes meanwhile. */
@@ -169,10 +184,11 @@ function createTranscriptWriter({ store, nextSeq }: FoldingHost, isSealed: boole
     if (under === null || under === path) return under
     return under < pos && store.isAt(under) ? under : path
   }
-  const insert = ({ message, pos: told, parent: under, tip }: Assembled): void => {
+  const insert = ({ message: said, pos: told, parent: under, tip }: Assembled): void => {
     // As its file says, if that fits behind what is here; else after the newest of the path.
     const isTold = told !== null && told > newest && told <= MAX_RECORD_POS / 2 && under !== undefined
     const pos = isTold ? told : newest + 1
+    const message = isSealed ? said : grantedIn(said, resolver)
     const parent = isTold ? parentFor(under, pos) : path
     const seq = nextSeq()
     const origin = message.role === "user" ? null : isSealed ? message.origin : "import"

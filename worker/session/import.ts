@@ -10,6 +10,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ImportAnswer, ImportProgress } from "../../shared/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import type { Times } from "../times.ts"
+import { carryAssets } from "./carry.ts"
 import { Erased } from "./erase.ts"
 import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./folding.ts"
 import { sourceIn, stagePart } from "./stage.ts"
@@ -237,6 +238,10 @@ async function foldAll(host: ImportHost): Promise<void> {
   if (state.isSealed === null) {
     const source = state.sources.length === 1 ? state.sources[0] : await sourceOfAll(host)
     state = { ...(await lookAtSeal(host, state)), ...(source === undefined ? {} : { source }) }
+    staging.setState(state)
+  }
+  if (state.isCarried !== true) {
+    state = await carryAssets(host, state)
     staging.setState(state)
   }
   const { drift } = await foldStaged(host, state)

@@ -163,8 +163,7 @@ export class Session extends DurableObject<Env> {
     const room = this.#roomOf(claims)
     if (room === null) return fail({ reason: "session_unknown" })
     const key = await exportKey(this.env.JWT_SECRET ?? "", room.session.tenant)
-    const { store, session } = room
-    const asked = format === "jsonl" ? exportLines(store, session.id, key, after) : exportMarkdown(store, after)
+    const asked = format === "jsonl" ? exportLines(room, key, after) : exportMarkdown(room.store, after)
     this.ctx.waitUntil(asked.done)
     return succeed({ lines: asked.lines })
   }

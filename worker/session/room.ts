@@ -15,6 +15,7 @@ import { type Answering, createAnswering } from "./answering.ts"
 import { type AssetBook, createAssetBook } from "./assets.ts"
 import { type Asking, createAsking, type Owner } from "./asking.ts"
 import { createPast } from "./context.ts"
+import { carrierFor } from "./carry.ts"
 import { createImporter, type Importer } from "./import.ts"
 import { createGate, type Gate } from "./erase.ts"
 import { plantStore } from "./plants.ts"
@@ -120,6 +121,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
   const importer = createImporter({
     ...{ store, turns, times: host.times, now: Date.now, log, nextSeq: host.nextSeq, armAlarm, goOn },
     staging: createStaging(gate.sql),
+    ...{ carrier: carrierFor(env.MEDIA, session, assets), resolver: host.resolver },
     key: () => exportKey(env.JWT_SECRET ?? "", session.tenant),
     // Another transcript stands here now: every client reads it.
     async onFolded({ tip, title }) {

@@ -109,6 +109,9 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE tool_calls ADD COLUMN media TEXT;       -- JSON: Asset[]
    -- Below: JSON, Grants, on the last leaf of a part. A comment behind it would become part of the table.
    ALTER TABLE leaf ADD COLUMN grants TEXT`,
+  // Where the bytes of a staged file of a session are.
+  `ALTER TABLE staged ADD COLUMN home TEXT;
+   CREATE INDEX staged_home ON staged (n) WHERE home IS NOT NULL`,
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */

@@ -89,14 +89,14 @@ function createRows(staging: Staging, atomically: (write: () => void) => void, p
   let [rows, records, chars] = [0, 0, 0]
   let clock = part === 1 ? 0 : TIME_UNKNOWN
   let isPlaced = false
-  let batch: (readonly [i: number, at: number, line: string])[] = []
+  let batch: (readonly [i: number, at: number, line: string, home: string | null])[] = []
   const flush = (): void => {
     const full = batch
     batch = []
     chars = 0
     if (full.length === 0) return
     atomically(() => {
-      for (const [i, at, line] of full) staging.add(part, i, at, line)
+      for (const row of full) staging.add(part, ...row)
     })
   }
   return {
@@ -110,12 +110,17 @@ function createRows(staging: Staging, atomically: (write: () => void) => void, p
       if (record.type !== "signature") records += 1
       isPlaced ||= "pos" in record
       clock = timeOf(record) ?? clock
-      batch.push([rows, clock, line])
+      batch.push([rows, clock, line, homeIn(record)])
       chars += line.length
       if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) flush()
       return line
     },
   }
+}
+
+/** The session that a file of it is kept in: what is staged says nothing of sessions. */
+function homeIn(record: StreamRecord): string | null {
+  return record.type === "asset" ? (record.sessionId ?? "") : null
 }
 
 interface ReadRecord {

@@ -45,6 +45,8 @@ export interface Staged extends Omit<Tally, "source"> {
   readonly tries?: { readonly at: number; readonly count: number }
   /** Its seal is ours: cards are shown as they were. Null: not looked at yet. */
   readonly isSealed: boolean | null
+  /** Its files are here, as far as they are to be had. */
+  readonly isCarried?: boolean
   /** Where its active path ended; null: at its newest message. */
   readonly tip: number | null
   readonly title: string
@@ -55,6 +57,8 @@ export interface StagedLine {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly line: string
+  /** The session whose file it tells of; null: it tells of none. */
+  readonly home: string | null
 }
 
 /** Where folding is: the last row that is in the transcript, in reading order, and how many are. */
@@ -72,12 +76,14 @@ export const BATCH_CHARS = 16 * 1024
 
 export type Staging = ReturnType<typeof createStaging>
 
+type Row = { readonly [K in keyof StagedLine]: StagedLine[K] }
+
 export function createStaging(sql: Sql) {
   /** As many rows as fit a batch, one at least. */
   const batchOf = (query: string, ...values: SqlStorageValue[]): StagedLine[] => {
     const lines: StagedLine[] = []
     let chars = 0
-    for (const line of sql.exec<{ n: number; at: number; line: string }>(query, ...values, BATCH_ROWS)) {
+    for (const line of sql.exec<Row>(query, ...values, BATCH_ROWS)) {
       lines.push(line)
       chars += line.line.length
       if (chars >= BATCH_CHARS) break
@@ -87,8 +93,9 @@ export function createStaging(sql: Sql) {
   const rangeOf = (part: number): readonly [number, number] => [part * PART_ROWS, (part + 1) * PART_ROWS]
   return {
     /** The `i`-th record of a part. */
-    add(part: number, i: number, at: number, line: string): void {
-      sql.exec("INSERT OR REPLACE INTO staged (n, at, line) VALUES (?, ?, ?)", part * PART_ROWS + i, at, line)
+    add(part: number, i: number, at: number, line: string, home: string | null = null): void {
+      const values = [part * PART_ROWS + i, at, line, home]
+      sql.exec("INSERT OR REPLACE INTO staged (n, at, line, home) VALUES (?, ?, ?, ?)", ...values)
     },
     clear(): void {
       sql.exec("DELETE FROM staged")
@@ -108,18 +115,20 @@ export function createStaging(sql: Sql) {
     /** Takes back what was folded: nothing else stands in a session that a file is folded into. */
     undo(seq: number): void {
       for (const table of ["transcript", "leaf", "tool_calls", "version", "late"]) sql.exec(`DELETE FROM ${table}`)
+      // Bytes that came along go with what is announced and never came.
+      sql.exec("UPDATE asset SET state = 'pending', created = 0 WHERE origin = 'import'")
       // Numbers that were given are not given again.
       sql.exec("UPDATE session SET tip = NULL, late_seq = ?", seq)
     },
     /** In reading order: by time, then as the file has them. */
     next: (after: Pick<StagedLine, "at" | "n">): StagedLine[] =>
-      batchOf("SELECT n, at, line FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n),
+      batchOf("SELECT * FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n),
     /** In the order of the file. */
-    nextOfFile: (n: number): StagedLine[] =>
-      batchOf("SELECT n, at, line FROM staged WHERE n > ? ORDER BY n LIMIT ?", n),
-    last: (): StagedLine | null =>
-      sql.exec<{ n: number; at: number; line: string }>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()[0] ??
-      null,
+    nextOfFile: (n: number): StagedLine[] => batchOf("SELECT * FROM staged WHERE n > ? ORDER BY n LIMIT ?", n),
+    /** Those that tell of files, in the order of the file. */
+    nextAssets: (n: number): StagedLine[] =>
+      batchOf("SELECT * FROM staged WHERE home IS NOT NULL AND n > ? ORDER BY n LIMIT ?", n),
+    last: (): StagedLine | null => sql.exec<Row>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()[0] ?? null,
     /** Rows at the head of a part that have no time go with the one before them; the time of its last row. */
     setTimes(part: number, before: number): number {
       const [from, to] = rangeOf(part)

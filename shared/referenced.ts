@@ -1,0 +1,33 @@
+/**
+ * referenced.ts: the files that a message needs to be shown: what was sent along, what its text names, what its calls made.
+ *
+ * Message → REFERENCED → asset records
+ * Pure.
+ */
+
+import type { Asset } from "./event.ts"
+import type { Message } from "./message.ts"
+import { segmentsOf } from "./segment.ts"
+
+/** The files that a message itself tells of, each once, in their order. */
+export function assetsOf({ attachments, parts }: Message): Asset[] {
+  const all = [
+    ...attachments,
+    ...parts.flatMap((part) => {
+      if (part.type === "tool_call") return part.call.media
+      return part.type === "text" ? (part.grants?.assets ?? []) : []
+    }),
+  ]
+  return [...new Map(all.map((asset) => [asset.id, asset])).values()]
+}
+
+const OWN_CANVAS = /^\/canvas\/documents\/([A-Za-z0-9_-]+)\/index\.html$/
+
+/** Documents of ours that it frames: they are named by their address alone. */
+export function canvasesOf(message: Message): string[] {
+  if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
+  const framed = segmentsOf(message).flatMap((segment) => {
+    return segment.type === "canvas" ? (OWN_CANVAS.exec(segment.preview.url)?.[1] ?? []) : []
+  })
+  return [...new Set(framed)]
+}

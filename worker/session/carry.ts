@@ -1,0 +1,88 @@
+/**
+ * carry.ts: the files of a sealed import come along: their bytes are copied from the session that they were exported from.
+ *
+ * staged asset records → CARRY → bucket, asset rows
+ * Ids are given by us and belong to one content for ever, so the session that a record names only says where to look.
+ * A file that is there is passed over: whatever dies in the middle goes on where it was.
+ */
+
+import * as v from "valibot"
+import { type Asset, idSchema } from "../../shared/event.ts"
+import { faultToWire } from "../../shared/fault.ts"
+import { type BadLine, parseJson } from "../../shared/frame.ts"
+import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { parseRecord } from "../../shared/record.ts"
+import type { AssetBook } from "./assets.ts"
+import type { SessionRow } from "./rows.ts"
+import { PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
+
+export interface Carrier {
+  readonly assets: AssetBook
+  /** Copies the bytes of a file from another session of the tenant to this one; false: they are gone. */
+  copy(from: string, asset: Asset): Promise<boolean>
+}
+
+export function carrierFor(
+  bucket: R2Bucket,
+  { tenant, id }: Pick<SessionRow, "tenant" | "id">,
+  assets: AssetBook,
+): Carrier {
+  return {
+    assets,
+    async copy(from, asset) {
+      const found = await bucket.get(`${tenant}/${from}/${asset.id}`)
+      if (found === null) return false
+      const { httpMetadata, customMetadata } = found
+      await bucket.put(`${tenant}/${id}/${asset.id}`, found.body, {
+        ...(httpMetadata === undefined ? {} : { httpMetadata }),
+        ...(customMetadata === undefined ? {} : { customMetadata }),
+      })
+      return true
+    },
+  }
+}
+
+/**
+ * Brings the files of a file that is sealed; of one that is not it brings none.
+ *
+ * Shapes  Staged → Staged, with what is gone among what was skipped.
+ * Errors  what the bucket throws goes up: the alarm tries again.
+ * Cost    one pass over the staged rows; the memory of one batch, and one file under way at a time.
+ * Source  SPEC RE25.
+ */
+export async function carryAssets(
+  { staging, carrier, now }: { readonly staging: Staging; readonly carrier: Carrier; readonly now: () => number },
+  staged: Staged,
+): Promise<Staged> {
+  if (staged.isSealed !== true) return { ...staged, isCarried: true }
+  const bad: BadLine[] = []
+  let gone = 0
+  for (let lines = staging.nextAssets(0); lines.length > 0; lines = staging.nextAssets(lines.at(-1)?.n ?? 0)) {
+    for (const line of lines) {
+      if (await carryOne(carrier, line, now())) continue
+      gone += 1
+      const { code, text } = faultToWire({ reason: "file_gone" })
+      const part = staged.sources.length > 1 ? { part: Math.floor(line.n / PART_ROWS) } : {}
+      if (bad.length < MAX_BAD_LINES) bad.push({ ...part, line: line.n % PART_ROWS, code, text })
+    }
+  }
+  const all = [...staged.bad, ...bad].slice(0, MAX_BAD_LINES)
+  return { ...staged, skipped: staged.skipped + gone, bad: all, isCarried: true }
+}
+
+/** Whether its bytes are here now. */
+async function carryOne({ assets, copy }: Carrier, { line, home }: StagedLine, now: number): Promise<boolean> {
+  const record = parseRecord(parseJson(line))
+  if (!record.ok || record.value.type !== "asset") return true
+  const { asset } = record.value
+  if (assets.find(asset.id) !== null) return true
+  // Announced by a try that died: it begins anew.
+  assets.drop(asset.id)
+  assets.reserve(asset.id, "import", now)
+  if (v.is(idSchema, home) && (await copy(home, asset))) {
+    assets.keep(asset, null)
+    return true
+  }
+  assets.drop(asset.id)
+  return false
+}
