@@ -66,6 +66,16 @@ export type Fault =
   | { readonly reason: "agent_unknown" }
   | { readonly reason: "agents_full"; readonly max: number }
   | { readonly reason: "url_refused"; readonly because: UrlFlaw }
+  | { readonly reason: "asset_unknown" }
+  | { readonly reason: "asset_type_refused" }
+  | { readonly reason: "asset_too_large"; readonly max: number }
+  | { readonly reason: "asset_cut_off" }
+  | { readonly reason: "assets_full"; readonly max: number }
+  | { readonly reason: "asset_store_failed" }
+  | { readonly reason: "length_required" }
+  | { readonly reason: "link_invalid" }
+  | { readonly reason: "link_expired" }
+  | { readonly reason: "range_invalid" }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "internal" }
 
@@ -195,6 +205,26 @@ export function faultToWire(fault: Fault): WireFault {
       return say(409, `A tenant may have ${fault.max} agents at most.`)
     case "url_refused":
       return say(422, `This is no public https address (${fault.because}).`)
+    case "asset_unknown":
+      return say(404, "There is no such file.")
+    case "asset_type_refused":
+      return say(415, "Files of this type are not taken. Images, audio, video, PDF and text are.")
+    case "asset_too_large":
+      return say(413, `A file of this type may have ${fault.max} bytes at most.`)
+    case "asset_cut_off":
+      return say(400, "The file did not come whole. Send it again.")
+    case "assets_full":
+      return say(409, `The files of a session may be ${fault.max} at most, and 1 GB together.`)
+    case "asset_store_failed":
+      return say(503, "The file could not be stored or read. Try again in a moment.")
+    case "length_required":
+      return say(411, "The length of the body has to be told before.")
+    case "link_invalid":
+      return say(403, "This address is not valid.")
+    case "link_expired":
+      return say(403, "This address has expired. Reload the page.")
+    case "range_invalid":
+      return say(416, "There is no such range in this file.")
     case "deployment_unsafe":
       return say(503, `This deployment refuses to serve: ${fault.because}.`)
     case "internal":

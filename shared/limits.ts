@@ -321,3 +321,38 @@ export const MAX_MEDIA_HOSTS = 100
 
 /** The page's policy may be so old, in milliseconds: what a tenant allows is asked for once in that time. SPEC HD2. */
 export const SETTINGS_FRESH_MS = 10_000
+
+/** Largest image, audio, video, PDF and text that is kept, in bytes: what a page can show and a model may be given. SPEC AS3. */
+export const MAX_IMAGE_BYTES = 20 * 1024 * 1024
+export const MAX_AUDIO_BYTES = 25 * 1024 * 1024
+export const MAX_VIDEO_BYTES = 100 * 1024 * 1024
+export const MAX_PDF_BYTES = 32 * 1024 * 1024
+export const MAX_TEXT_BYTES = 10 * 1024 * 1024
+
+/** Largest canvas document, in bytes: a page with its scripts and pictures inside. SPEC AS11. */
+export const MAX_CANVAS_BYTES = 512 * 1024
+
+/** Files of one session, and all their bytes together; what is on its way counts. SPEC AS4. */
+export const MAX_SESSION_ASSETS = 500
+export const MAX_SESSION_ASSET_BYTES = 1024 * 1024 * 1024
+
+/** Longest label of a file, in UTF-16 code units: a name of a usual file system may have 255 bytes. SPEC AS6. */
+export const MAX_LABEL_CHARS = 120
+
+/** Bytes at the beginning of a file from which its type is read: the first pages of every format that is taken. SPEC AS2. */
+export const SNIFF_BYTES = 4096
+
+/** Longest upload, in milliseconds: a largest video over 1 Mbit/s. SPEC AS7. */
+export const UPLOAD_MS = 15 * 60_000
+
+/** A file that is not there after so long never comes, in milliseconds: twice the longest upload. SPEC AS7. */
+export const ASSET_PENDING_MS = 2 * UPLOAD_MS
+
+/** Addresses that are signed in one request: what a page of history shows. SPEC MS1. */
+export const MAX_SIGNED_URLS = 100
+
+/** A signed address is good for at most so long, in seconds; a page asks again then. SPEC MS2. */
+export const SIGNED_SECONDS = 60 * 60
+
+/** Within so many seconds the same address is signed alike, so that a browser finds it in its cache. SPEC MS2. */
+export const SIGNED_STEP_SECONDS = 5 * 60

@@ -9,6 +9,7 @@ import { devToken } from "./routes/dev-token.ts"
 import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"
 import { external } from "./routes/external.ts"
 import { health } from "./routes/health.ts"
+import { media } from "./routes/media.ts"
 import { page } from "./routes/page.ts"
 import { sessions } from "./routes/sessions.ts"
 import { settings } from "./routes/settings.ts"
@@ -30,6 +31,7 @@ app.route("/v1/agents", agents)
 app.route("/v1/settings", settings)
 app.route("/v1/sessions", sessions)
 app.route("/external/sessions", external)
+app.route("/media", media)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => answerFault({ reason: "route_unknown" }))
 }

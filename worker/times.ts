@@ -11,6 +11,7 @@ import {
   AGENT_RETRY_MS,
   ALARM_MS,
   APPROVAL_MS,
+  ASSET_PENDING_MS,
   IMPORT_ANSWER_MS,
   IMPORT_IDLE_MS,
   IMPORT_STAGED_MS,
@@ -23,6 +24,7 @@ import {
   PRODUCER_TURN_MS,
   TOOL_MS,
   TURN_MS,
+  UPLOAD_MS,
 } from "../shared/limits.ts"
 
 export interface TimesEnv {
@@ -48,6 +50,8 @@ export interface Times {
   readonly importStagedMs: number
   readonly importIdleMs: number
   readonly importAnswerMs: number
+  readonly uploadMs: number
+  readonly assetPendingMs: number
 }
 
 /** A factor that is none counts as 1: the limits as they are. */
@@ -73,5 +77,7 @@ export function timesFor(env: TimesEnv): Times {
     importStagedMs: ms(IMPORT_STAGED_MS),
     importIdleMs: ms(IMPORT_IDLE_MS),
     importAnswerMs: ms(IMPORT_ANSWER_MS),
+    uploadMs: ms(UPLOAD_MS),
+    assetPendingMs: ms(ASSET_PENDING_MS),
   }
 }

@@ -1,6 +1,6 @@
 /** call.ts: requests to the whole Worker, for the tests of its doors. */
 
-import { env, runInDurableObject, SELF } from "cloudflare:test"
+import { createExecutionContext, env, runInDurableObject, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { expect } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
@@ -46,7 +46,7 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
   // Tools for tests are no part of a deployment that is to be judged.
   const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined }
-  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...own, ...over })
+  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...own, ...over }, createExecutionContext())
 }
 
 /** What a refusal looks like: its status and its code. */

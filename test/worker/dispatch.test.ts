@@ -7,6 +7,7 @@ import { ordinalsFor } from "../../worker/session/decide.ts"
 import { dispatchCall } from "../../worker/session/dispatch.ts"
 import { cardTrailer, type Tool, type ToolContext } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
+import { saveNothing } from "./tools.ts"
 
 describe("tools", () => {
   const queued: ToolCall = {
@@ -37,6 +38,7 @@ describe("tools", () => {
       },
       onOutput: (delta) => heard.push(delta),
       log: () => {},
+      save: saveNothing,
     })
     return result.then((event) => ({ ...event, heard }))
   }
@@ -74,7 +76,7 @@ describe("tools", () => {
       now: () => 0,
       toolMs: TIMES.toolMs,
     } as const
-    const result = await dispatchCall({ ...options, onOutput: () => {}, log: () => {} })
+    const result = await dispatchCall({ ...options, onOutput: () => {}, log: () => {}, save: saveNothing })
     expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
   })
 
@@ -129,6 +131,7 @@ describe("tools", () => {
       toolMs: TIMES.toolMs,
       onOutput: () => {},
       log: () => {},
+      save: saveNothing,
     }
     const user = await dispatchCall({ ...shared, channel: "user" })
     const subagent = await dispatchCall({ ...shared, channel: "subagent" })

@@ -13,7 +13,7 @@ import { replyOf } from "../../worker/session/answering.ts"
 import { weatherTool } from "../../worker/tool/weather.ts"
 import { sampleSource } from "../../worker/tool/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"
-import { toolContext } from "./tools.ts"
+import { saveNothing, toolContext } from "./tools.ts"
 
 const weather = weatherTool(sampleSource)
 
@@ -22,7 +22,14 @@ async function dispatched(channel: Channel, ordinal: number | null) {
   if (call === undefined) throw new Error("no call")
   return await dispatchCall({
     ...{ call, exchange_id: "q", nth: 1, ordinal, channel, tool: weather },
-    ...{ signal: new AbortController().signal, now: () => 0, toolMs: TIMES.toolMs, onOutput: () => {}, log: () => {} },
+    ...{
+      signal: new AbortController().signal,
+      now: () => 0,
+      toolMs: TIMES.toolMs,
+      onOutput: () => {},
+      log: () => {},
+      save: saveNothing,
+    },
   })
 }
 

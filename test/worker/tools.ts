@@ -2,7 +2,7 @@
 
 import { DEFAULT_AGENTS } from "../../worker/tenant/agents.ts"
 import { toolsFor } from "../../worker/tool/registry.ts"
-import type { Tool, ToolContext } from "../../worker/tool/tool.ts"
+import type { Save, Tool, ToolContext } from "../../worker/tool/tool.ts"
 
 const [GENERAL] = DEFAULT_AGENTS
 
@@ -13,7 +13,19 @@ export function generalTools(): readonly Tool[] {
   return toolsFor({}, GENERAL?.tools ?? [], { rename: async () => {}, ask: async () => ({}), peers: [] })
 }
 
+/** For tools that keep nothing. */
+export const saveNothing: Save = () => Promise.reject(new Error("nothing is kept here"))
+
 export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
   const { signal } = new AbortController()
-  return { call_id: "call_1_0", exchange_id: "q", nth: 1, card: null, signal, now: () => 0, ...change }
+  return {
+    call_id: "call_1_0",
+    exchange_id: "q",
+    nth: 1,
+    card: null,
+    signal,
+    now: () => 0,
+    save: saveNothing,
+    ...change,
+  }
 }

@@ -18,6 +18,7 @@ import { userMessage } from "../../worker/session/opening.ts"
 import { createTurns, type Turns } from "../../worker/session/turn.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
+import { saveNothing } from "./tools.ts"
 
 const nextAct = (message: Message) => nextActOf(message, AT_REST)
 
@@ -145,6 +146,7 @@ describe("when things go wrong", () => {
           past: createPast(store.at, MODEL_CONTEXT_TOKENS),
           load: async () => null,
           nextSeq: () => ++seq,
+          save: saveNothing,
           goOn: () => {},
           resetSeq: () => {
             seq = store.lastSeq()

@@ -4,6 +4,7 @@
 
 import type { Context } from "hono"
 import * as v from "valibot"
+import { idSchema } from "../../shared/event.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/frame.ts"
 import { MAX_BODY_BYTES } from "../../shared/limits.ts"
@@ -12,6 +13,11 @@ import type { Claims } from "../tenant/keys.ts"
 
 /** What every route's context carries. `claims` is set behind `requireToken`. */
 export type App = { Bindings: Env; Variables: { claims: Claims } }
+
+/** Another tenant's session has another name: it cannot be reached with this token. */
+export function sessionOf(env: Env, claims: Claims, id: string) {
+  return v.is(idSchema, id) ? env.SESSION.getByName(`${claims.tenant}:${id}`) : null
+}
 
 export function answerFault(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)

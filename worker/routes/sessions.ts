@@ -16,15 +16,16 @@ import {
   MAX_TITLE_CHARS,
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
-import type { Env } from "../env.ts"
 import { agentNameSchema } from "../tenant/agents.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
 import type { PartOf } from "../session/import.ts"
 import { AGENT_SESSION } from "../session/asking.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"
-import { type App, answerFault, readBody } from "./answer.ts"
+import { type App, answerFault, readBody, sessionOf } from "./answer.ts"
+import { assets } from "./assets.ts"
 import { isUpgrade, refuseRevoked, requireScope, requireToken, spokenProtocols } from "./guard.ts"
+import { signing } from "./media.ts"
 
 const titleSchema = v.pipe(
   v.string(),
@@ -84,14 +85,11 @@ const partNumber = v.pipe(decimal, v.minValue(1), v.maxValue(MAX_IMPORT_PARTS))
 
 const partSchema = v.object({ part: partNumber, of: partNumber })
 
-/** Another tenant's session has another name: it cannot be reached with this token. */
-function sessionOf(env: Env, claims: Claims, id: string) {
-  return v.is(idSchema, id) ? env.SESSION.getByName(`${claims.tenant}:${id}`) : null
-}
-
 export const sessions = new Hono<App>()
 
 sessions.use("*", requireToken, requireScope("user"), refuseRevoked)
+sessions.route("/", assets)
+sessions.route("/", signing)
 
 sessions.post("/", async (context) => {
   const body = await readBody(context, createSchema)

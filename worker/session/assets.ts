@@ -2,42 +2,84 @@
  * assets.ts: which files a session keeps; their bytes stand in the bucket.
  *
  * upload, tool, import → ASSETS → messages, parts, signatures
- * A row is there before its bytes are, and says so until they are: whatever dies between the two leaves a row that is
- * found, and so no bytes that nobody knows.
+ * A row is there before its bytes are, and goes after them: whatever dies in between leaves a row that is found, and so no
+ * bytes that nobody knows.
  */
 
 import type { Asset } from "../../shared/event.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/limits.ts"
 import type { Sql } from "./erase.ts"
 import { fromJson } from "./rows.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 
+/** An asset that is kept now; `duplicate`: it was before, from the same bytes. */
+export interface Kept {
+  readonly asset: Asset
+  readonly duplicate: boolean
+}
+
 export interface AssetBook {
   /** One that is kept; null: it is not of this session, or not there yet. */
   find(id: string): Asset | null
+  /** Whether one more of so many bytes has room. Errors: `assets_full`. */
+  hasRoom(size: number): Result<null>
   /** Announces bytes of this id. */
-  reserve(id: string, origin: AssetOrigin, now: number): void
-  /** Its bytes are in the bucket. `hash` is the SHA-256 of them, hexadecimal. */
-  keep(asset: Asset, hash: string | null): void
-  /** Gives up one that is not kept. */
+  reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
+  /** Its bytes are in the bucket. `hash` is the SHA-256 of them, hexadecimal. False: nobody waits for them any more. */
+  keep(asset: Asset, hash: string | null): boolean
+  /** One that is kept already, from the same bytes and of the same kind. */
+  alike(asset: Asset, hash: string): Asset | null
+  /** Gives up one that is not kept. Its bytes have gone by then. */
   drop(id: string): void
+  /** Gives up those that were announced before that time and never came: they cannot be kept any more. Tells their ids. */
+  doom(before: number): readonly string[]
+  /** When the oldest was announced that is not kept; null: there is none. */
+  oldestPending(): number | null
 }
 
 export function createAssetBook(sql: Sql): AssetBook {
+  const rows = (query: string, ...bindings: (string | number | null)[]) => sql.exec(query, ...bindings).toArray()
   return {
     find(id) {
-      const [row] = sql.exec("SELECT about FROM asset WHERE id = ? AND state = 'kept'", id).toArray()
+      const [row] = rows("SELECT about FROM asset WHERE id = ? AND state = 'kept'", id)
       return row === undefined ? null : fromJson<Asset>(row["about"])
     },
-    reserve(id, origin, now) {
-      sql.exec("INSERT INTO asset (id, state, origin, created) VALUES (?, 'pending', ?, ?)", id, origin, now)
+    hasRoom(size) {
+      const [row] = rows("SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM asset")
+      const isFull = Number(row?.["n"]) >= MAX_SESSION_ASSETS || Number(row?.["bytes"]) + size > MAX_SESSION_ASSET_BYTES
+      return isFull ? fail({ reason: "assets_full", max: MAX_SESSION_ASSETS }) : succeed(null)
+    },
+    reserve(id, origin, now, size = 0) {
+      rows("INSERT INTO asset (id, state, origin, size, created) VALUES (?, 'pending', ?, ?, ?)", id, origin, size, now)
     },
     keep(asset, hash) {
       const about = JSON.stringify(asset)
-      sql.exec("UPDATE asset SET state = 'kept', about = ?, hash = ? WHERE id = ?", about, hash, asset.id)
+      const update = "UPDATE asset SET state = 'kept', about = ?, hash = ?, size = ? WHERE id = ? AND state != 'doomed'"
+      return rows(`${update} RETURNING id`, about, hash, asset.size, asset.id).length > 0
+    },
+    alike(asset, hash) {
+      const found = rows("SELECT about FROM asset WHERE hash = ? AND state = 'kept'", hash)
+      return (
+        found.map((row) => fromJson<Asset>(row["about"])).find((one) => one !== null && isAlike(one, asset)) ?? null
+      )
     },
     drop(id) {
-      sql.exec("DELETE FROM asset WHERE id = ? AND state = 'pending'", id)
+      rows("DELETE FROM asset WHERE id = ? AND state != 'kept'", id)
+    },
+    doom(before) {
+      const late = "UPDATE asset SET state = 'doomed' WHERE state != 'kept' AND created <= ? RETURNING id"
+      return rows(late, before).map((row) => String(row["id"]))
+    },
+    oldestPending() {
+      const at = rows("SELECT min(created) AS at FROM asset WHERE state != 'kept'")[0]?.["at"] ?? null
+      return at === null ? null : Number(at)
     },
   }
+}
+
+/** The same bytes may stand for a text in one place and for a canvas in another. */
+function isAlike(one: Asset, other: Asset): boolean {
+  return one.kind === other.kind && one.mime_type === other.mime_type && one.voice === other.voice
 }

@@ -16,7 +16,15 @@ import type { ToolCall } from "../../shared/message.ts"
 import { toolMedia } from "../../shared/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
 import { orAborted } from "./or-aborted.ts"
-import { argsOf, Deferred, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "../tool/tool.ts"
+import {
+  argsOf,
+  Deferred,
+  type Save,
+  type Tool,
+  type ToolArgs,
+  type ToolContext,
+  type ToolReturn,
+} from "../tool/tool.ts"
 
 type ToolResult = Extract<TurnEvent, { type: "tool_result" }>
 
@@ -35,6 +43,8 @@ export interface Dispatch {
   readonly toolMs: number
   /** What the tool says while it runs. */
   readonly onOutput: (delta: string) => void
+  /** Keeps what the tool makes. */
+  readonly save: Save
   readonly log: (event: string, detail: Record<string, unknown>) => void
 }
 
@@ -64,7 +74,8 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
     return size === null ? result : { ...result, output_size: size }
   }
   try {
-    const context: ToolContext = { call_id: call.call_id, exchange_id, nth, card, signal, now: dispatch.now }
+    const ids = { call_id: call.call_id, exchange_id, nth, card }
+    const context: ToolContext = { ...ids, signal, now: dispatch.now, save: keepTrack(dispatch.save, saved) }
     const returned = await orAborted(finish(tool, args, context, output.say), signal)
     const result = resultOf(call, channel === "user" ? ordinal : null, returned)
     return withSize(channel === "user" ? withMedia(result, [...saved.values()]) : result)
@@ -76,6 +87,14 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
     return withSize(failed(call, "tool_failed", "It failed unexpectedly."))
   } finally {
     clearTimeout(timer)
+  }
+}
+
+function keepTrack(save: Save, saved: Map<string, Asset>): Save {
+  return async (bytes, as) => {
+    const kept = await save(bytes, as)
+    if (kept.ok) saved.set(kept.value.id, kept.value)
+    return kept
   }
 }
 

@@ -9,7 +9,9 @@
 import type { Env } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { titleSession } from "./accept.ts"
-import { log, type Room } from "./room.ts"
+import { Erased } from "./erase.ts"
+import { log } from "./log.ts"
+import type { Room } from "./room.ts"
 
 export interface Listing {
   /** Something was said: when, and what the session is about. Never rejects. */
@@ -54,5 +56,18 @@ export function listingOf(env: Env, { session, store, turns }: Room): Listing {
       })
       return telling
     },
+  }
+}
+
+/** Moves what can be moved. The list is told when something begins here, and when all has ended. */
+export async function advanceAndTell(room: Room, listing: Listing | null): Promise<void> {
+  try {
+    const advanced = room.turns.advance()
+    const told = listing?.tell()
+    await advanced
+    await told
+    await listing?.tell()
+  } catch (error) {
+    if (!(error instanceof Erased)) throw error
   }
 }

@@ -79,7 +79,7 @@ async function runCall(host: TurnHost, run: Run, call: ToolCall, ordinal: number
   const result = await dispatchCall({
     ...{ call, tool: toolNamed(run, call.name), ordinal, channel, signal: run.abort.signal, now: host.now },
     ...{ exchange_id: message.exchange_id, nth },
-    ...{ toolMs: host.times.toolMs, log: host.log },
+    ...{ toolMs: host.times.toolMs, log: host.log, save: host.save },
     onOutput: (delta) => say(host, run, { type: "tool_output_delta", call_id, delta }),
   })
   run.recorder.feed(result)

@@ -7,6 +7,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
+import type { Asset } from "../../shared/event.ts"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { type ImportAnswer, type ImportProgress, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
 import type { Env } from "../env.ts"
@@ -17,18 +18,21 @@ import { type Claims, claimsFrom, exportKey, scopeOf } from "../tenant/keys.ts"
 import type { Revoked } from "../tenant/revocation.ts"
 import { tenantOf } from "../tenant/tenant.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleWords } from "./accept.ts"
-import { type Times, timesFor } from "../times.ts"
+import { timesFor } from "../times.ts"
+import { type Alarm, createAlarm } from "./alarm.ts"
+import type { Kept } from "./assets.ts"
+import { deleteAllBytes, type Place } from "./bucket.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
-import { Erased } from "./erase.ts"
 import { exportLines, exportMarkdown, type Format } from "./export.ts"
 import { createDoor, type Door, type Taken } from "./external.ts"
 import type { PartOf } from "./import.ts"
-import { type Listing, listingOf } from "./listing.ts"
+import { advanceAndTell, type Listing, listingOf } from "./listing.ts"
 import { type PageQuery, type PageText, pageJson } from "./history.ts"
 import { type Desk, obeyFrame } from "./obey.ts"
 import type { ExternalState, ToldWhole, Where } from "./outside.ts"
-import { plantSockets } from "./plants.ts"
-import { isAgentOf, isOwner, log, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
+import { plantBucket, plantSockets } from "./plants.ts"
+import { log } from "./log.ts"
+import { isAgentOf, isOwner, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
 import { isCreated, migrate } from "./schema.ts"
 import type { NewSession } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
@@ -39,16 +43,15 @@ const WHOLE: PartOf = { part: 1, of: 1 }
 
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets
-  readonly #times: Times
+  readonly #alarm: Alarm
   readonly #door: Door
   #room: Room | null = null
   #listing: Listing | null = null
-  #alarmMs = 0
   #erasing: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#times = timesFor(env)
+    this.#alarm = createAlarm(ctx, timesFor(env).alarmMs)
     this.#sockets = plantSockets(env.PLANT, createSockets(ctx, Date.now))
     this.#door = createDoor(env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
@@ -68,7 +71,27 @@ export class Session extends DurableObject<Env> {
 
   /** Whether it is a session of theirs. */
   check(claims: Claims): Result<null> {
-    return this.#roomOf(claims) === null ? fail({ reason: "session_unknown" }) : succeed(null)
+    return this.#in(claims, () => succeed(null))
+  }
+
+  /** Announces a file of a user, and tells its id. Errors: `assets_full`. */
+  reserveAsset(claims: Claims, size: number): Result<string> {
+    return this.#in(claims, ({ files }) => files.reserve("user", size))
+  }
+
+  /** Its bytes are in the bucket. Errors: `asset_store_failed`. */
+  keepAsset(claims: Claims, asset: Asset, hash: string): Result<Kept> {
+    return this.#in(claims, ({ files }) => files.keep(asset, hash))
+  }
+
+  /** It does not come, and its bytes are gone. */
+  dropAsset(claims: Claims, id: string): Result<null> {
+    return this.#in(claims, ({ files }) => succeed(files.drop(id)))
+  }
+
+  /** What is kept under these ids; null where nothing is. */
+  findAssets(claims: Claims, ids: readonly string[]): Result<readonly (Asset | null)[]> {
+    return this.#in(claims, ({ assets }) => succeed(ids.map((id) => assets.find(id))))
   }
 
   /** Takes the records of a producer outside as they come; tells what came of them when they are over. */
@@ -88,11 +111,11 @@ export class Session extends DurableObject<Env> {
 
   /** A page of history as JSON text (HistoryPage), and the rows it took. */
   recent(claims: Claims, query: PageQuery): Result<PageText> {
-    const room = this.#roomOf(claims)
-    if (room === null) return fail({ reason: "session_unknown" })
-    const before = room.store.rows().read
-    const json = pageJson(room.store, room.epoch(), room.lastSeq(), query)
-    return succeed({ json, rowsRead: room.store.rows().read - before })
+    return this.#in(claims, ({ store, epoch, lastSeq }) => {
+      const before = store.rows().read
+      const json = pageJson(store, epoch(), lastSeq(), query)
+      return succeed({ json, rowsRead: store.rows().read - before })
+    })
   }
 
   /** Gives the session another title; that is no activity. */
@@ -111,7 +134,7 @@ export class Session extends DurableObject<Env> {
     const room = this.#roomOf(owner)
     if (room === null) return fail({ reason: "session_unknown" })
     this.#room = null
-    this.#alarmMs = 0
+    this.#alarm.forget()
     const { id, family } = room.session
     const isWhole = withAgents || id === family.session
     const agents = isWhole ? room.store.asks.sessionsAsked().filter((one) => one !== family.session) : []
@@ -119,16 +142,17 @@ export class Session extends DurableObject<Env> {
     room.gate.shut()
     room.turns.stop()
     this.#sockets.dismiss({ reason: "session_unknown" })
-    this.#erasing = this.#eraseAll(owner, agents)
+    this.#erasing = this.#eraseAll({ tenant: owner.tenant, session: id }, owner, agents)
     await this.#erasing
     return succeed(null)
   }
 
   /** The agents' sessions that were asked go first: should this end half-way, asking again finds them. */
-  async #eraseAll(owner: Owner, agents: readonly string[]): Promise<void> {
+  async #eraseAll(place: Place, owner: Owner, agents: readonly string[]): Promise<void> {
     const erase = (id: string) => this.env.SESSION.getByName(`${owner.tenant}:${id}`).erase(owner, true)
     try {
       await Promise.all(agents.map(erase))
+      await deleteAllBytes(plantBucket(this.env.PLANT, this.env.MEDIA), place)
       await this.ctx.storage.deleteAlarm()
       await this.ctx.storage.deleteAll()
     } finally {
@@ -140,18 +164,17 @@ export class Session extends DurableObject<Env> {
 
   /** Takes a user's message: the same id again has no second effect. */
   send(claims: Claims, request: SendRequest): Result<Accepted> {
-    const room = this.#roomOf(claims)
-    return room === null ? fail({ reason: "session_unknown" }) : sparing(room, () => this.#accept(room, request))
+    return this.#in(claims, (room) => sparing(room, () => this.#accept(room, request)))
   }
 
   /** Stops the answer of an exchange, or (null) the one that runs. Tells which it was. */
   cancel(claims: Claims, exchange: string | null): Result<{ readonly exchange_id: string; readonly seq: number }> {
-    const room = this.#roomOf(claims)
-    if (room === null) return fail({ reason: "session_unknown" })
-    const exchange_id = exchange ?? room.turns.exchange()
-    if (exchange_id === null) return fail({ reason: "turn_ended" })
-    const cancelled = sparing(room, () => this.#cancel(room, exchange_id))
-    return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
+    return this.#in(claims, (room) => {
+      const exchange_id = exchange ?? room.turns.exchange()
+      if (exchange_id === null) return fail({ reason: "turn_ended" })
+      const cancelled = sparing(room, () => this.#cancel(room, exchange_id))
+      return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
+    })
   }
 
   /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
@@ -180,8 +203,7 @@ export class Session extends DurableObject<Env> {
 
   /** How far an import is; it is told while it runs. */
   importProgress(claims: Claims): Result<ImportProgress> {
-    const room = this.#roomOf(claims)
-    return room === null ? fail({ reason: "session_unknown" }) : succeed(room.importer.progress())
+    return this.#in(claims, ({ importer }) => succeed(importer.progress()))
   }
 
   /** Another agent's session asks this one, which is made if it is not there yet. */
@@ -286,14 +308,13 @@ export class Session extends DurableObject<Env> {
   }
 
   override alarm(): void {
-    this.#alarmMs = 0
     const room = this.#room
-    if (room === null) return
+    if (room === null) return this.#alarm.forget()
     // First of all: whatever goes wrong below is tried again.
-    const due = [room.turns.nextAlarm(), room.importer.nextAlarm()].filter((at) => at !== null)
-    const next = Math.min(...due)
-    if (due.length > 0) this.#setAlarm(next > Date.now() ? next : Date.now() + this.#times.alarmMs)
+    const next = Math.min(...[room.turns, room.importer, room.files].map((one) => one.nextAlarm() ?? Infinity))
+    this.#alarm.again(next)
     this.ctx.waitUntil(room.importer.wake())
+    this.ctx.waitUntil(room.files.sweep())
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
   }
 
@@ -344,6 +365,11 @@ export class Session extends DurableObject<Env> {
     return succeed(null)
   }
 
+  #in<T>(claims: Claims, work: (room: Room) => Result<T>): Result<T> {
+    const room = this.#roomOf(claims)
+    return room === null ? fail({ reason: "session_unknown" }) : work(room)
+  }
+
   #roomOf(claims: Owner & Pick<Claims, "scope">): Room | null {
     const room = scopeOf(claims) === "user" ? this.#room : null
     return room !== null && isOwner(room, claims) ? room : null
@@ -353,7 +379,12 @@ export class Session extends DurableObject<Env> {
     const { storage } = this.ctx
     let listing: Listing | null = null
     const room = openRoom({
-      ...{ storage, env: this.env, sockets: this.#sockets, armAlarm: () => this.#armAlarm() },
+      ...{
+        storage,
+        env: this.env,
+        sockets: this.#sockets,
+        armAlarm: () => (this.#room === null ? undefined : this.#alarm.arm()),
+      },
       goOn: () => this.#advance(),
       rename: async (title) => await listing?.rename(title, Date.now()),
     })
@@ -363,35 +394,6 @@ export class Session extends DurableObject<Env> {
   }
 
   #advance(): void {
-    if (this.#room !== null) this.ctx.waitUntil(this.#work(this.#room))
-  }
-
-  /** The list of sessions is told when something begins here, and when all has ended. */
-  async #work(room: Room): Promise<void> {
-    const listing = this.#listing
-    try {
-      const advanced = room.turns.advance()
-      const told = listing?.tell()
-      await advanced
-      await told
-      await listing?.tell()
-    } catch (error) {
-      if (!(error instanceof Erased)) throw error
-    }
-  }
-
-  /** One alarm while turns run: it wakes a process that took over from a killed one. */
-  #armAlarm(): void {
-    // What is still under way in an erased session sets none.
-    if (this.#room === null) return
-    const now = Date.now()
-    const next = now + this.#times.alarmMs
-    // Also where one is set for the end of a long wait, which is over now.
-    if (this.#alarmMs <= now || this.#alarmMs > next) this.#setAlarm(next)
-  }
-
-  #setAlarm(at: number): void {
-    this.#alarmMs = at
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(at))
+    if (this.#room !== null) this.ctx.waitUntil(advanceAndTell(this.#room, this.#listing))
   }
 }

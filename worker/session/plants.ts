@@ -76,6 +76,19 @@ export function plantSockets(bug: string | undefined, sockets: Sockets): Sockets
   }
 }
 
+/** The bucket, which refuses what is named: `bucket_put`, `bucket_get`, `bucket_delete`, `bucket_list`. */
+export function plantBucket(bug: string | undefined, bucket: R2Bucket): R2Bucket {
+  const refused = /^bucket_(put|get|delete|list)$/.exec(bug ?? "")?.[1]
+  if (refused === undefined) return bucket
+  return new Proxy(bucket, {
+    get(target, name) {
+      if (name === refused) return () => Promise.reject(new Error(`the bucket refuses to ${refused}`))
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    },
+  })
+}
+
 /** Nobody waits for it: if it fails it is lost, as after a kill. */
 function later(write: () => void): void {
   setTimeout(() => {

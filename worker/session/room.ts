@@ -18,8 +18,10 @@ import { createPast } from "./context.ts"
 import { carrierFor } from "./carry.ts"
 import { createImporter, type Importer } from "./import.ts"
 import { createGate, type Gate } from "./erase.ts"
-import { plantStore } from "./plants.ts"
+import { createFiles, type Files } from "./files.ts"
 import { loaderFor } from "./load.ts"
+import { log } from "./log.ts"
+import { plantBucket, plantStore } from "./plants.ts"
 import { quotesFrom } from "./quote.ts"
 import type { Reviser } from "./revise.ts"
 import type { Family, SessionRow } from "./rows.ts"
@@ -44,6 +46,8 @@ export interface Room extends Reviser {
   readonly importer: Importer
   /** The files that it keeps. */
   readonly assets: AssetBook
+  /** How they come and go. */
+  readonly files: Files
   /** Who answers here, as it is configured. */
   readonly agent: () => AgentView
   /** Another configuration of who answers, from the next turn on. */
@@ -70,6 +74,12 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
   )
   const session = store.session()
   if (session === null) return null
+  const assets = createAssetBook(gate.sql)
+  const times = timesFor(env)
+  const files = createFiles({
+    ...{ assets, place: { tenant: session.tenant, session: session.id }, armAlarm, now: Date.now, nextId: nanoid },
+    ...{ times, bucket: () => plantBucket(env.PLANT, env.MEDIA) },
+  })
   let seq = store.lastSeq()
   let { epoch } = session
   let agent = session.agent ?? defaultView()
@@ -95,7 +105,6 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     asking.sweep()
   }
   setAgent(agent)
-  const assets = createAssetBook(gate.sql)
   const isMessage = (id: string): boolean => store.find(id)?.isWithdrawn === false
   const host: TurnHost = {
     resolver: { asset: assets.find, isMessage, origins: () => agent.settings?.embed_origins ?? [] },
@@ -104,7 +113,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
     goOn: () => void setTimeout(goOn),
     past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS, quotesFrom(store)),
     load: loaderFor(env.MEDIA, session, log),
-    ...{ times: timesFor(env), now: Date.now, nextId: nanoid },
+    ...{ times, now: Date.now, nextId: nanoid, save: files.save },
     nextSeq: () => {
       seq += 1
       return seq
@@ -145,6 +154,7 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
       answering,
       importer,
       assets,
+      files,
       setAgent,
       setEpoch,
       epoch: () => epoch,
@@ -179,11 +189,6 @@ export function isAgentOf({ session, agent }: Room, name: string, family: Family
 /** Whether these claims are those of the session's owner (law 12). */
 export function isOwner(room: Room, claims: Owner): boolean {
   return room.session.tenant === claims.tenant && room.session.user === claims.user
-}
-
-/** One structured line for the engineers who run it. */
-export function log(event: string, detail: Record<string, unknown>): void {
-  console.log(JSON.stringify({ event, ...detail }))
 }
 
 /** Does something that may give seqs; after a write that failed they are given again. */

@@ -12,7 +12,7 @@ import { WINDOW_CHARS, WINDOW_MS } from "../../shared/limits.ts"
 import { isEnded, type MessageStatus } from "../../shared/message.ts"
 import type { Resolver } from "../../shared/grant.ts"
 import type { Times } from "../times.ts"
-import type { Tool } from "../tool/tool.ts"
+import type { Save, Tool } from "../tool/tool.ts"
 import type { Answerer } from "./answerer.ts"
 import type { Past } from "./context.ts"
 import type { Producer } from "./producer.ts"
@@ -38,6 +38,8 @@ export interface TurnHost {
   readonly load: (id: string, bytes: number) => Promise<Uint8Array | null>
   readonly now: () => number
   readonly nextId: () => string
+  /** Keeps what a tool made. */
+  readonly save: Save
   readonly nextSeq: () => number
   /** A write failed after its seq was given: the next one goes on from what is stored. */
   readonly resetSeq: () => void

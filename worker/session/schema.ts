@@ -99,12 +99,13 @@ export const MIGRATIONS: readonly string[] = [
   // Assets, what a call gives to the reply, and what the directives of a part may name.
   `CREATE TABLE asset (
      id TEXT PRIMARY KEY,
-     state TEXT NOT NULL,                              -- pending: its bytes may be in the bucket or not; kept
+     state TEXT NOT NULL,                              -- pending: its bytes may be in the bucket or not; doomed: they are to go; kept
      about TEXT,                                       -- JSON: Asset, once it is kept
      hash TEXT,                                        -- SHA-256 of its bytes, hexadecimal
      origin TEXT NOT NULL,                             -- user, tool, import
+     size INTEGER NOT NULL DEFAULT 0,                  -- bytes, as announced while it is pending
      created INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE INDEX asset_pending ON asset (created) WHERE state = 'pending';
+   CREATE INDEX asset_pending ON asset (created) WHERE state != 'kept';
    CREATE INDEX asset_hash ON asset (hash) WHERE hash IS NOT NULL;
    ALTER TABLE tool_calls ADD COLUMN media TEXT;       -- JSON: Asset[]
    -- Below: JSON, Grants, on the last leaf of a part. A comment behind it would become part of the table.

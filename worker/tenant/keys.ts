@@ -106,9 +106,14 @@ export function issueToken(claims: Claims, secret: string): Promise<string> {
 
 /** The key with which a tenant's exports are vouched for; nobody can make one from a token. */
 export async function exportKey(secret: string, tenant: string): Promise<CryptoKey> {
+  return await derivedKey(secret, `export ${tenant}`)
+}
+
+/** A key of its own for one purpose, which tells nothing about the secret or any other key. */
+export async function derivedKey(secret: string, purpose: string): Promise<CryptoKey> {
   const hmac = { name: "HMAC", hash: "SHA-256" }
   const master = await crypto.subtle.importKey("raw", keyOf(secret), hmac, false, ["sign"])
-  const derived = await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard export ${tenant}`))
+  const derived = await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard ${purpose}`))
   return await crypto.subtle.importKey("raw", derived, hmac, false, ["sign", "verify"])
 }
 

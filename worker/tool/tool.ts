@@ -6,9 +6,28 @@
  * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
  */
 
-import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import type { Asset } from "../../shared/event.ts"
+import { type Result, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
 import type { ToolSpec } from "../model/adapter.ts"
+
+/** What a tool says of bytes that it made; what they are is read from themselves. */
+export interface SavedAs {
+  /** For people. */
+  readonly label: string
+  readonly mime_type: string
+  readonly voice?: true
+  /** `canvas`: a document, as `text/html`. Else the bytes say what they are. */
+  readonly kind?: "canvas"
+}
+
+/**
+ * Keeps bytes as a file of the session; `MEDIA:/media/<id>` in the trailer gives it to the reply. What an interrupted
+ * call had saved stays with the session.
+ *
+ * Errors  `asset_type_refused`, `asset_too_large`, `assets_full`, `asset_store_failed`, `session_unknown`.
+ */
+export type Save = (bytes: Uint8Array, as: SavedAs) => Promise<Result<Asset>>
 
 export interface ToolContext {
   /** The call's own id: the same for a call that is run again, so that an upstream can tell it is no second one. */
@@ -20,6 +39,7 @@ export interface ToolContext {
   /** The tag this call may cue (`weather_1`), only on channel `user`; null elsewhere. */
   readonly card: string | null
   readonly signal: AbortSignal
+  readonly save: Save
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

@@ -1,0 +1,72 @@
+/** files.ts: bytes of each type that is taken, uploads, and what is left in bucket and table afterwards. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { type Call, call } from "./call.ts"
+
+const bytesOf = (...parts: readonly (string | number)[]): number[] =>
+  parts.flatMap((part) => (typeof part === "string" ? Array.from(part, (char) => char.charCodeAt(0)) : part))
+
+/** Parts, then zeros up to `size`. */
+export function file(size: number, ...parts: readonly (string | number)[]): Uint8Array {
+  const bytes = new Uint8Array(size)
+  bytes.set(bytesOf(...parts))
+  return bytes
+}
+
+export const PNG_HEAD = [0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR"] as const
+/** A small file that passes for a PNG; `mark` tells it from others. */
+export const png = (mark = 0, size = 200): Uint8Array => file(size, ...PNG_HEAD, mark % 256, mark >> 8)
+
+export interface Upload extends Call {
+  readonly name?: string
+}
+
+export function upload(session: string, token: string, body: BodyInit, { name = "a.png", ...options }: Upload = {}) {
+  const length = body instanceof Uint8Array ? { "content-length": String(body.byteLength) } : {}
+  const headers = { ...length, ...options.headers }
+  const path = `/v1/sessions/${session}/assets?name=${encodeURIComponent(name)}`
+  return call(path, { ...options, method: "POST", token, body, headers })
+}
+
+export async function sign(session: string, token: string, urls: readonly string[]) {
+  return await call(`/v1/sessions/${session}/media/sign`, { method: "POST", token, body: JSON.stringify({ urls }) })
+}
+
+/** The address of one file that can be fetched. */
+export async function hrefOf(session: string, token: string, url: string): Promise<string> {
+  return (await sign(session, token, [url])).json.signed[0].href
+}
+
+/** Ids in the bucket, and rows with their state; both sorted. */
+export async function leftOf(tenant: string, session: string) {
+  const { objects } = await env.MEDIA.list({ prefix: `${tenant}/${session}/` })
+  const stub = env.SESSION.getByName(`${tenant}:${session}`)
+  const rows = await runInDurableObject(stub, (_object, { storage }) =>
+    storage.sql.exec<{ id: string; state: string }>("SELECT id, state FROM asset ORDER BY id").toArray(),
+  )
+  return {
+    bytes: objects.map(({ key }) => key.split("/")[2] ?? "").sort(),
+    rows: rows.map(({ id, state }) => `${id} ${state}`),
+  }
+}
+
+export const NOTHING = { bytes: [], rows: [] }
+
+/** The bucket, but one of its ways throws: at once, or after some of what it was given was read. */
+export function brokenBucket(way: "put" | "get" | "head" | "delete", when: "early" | "late" = "early"): R2Bucket {
+  const refuse = async (_key: string, value: unknown) => {
+    if (when === "late" && value instanceof ReadableStream) {
+      const reader = value.getReader()
+      await reader.read()
+      reader.releaseLock()
+    }
+    throw new Error("the bucket is out of order")
+  }
+  return new Proxy(env.MEDIA, {
+    get(target, name) {
+      if (name === way) return refuse
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    },
+  })
+}

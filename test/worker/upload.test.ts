@@ -1,0 +1,256 @@
+/** upload.test.ts: files of users: what is taken, what is refused, and that nothing is left of what failed. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { ASSET_PENDING_MS, MAX_IMAGE_BYTES, MAX_SESSION_ASSETS, MAX_VIDEO_BYTES } from "../../shared/limits.ts"
+import { issueToken } from "../../worker/tenant/keys.ts"
+import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
+import { brokenBucket, file, leftOf, NOTHING, png, upload } from "./files.ts"
+
+const T = "upl"
+const stubOf = (id: string) => env.SESSION.getByName(`${T}:${id}`)
+
+/** A stream of so many bytes, in pieces; `breakAt`: it fails there. */
+function streamOf(bytes: Uint8Array, breakAt = Infinity): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= breakAt) return controller.error(new Error("the line is cut"))
+      if (at >= bytes.length) return controller.close()
+      const end = Math.min(at + 5_000, breakAt, bytes.length)
+      controller.enqueue(bytes.slice(at, end))
+      at = end
+    },
+  })
+}
+
+describe("what is taken", () => {
+  test("[AS1] a file is kept: its row, its bytes, and what is known of it", async () => {
+    const token = await tokenOf(T, "ann")
+    const id = await makeSession(token)
+    const told = await upload(id, token, png(1, 50_000), { name: "cat.png" })
+    expect(told.status).toBe(201)
+    const { id: asset, ...rest } = told.json
+    expect(rest).toEqual({ kind: "image", mime_type: "image/png", label: "cat.png", size: 50_000, duplicate: false })
+    expect(await leftOf(T, id)).toEqual({ bytes: [asset], rows: [`${asset} kept`] })
+    const stored = await env.MEDIA.get(`${T}/${id}/${asset}`)
+    expect(new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(png(1, 50_000))
+  })
+
+  test("[AS5] the same bytes again are the file that there is, whatever they are called", async () => {
+    const token = await tokenOf(T, "ann")
+    const id = await makeSession(token)
+    const first = await upload(id, token, png(2), { name: "a.png" })
+    const again = await upload(id, token, png(2), { name: "b.png" })
+    expect(again).toMatchObject({ status: 200, json: { ...first.json, duplicate: true } })
+    expect(await leftOf(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
+    const other = await makeSession(token)
+    expect((await upload(other, token, png(2))).status).toBe(201)
+  })
+
+  test("[AS5] at the same moment too: one is kept, all are told of it", async () => {
+    const token = await tokenOf(T, "ann")
+    const id = await makeSession(token)
+    const told = await Promise.all(Array.from({ length: 5 }, () => upload(id, token, png(3, 60_000))))
+    expect(told.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+    const ids = new Set(told.map(({ json }) => json.id))
+    expect(ids.size).toBe(1)
+    expect(await leftOf(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
+  })
+
+  test("[AS6] a label is the last part of a name, without what is not seen, and never too long", async () => {
+    const token = await tokenOf(T, "ann")
+    const id = await makeSession(token)
+    const names = [
+      ["../../etc/passwd", "passwd"],
+      ["C:\\Users\\me\\cat.png", "cat.png"],
+      ["a\u202egnp.exe\u0000\n.png", "agnp.exe.png"],
+      ["   ", "image.png"],
+      ["", "image.png"],
+      ["..", "image.png"],
+      ["\ud800x.png", "\ufffdx.png".replace("\ufffd", "")],
+      [`${"é".repeat(300)}.png`, `${"é".repeat(116)}.png`],
+      [`${"a".repeat(115)}😀${"b".repeat(99)}.png`, `${"a".repeat(115)}.png`],
+    ] as const
+    for (const [i, [name, label]] of names.entries()) {
+      expect((await upload(id, token, png(100 + i), { name: name.toWellFormed() })).json.label).toBe(label)
+    }
+  })
+})
+
+describe("what is refused", () => {
+  test("[AS3] a length that is not told, is too much, or is not true", async () => {
+    const token = await tokenOf(T, "bob")
+    const id = await makeSession(token)
+    const headers = (length: number) => ({ headers: { "content-length": String(length) } })
+    expect(await upload(id, token, streamOf(png(1, 9_000)))).toEqual(refusal(411, "length_required"))
+    const video = await upload(id, token, png(), headers(MAX_VIDEO_BYTES + 1))
+    expect(video).toEqual(refusal(413, "asset_too_large", String(MAX_VIDEO_BYTES)))
+    const image = await upload(id, token, png(), headers(MAX_IMAGE_BYTES + 1))
+    expect(image).toEqual(refusal(413, "asset_too_large", String(MAX_IMAGE_BYTES)))
+    expect(await upload(id, token, streamOf(png(1, 9_000)), headers(20_000))).toEqual(refusal(400, "asset_cut_off"))
+    expect(await upload(id, token, streamOf(png(1, 9_000)), headers(8_000))).toEqual(refusal(400, "asset_cut_off"))
+    expect(await leftOf(T, id)).toEqual(NOTHING)
+  })
+
+  test("[AS7] a file that is cut off, at any place", async () => {
+    const token = await tokenOf(T, "bob")
+    const id = await makeSession(token)
+    for (const at of [0, 100, 5_000, 20_000, 29_999]) {
+      const options = { headers: { "content-length": "30000" } }
+      const told = await upload(id, token, streamOf(png(1, 30_000), at), options)
+      expect(told).toEqual(refusal(400, "asset_cut_off"))
+      expect(await leftOf(T, id)).toEqual(NOTHING)
+    }
+  })
+
+  test("[AS2] a type that is not on the list, and nothing at all", async () => {
+    const token = await tokenOf(T, "bob")
+    const id = await makeSession(token)
+    const bad = [file(100, "PK", 3, 4), file(100, "MZ"), file(100, 0x7f, "ELF"), file(0), file(9, "hello", 0)]
+    for (const bytes of bad) expect(await upload(id, token, bytes)).toEqual(refusal(415, "asset_type_refused"))
+    expect(await leftOf(T, id)).toEqual(NOTHING)
+  })
+
+  test("[AS4] one more than a session may have, counting those that are on their way", async () => {
+    const token = await tokenOf(T, "bob")
+    const id = await makeSession(token)
+    await runInDurableObject(stubOf(id), (_object, { storage }) => {
+      for (let i = 1; i < MAX_SESSION_ASSETS; i++) {
+        storage.sql.exec(
+          "INSERT INTO asset (id, state, origin, created) VALUES (?, 'pending', 'user', ?)",
+          `x${i}`,
+          Date.now(),
+        )
+      }
+    })
+    expect((await upload(id, token, png(1))).status).toBe(201)
+    expect(await upload(id, token, png(2))).toEqual(refusal(409, "assets_full"))
+    const { bytes, rows } = await leftOf(T, id)
+    expect([bytes.length, rows.length]).toEqual([1, MAX_SESSION_ASSETS])
+  })
+
+  test("[AS8] another's session, one that there is not, and tokens of other scopes", async () => {
+    const [token, foreign] = [await tokenOf(T, "bob"), await tokenOf("else", "bob")]
+    const id = await makeSession(token)
+    expect(await upload(id, foreign, png())).toEqual(refusal(404, "session_unknown"))
+    expect(await upload(id, await tokenOf(T, "eve"), png())).toEqual(refusal(404, "session_unknown"))
+    expect(await upload("nowhere", token, png())).toEqual(refusal(404, "session_unknown"))
+    for (const scope of ["external", "admin"] as const) {
+      const claims = { tenant: T, user: "bob", expires: nowSeconds() + 60, token: null, issued: 0, scope, session: id }
+      expect(await upload(id, await issueToken(claims, SECRET), png())).toEqual(refusal(403, "scope_denied"))
+    }
+    expect(await leftOf(T, id)).toEqual(NOTHING)
+  })
+})
+
+describe("when the bucket fails", () => {
+  test("[AS7] to put: nothing is left", async () => {
+    const token = await tokenOf(T, "cid")
+    const id = await makeSession(token)
+    for (const bucket of [brokenBucket("put"), brokenBucket("put", "late")]) {
+      const told = await upload(id, token, png(1, 40_000), { env: { MEDIA: bucket } })
+      expect(told).toEqual(refusal(503, "asset_store_failed"))
+      expect(await leftOf(T, id)).toEqual(NOTHING)
+    }
+    expect((await upload(id, token, png(1, 40_000))).status).toBe(201)
+  })
+
+  test("[AS7] to delete: the row waits, and is taken away later with its bytes", async () => {
+    const token = await tokenOf(T, "cid")
+    const id = await makeSession(token)
+    const first = await upload(id, token, png(1))
+    const again = await upload(id, token, png(1), { env: { MEDIA: brokenBucket("delete") } })
+    expect(again).toMatchObject({ status: 200, json: { id: first.json.id, duplicate: true } })
+    expect((await leftOf(T, id)).bytes).toHaveLength(2)
+    await sweep(id)
+    expect(await leftOf(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
+  })
+
+  test("[AS7] and when whoever uploads is killed between put and keep", async () => {
+    const token = await tokenOf(T, "cid")
+    const id = await makeSession(token)
+    const reserved = await stubOf(id).reserveAsset(claimsOf("cid"), 200)
+    if (!reserved.ok) throw new Error(reserved.fault.reason)
+    await env.MEDIA.put(`${T}/${id}/${reserved.value}`, png())
+    await evictDurableObject(stubOf(id))
+    // Too early: it may still come.
+    await runDurableObjectAlarm(stubOf(id))
+    expect(await leftOf(T, id)).toEqual({ bytes: [reserved.value], rows: [`${reserved.value} pending`] })
+    await evictDurableObject(stubOf(id))
+    await sweep(id)
+    expect(await leftOf(T, id)).toEqual(NOTHING)
+    // Whoever comes too late is told so.
+    const asset = { id: reserved.value, kind: "image", mime_type: "image/png", label: "x", size: 200 } as const
+    expect(await stubOf(id).keepAsset(claimsOf("cid"), asset, "00")).toMatchObject({ ok: false })
+  })
+})
+
+const claimsOf = (user: string) => ({ tenant: T, user, expires: 4_000_000_000, token: null, issued: 0 })
+
+/** As if so much time had passed that what never came never comes; then the alarm. */
+async function sweep(id: string): Promise<void> {
+  await runInDurableObject(stubOf(id), (_object, { storage }) => {
+    storage.sql.exec("UPDATE asset SET created = created - ? WHERE state = 'pending'", ASSET_PENDING_MS)
+  })
+  expect(await runDurableObjectAlarm(stubOf(id))).toBe(true)
+  await expect
+    .poll(async () => (await leftOf(T, id)).rows.filter((row) => !row.endsWith("kept")), { timeout: 5_000 })
+    .toEqual([])
+}
+
+describe("an erased session", () => {
+  const remove = (id: string, token: string, options = {}) =>
+    call(`/v1/sessions/${id}`, { method: "DELETE", token, ...options })
+  const keysOf = async (id: string) => (await env.MEDIA.list({ prefix: `${T}/${id}/` })).objects.length
+
+  test("[AS9] takes its files along, also more than one page of them", async () => {
+    const token = await tokenOf(T, "dan")
+    const [id, other] = [await makeSession(token), await makeSession(token)]
+    await upload(other, token, png(1))
+    for (let i = 0; i < 1_005; i++) await env.MEDIA.put(`${T}/${id}/x${i}`, "x")
+    expect((await remove(id, token)).status).toBe(204)
+    expect([await keysOf(id), await keysOf(other)]).toEqual([0, 1])
+  })
+
+  test("[AS9] that fails half-way is erased when it is asked again", async () => {
+    const token = await tokenOf(T, "dan")
+    const id = await makeSession(token)
+    await upload(id, token, png(1))
+    const restore = await runInDurableObject(stubOf(id), (object) => {
+      const held = (object as unknown as { env: { PLANT?: string } }).env
+      Reflect.set(held, "PLANT", "bucket_delete")
+      return held.PLANT
+    })
+    expect(restore).toBe("bucket_delete")
+    expect((await remove(id, token)).status).toBe(500)
+    await runInDurableObject(stubOf(id), (object) =>
+      Reflect.deleteProperty((object as unknown as { env: object }).env, "PLANT"),
+    )
+    expect(await keysOf(id)).toBe(1)
+    expect((await remove(id, token)).status).toBe(204)
+    expect(await keysOf(id)).toBe(0)
+  })
+
+  test("[AS9] leaves nothing of an upload that was under way", async () => {
+    const token = await tokenOf(T, "dan")
+    const id = await makeSession(token)
+    const bytes = png(1, 30_000)
+    const { promise: erased, resolve } = Promise.withResolvers<void>()
+    let at = 0
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (at >= 20_000) await erased
+        controller.enqueue(bytes.slice(at, at + 10_000))
+        at += 10_000
+        if (at >= bytes.length) controller.close()
+      },
+    })
+    const uploading = upload(id, token, body, { headers: { "content-length": "30000" } })
+    await expect.poll(async () => (await leftOf(T, id)).rows.length, { timeout: 5_000 }).toBe(1)
+    expect((await remove(id, token)).status).toBe(204)
+    resolve()
+    expect(await uploading).toEqual(refusal(404, "session_unknown"))
+    expect(await keysOf(id)).toBe(0)
+  })
+})

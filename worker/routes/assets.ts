@@ -1,0 +1,128 @@
+/**
+ * assets.ts: a user's files come in: `POST /:id/assets?name=<label>`, the bytes as its body.
+ *
+ * request → ASSETS: length, first bytes, type → keeping → bucket
+ * Mounted below the sessions' guards. What is refused is not read; what is taken passes through in small pieces.
+ */
+
+import { Hono } from "hono"
+import type { Asset } from "../../shared/event.ts"
+import type { UploadAnswer } from "../../shared/asset.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { MAX_VIDEO_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
+import type { Env } from "../env.ts"
+import type { Kept } from "../session/assets.ts"
+import { storeAsset } from "../session/keeping.ts"
+import { labelOf } from "../session/label.ts"
+import { type FileType, sniff } from "../session/sniff.ts"
+import type { Claims } from "../tenant/keys.ts"
+import { timesFor } from "../times.ts"
+import { type App, answerFault, sessionOf } from "./answer.ts"
+
+export const assets = new Hono<App>()
+
+assets.post("/:id/assets", async (context) => {
+  const claims = context.get("claims")
+  const id = context.req.param("id")
+  const session = sessionOf(context.env, claims, id)
+  const known = session === null ? null : await session.check(claims)
+  if (known?.ok !== true) return answerFault({ reason: "session_unknown" })
+  const size = sizeIn(context.req.header("content-length"))
+  if (!size.ok) return answerFault(size.fault)
+  const upload = { session: id, name: context.req.query("name") ?? "", size: size.value, body: context.req.raw.body }
+  const taking = takeUpload(context.env, claims, upload)
+  // It is finished, or cleaned up, also when nobody waits for its answer any more.
+  context.executionCtx.waitUntil(taking.catch(() => {}))
+  const kept = await taking.catch(() => fail({ reason: "asset_store_failed" } as const))
+  if (!kept.ok) return answerFault(kept.fault)
+  const { asset, duplicate } = kept.value
+  return context.json({ ...asset, duplicate } satisfies UploadAnswer, duplicate ? 200 : 201)
+})
+
+/** Told beforehand, so that a file that is too large need not be read to be refused. */
+function sizeIn(header: string | undefined): Result<number> {
+  if (header === undefined || !/^\d{1,15}$/.test(header)) return fail({ reason: "length_required" })
+  const size = Number(header)
+  return size > MAX_VIDEO_BYTES ? fail({ reason: "asset_too_large", max: MAX_VIDEO_BYTES }) : succeed(size)
+}
+
+interface Upload {
+  readonly session: string
+  readonly name: string
+  readonly size: number
+  readonly body: ReadableStream<Uint8Array> | null
+}
+
+async function takeUpload(env: Env, claims: Claims, { session, name, size, body }: Upload): Promise<Result<Kept>> {
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(new Error("the upload takes too long")), timesFor(env).uploadMs)
+  const source = body?.getReader()
+  // A reader that hangs is let go.
+  over.signal.addEventListener("abort", () => void source?.cancel(over.signal.reason).catch(() => {}))
+  try {
+    const head = await readHead(source).catch(() => null)
+    if (head === null) return fail({ reason: "asset_cut_off" })
+    const type = judge(head.bytes, size)
+    if (!type.ok) return type
+    const bytes = restOf(head, source)
+    const incoming = { about: aboutOf(type.value, name), size, bytes, signal: over.signal }
+    return await storeAsset(env.MEDIA, { tenant: claims.tenant, session }, shelfOf(env, claims, session), incoming)
+  } finally {
+    clearTimeout(timer)
+    // What was refused is not read any further.
+    await source?.cancel().catch(() => {})
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array> | undefined
+
+interface Head {
+  readonly chunks: readonly Uint8Array[]
+  /** Its first SNIFF_BYTES, or all there are. */
+  readonly bytes: Uint8Array
+}
+
+async function readHead(source: Reader): Promise<Head> {
+  const chunks: Uint8Array[] = []
+  for (let length = 0; length < SNIFF_BYTES; ) {
+    const next = await source?.read()
+    if (next === undefined || next.done) break
+    chunks.push(next.value)
+    length += next.value.byteLength
+  }
+  const all = new Uint8Array(await new Blob(chunks).arrayBuffer())
+  return { chunks, bytes: all.subarray(0, SNIFF_BYTES) }
+}
+
+async function* restOf({ chunks }: Head, source: Reader): AsyncGenerator<Uint8Array> {
+  yield* chunks
+  for (;;) {
+    const next = await source?.read()
+    if (next === undefined || next.done) return
+    yield next.value
+  }
+}
+
+function judge(head: Uint8Array, size: number): Result<FileType> {
+  const type = sniff(head)
+  if (type === null)
+    return fail({ reason: head.byteLength < Math.min(size, 1) ? "asset_cut_off" : "asset_type_refused" })
+  return size > type.max ? fail({ reason: "asset_too_large", max: type.max }) : succeed(type)
+}
+
+function aboutOf({ kind, mime_type, extension }: FileType, name: string): Omit<Asset, "id" | "size"> {
+  return { kind, mime_type, label: labelOf(name, `${kind}.${extension}`) }
+}
+
+/** The session's side, by RPC. Whether it kept a file is asked twice before it is left to the session's alarm. */
+function shelfOf(env: Env, claims: Claims, session: string) {
+  const stub = () => env.SESSION.getByName(`${claims.tenant}:${session}`)
+  return {
+    reserve: async (size: number) => await stub().reserveAsset(claims, size),
+    keep: async (asset: Asset, hash: string) => {
+      const keep = async () => await stub().keepAsset(claims, asset, hash)
+      return await keep().catch(keep)
+    },
+    drop: async (id: string) => await stub().dropAsset(claims, id),
+  }
+}

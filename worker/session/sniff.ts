@@ -1,0 +1,103 @@
+/**
+ * sniff.ts: what a file is, by its first bytes and never by its name. The list is closed.
+ *
+ * upload, tool → SNIFF → kind, type, largest size
+ * What is not on the list is null. Whatever a person can read is text/plain, HTML and SVG too: nothing that is kept is ever
+ * served as something that a browser would run. Pure.
+ */
+
+import type { Asset } from "../../shared/event.ts"
+import {
+  MAX_AUDIO_BYTES,
+  MAX_IMAGE_BYTES,
+  MAX_PDF_BYTES,
+  MAX_TEXT_BYTES,
+  MAX_VIDEO_BYTES,
+} from "../../shared/limits.ts"
+
+export interface FileType {
+  readonly kind: Exclude<Asset["kind"], "canvas">
+  readonly mime_type: string
+  /** Bytes. */
+  readonly max: number
+  /** Of a name that has to be made up. */
+  readonly extension: string
+}
+
+const image = (mime_type: string, extension: string): FileType =>
+  ({ kind: "image", mime_type, max: MAX_IMAGE_BYTES, extension }) as const
+const audio = (mime_type: string, extension: string): FileType =>
+  ({ kind: "audio", mime_type, max: MAX_AUDIO_BYTES, extension }) as const
+const video = (mime_type: string, extension: string): FileType =>
+  ({ kind: "video", mime_type, max: MAX_VIDEO_BYTES, extension }) as const
+
+const MP3 = audio("audio/mpeg", "mp3")
+const PDF: FileType = { kind: "file", mime_type: "application/pdf", max: MAX_PDF_BYTES, extension: "pdf" }
+const TEXT: FileType = { kind: "file", mime_type: "text/plain", max: MAX_TEXT_BYTES, extension: "txt" }
+const MP4 = video("video/mp4", "mp4")
+const M4A = audio("audio/mp4", "m4a")
+const AVIF = image("image/avif", "avif")
+
+/** Signatures that stand at the very beginning, as Latin-1. */
+const SIGNATURES: readonly (readonly [RegExp, FileType])[] = [
+  [/^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/, image("image/png", "png")],
+  [/^\xff\xd8\xff/, image("image/jpeg", "jpg")],
+  [/^GIF8[79]a/, image("image/gif", "gif")],
+  [/^RIFF.{4}WEBPVP8[ LX]/s, image("image/webp", "webp")],
+  [/^RIFF.{4}WAVE/s, audio("audio/wav", "wav")],
+  [/^fLaC/, audio("audio/flac", "flac")],
+  [/^ID3[\x02-\x04]/, MP3],
+  [/^\xff[\xf0\xf1\xf8\xf9][\x00-\xff]/, audio("audio/aac", "aac")],
+  // Its first page begins a stream of one of these codecs.
+  [/^OggS\0\x02.{20}\x01(?:.OpusHead|.\x01vorbis|.\x7fFLAC|.Speex)/s, audio("audio/ogg", "ogg")],
+  [/^%PDF-\d/, PDF],
+]
+
+/** The type of the file that begins so; null: none that is taken. */
+export function sniff(head: Uint8Array): FileType | null {
+  const latin = toLatin1(head)
+  const found = SIGNATURES.find(([signature]) => signature.test(latin))?.[1]
+  return found ?? (isMp3Frame(head) ? MP3 : null) ?? movieIn(latin) ?? webmIn(latin) ?? (isText(head) ? TEXT : null)
+}
+
+/** MPEG audio without a tag: layer III, of a version, a bit rate and a sample rate that exist. */
+function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
+  const isLayer3 = sync === 0xff && (head & 0xe6) === 0xe2 && (head & 0x18) !== 0x08
+  const bitRate = rates >> 4
+  return isLayer3 && bitRate !== 0 && bitRate !== 15 && (rates & 0x0c) !== 0x0c
+}
+
+/** ISO media: the brands of its first box say what it is. */
+function movieIn(latin: string): FileType | null {
+  const [, major = "", more = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin) ?? []
+  const length = latin.charCodeAt(2) * 256 + latin.charCodeAt(3)
+  const brands = more.slice(0, Math.max(0, length - 16))
+  if (/^avi[fs]$/.test(major)) return AVIF
+  if (/^m(?:if|sf)1$/.test(major)) return /avi[fs]/.test(brands) ? AVIF : null
+  if (/^M4[AB] $/.test(major)) return M4A
+  return /^(?:iso[m2-9]|mp4[12]|avc1|M4V |M4VH|dash|msdh|MSNV|mmp4|f4v )$/.test(major) ? MP4 : null
+}
+
+/** WebM; as audio where its tracks, which stand at its beginning, are audio alone. */
+function webmIn(latin: string): FileType | null {
+  if (!/^\x1aE\xdf\xa3.{0,56}?B\x82[\x84\x88]webm/s.test(latin)) return null
+  const hasVideo = /V_(?:VP[89]|AV1|MPEG)/.test(latin)
+  return !hasVideo && /A_(?:OPUS|VORBIS)/.test(latin) ? audio("audio/webm", "weba") : video("video/webm", "webm")
+}
+
+/** UTF-8 without control characters but white space and escape; the last character may be cut. */
+function isText(head: Uint8Array): boolean {
+  if (head.length === 0) return false
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(head, { stream: true })
+    return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text)
+  } catch {
+    return false
+  }
+}
+
+function toLatin1(bytes: Uint8Array): string {
+  let text = ""
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}
