@@ -5,8 +5,11 @@
 import { type ReadonlySignal, type Signal, useComputed, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
+import { FileNames, type Quote } from "./attach/chips.tsx"
+import { DropPlace } from "./attach/drop.tsx"
 import type { Chat } from "./chat.ts"
 import { Composer, focusAsked } from "./composer/composer.tsx"
+import type { Beside } from "./outbox.ts"
 import type { Room } from "./room.ts"
 import { Mark } from "./mark.tsx"
 import { NoticeLine } from "./notice.tsx"
@@ -31,6 +34,7 @@ export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
       <Sidebar chat={chat} isOpen={isDrawerOpen} />
       <TopBar chat={chat} isDrawerOpen={isDrawerOpen} />
       {room === null ? <NoRoom chat={chat} /> : <OpenRoom key={room.id} room={room} chat={chat} isOnline={isOnline} />}
+      <DropPlace onFiles={(files) => chat.attach(files)} />
       <NoticeLine sessions={chat.sessions} />
       <p class="unseen" role="status" aria-live="polite">
         {spoken.value}
@@ -97,8 +101,8 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
   useSignalEffect(() => {
     if (store.news.value > 0 && !room.loadingOlder.peek()) keeper.noteNews()
   })
-  const send = (words: string): void => {
-    chat.send(words)
+  const send = (words: string, beside?: Beside): void => {
+    chat.send(words, beside)
     keeper.toEnd()
   }
   const isLoaded = room.loaded.value || outbox.entries.value.length > 0
@@ -130,7 +134,7 @@ function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
           isOnline={isOnline.value}
           wasThere={room.loaded.value}
         />
-        <Writer room={room} onSend={send} />
+        <Writer room={room} onSend={send} onFiles={(files) => chat.attach(files)} />
       </footer>
     </>
   )
@@ -142,9 +146,28 @@ function stop(room: Room): void {
   focusAsked.value++
 }
 
+interface WriterProps {
+  readonly room: Room
+  readonly onSend: (words: string, beside: Beside) => void
+  readonly onFiles: (files: readonly File[]) => void
+}
+
+/** The message that is replied to; a message that was withdrawn takes no reply. */
+function useQuote({ store, draft }: Room): Quote | null {
+  const code = transcriptCode.value
+  const line = useComputed(() => {
+    const id = draft.reply.value
+    const message = id === null || !store.order.value.includes(id) ? undefined : store.message(id)?.value
+    const { value } = transcriptCode
+    return message === undefined || value === null || value === "lost" ? "" : JSON.stringify(value.quoteOf(message))
+  }).value
+  return line === "" || code === null ? null : JSON.parse(line)
+}
+
 /** The composer of an open room: it knows what can be stopped. */
-function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words: string) => void }): VNode {
-  const { store, commands } = room
+function Writer({ room, onSend, onFiles }: WriterProps): VNode {
+  const { store, commands, draft } = room
+  const quote = useQuote(room)
   const turn = store.turn.value
   const isAsked = turn !== null && commands.asked.value.get(turn.id)?.command.type === "cancel"
   return (
@@ -152,7 +175,7 @@ function Writer({ room, onSend }: { readonly room: Room; readonly onSend: (words
       canSend={room.link.value !== "gone" && room.link.value !== "outdated"}
       onSend={onSend}
       stop={turn === null ? null : { isAsked, onStop: () => stop(room) }}
-      draft={room.draft.words}
+      {...{ draft, onFiles, quote }}
     />
   )
 }
@@ -230,7 +253,12 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
             <Welcome onPick={(words) => chat.send(words)} />
           ) : (
             <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label="Conversation">
-              <UnsentMessage entry={entry} onRetry={() => chat.retryStart()} onDiscard={() => chat.discardStart()} />
+              <UnsentMessage
+                entry={entry}
+                files={<FileNames assets={entry.attachments} />}
+                onRetry={() => chat.retryStart()}
+                onDiscard={() => chat.discardStart()}
+              />
               {entry.error === null && <Typing />}
             </div>
           )}
@@ -239,9 +267,10 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
       <footer class="foot">
         <Composer
           canSend={entry === null || entry.error !== null}
-          onSend={(words) => chat.send(words)}
+          onSend={(words, beside) => chat.send(words, beside)}
+          onFiles={entry === null ? (files) => chat.attach(files) : undefined}
           stop={null}
-          draft={chat.draft.words}
+          draft={chat.draft}
         />
       </footer>
     </>

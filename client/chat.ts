@@ -11,16 +11,21 @@ import { effect, type Signal, signal } from "@preact/signals"
 import { MAX_TITLE_CHARS } from "../shared/limits.ts"
 import type { Api } from "./api.ts"
 import { Draft } from "./draft.ts"
-import { clearShelf, sessionsOn, type Unsent } from "./outbox.ts"
+import { Early } from "./attach/early.ts"
+import { uploadTo } from "./attach/files.ts"
 import { Unfinished } from "./import/unfinished.ts"
+import type { Upload } from "./import/upload.ts"
+import { type Beside, besideOf, clearShelf, sessionsOn, type Unsent } from "./outbox.ts"
 import { Room, type RoomDeps } from "./room.ts"
 import { Sessions, type SessionsDeps } from "./sessions.ts"
-import { Starts, type StartsDeps } from "./starts.ts"
+import { Starts, type StartsDeps, titleOf } from "./starts.ts"
 
 /** Words on the shelf are taken by their own page within so long, if it lives, in milliseconds. */
 const SHELF_CALM_MS = 3_000
 
 export interface ChatDeps extends RoomDeps, StartsDeps, SessionsDeps {
+  /** Brings a file up, and tells how far it is. */
+  readonly upload?: Upload
   /** The part of the address after `#`. */
   readHash(): string
   writeHash(hash: string): void
@@ -34,6 +39,7 @@ export class Chat {
   readonly #deps: ChatDeps
   readonly #starts: Starts
   readonly #unfinished: Unfinished
+  readonly #early: Early
   /** By session; what is written before there is one has "". */
   readonly #drafts = new Map<string, Draft>()
   /** Rooms that nobody looks at, which still have something to hand over. */
@@ -46,6 +52,7 @@ export class Chat {
     this.#deps = deps
     this.sessions = new Sessions(deps)
     this.#unfinished = new Unfinished({ ...deps, erase: (id) => this.sessions.erase(id, true) })
+    this.#early = new Early({ ...deps, unfinished: this.#unfinished })
     this.#starts = new Starts(deps, {
       told: (entry) => this.#noteStart(entry),
       made: (entry, session) => this.#openMade(entry, session),
@@ -87,15 +94,38 @@ export class Chat {
     this.#show(id === null ? null : this.#enter(id))
   }
 
-  send(content: string): void {
+  send(content: string, beside: Beside = {}): void {
     const room = this.room.peek()
     if (room !== null) {
       this.sessions.touch(room.id)
-      return room.send(content)
+      return room.send(content, beside)
     }
-    const entry = { id: this.#deps.nextId(), content, at: this.#deps.now(), error: null }
+    // A session has the id of its first message: so the one that files made is the one that these words make.
+    const id = this.#early.take() ?? this.#deps.nextId()
+    const entry = { id, content, at: this.#deps.now(), error: null, ...besideOf(beside) }
     this.starting.value = entry
     this.#starts.add(entry)
+  }
+
+  /** Files for the next message, where the reader is. */
+  attach(files: readonly File[]): void {
+    const { upload } = this.#deps
+    if (upload === undefined) return
+    const { draft } = this
+    const room = this.room.peek()
+    draft.files.add(files, async (...file) => {
+      const session = room?.id ?? (await this.#early.session())
+      return await uploadTo(session, { api: this.#deps.api, upload }, ...file)
+    })
+    if (room !== null) return
+    const stop = draft.files.list.subscribe((list) => {
+      if (list.length > 0) return
+      // Words that take them take the session too, in this very moment.
+      queueMicrotask(() => {
+        stop()
+        if (draft.files.list.peek().length === 0) this.#early.drop()
+      })
+    })
   }
 
   /** Tries again to make the session that could not be made. */
@@ -165,7 +195,9 @@ export class Chat {
 
   #openMade(entry: Unsent, id: string): void {
     const room = this.#enter(id)
-    room.sendAs(entry.id, entry.content)
+    room.sendAs(entry.id, entry.content, entry)
+    // Its files had made it before there were words.
+    if (entry.attachments !== undefined) void this.sessions.rename(id, titleOf(entry))
     void this.sessions.refresh()
     // The reader may have gone elsewhere meanwhile: then it is sent behind their back.
     if (this.starting.peek()?.id !== entry.id) return this.#leave(room)

@@ -10,6 +10,7 @@ import { type Signal, signal } from "@preact/signals"
 import type { FaultReason } from "../shared/fault.ts"
 import type { ClientFrame, WireMessage } from "../shared/frame.ts"
 import { isEnded } from "../shared/message.ts"
+import type { Beside } from "./outbox.ts"
 
 export type Command = Extract<
   ClientFrame,
@@ -24,6 +25,8 @@ export interface Asked {
   readonly target: string
   /** The message's words, where it takes them back. */
   readonly words?: string
+  /** And what goes with them. */
+  readonly beside?: Beside
   /** The server has it: it is not sent again, and what it does arrives by itself. */
   readonly isHeard: boolean
   /** It was asked before the page at hand was loaded, which may show already what it did, and what was done after it. */
@@ -51,11 +54,11 @@ export class Commands {
   }
 
   /** Sends it, now or when the session is live again. A second one for the same target waits for the first. */
-  ask(message: string, command: Command, words?: string): void {
+  ask(message: string, command: Command, taken?: { readonly words: string; readonly beside: Beside }): void {
     const target = command.type === "approve" ? command.call_id : message
     if (this.asked.peek().has(target)) return
     this.calm()
-    this.#keep({ command, message, target, isHeard: false, isOld: false, ...(words === undefined ? {} : { words }) })
+    this.#keep({ command, message, target, isHeard: false, isOld: false, ...taken })
     this.#send(command)
   }
 

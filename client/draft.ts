@@ -6,16 +6,31 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import { Files } from "./attach/files.ts"
+import { type Beside, besideOf } from "./outbox.ts"
 
 export class Draft {
   /** In the composer. */
   readonly words: Signal<string> = signal("")
+  /** What goes with them. */
+  readonly files = new Files()
+  /** The message that they reply to. */
+  readonly reply: Signal<string | null> = signal(null)
   /** In the editors that are open, by message. */
   readonly edits = new Map<string, string>()
 
   /** Words that lost their place go on in the composer, after what stands there. */
-  giveBack(words: string): void {
+  giveBack(words: string, { reply_to, attachments = [] }: Beside = {}): void {
     const now = this.words.peek()
-    this.words.value = now.trim() === "" ? words : `${now}\n${words}`
+    if (words !== "") this.words.value = now.trim() === "" ? words : `${now}\n${words}`
+    this.files.giveBack(attachments)
+    if (reply_to !== undefined) this.reply.value ??= reply_to
+  }
+
+  /** It is said: what goes with the words, which are taken elsewhere. */
+  takeBeside(): Beside {
+    const reply_to = this.reply.peek()
+    this.reply.value = null
+    return besideOf({ reply_to, attachments: this.files.take() })
   }
 }

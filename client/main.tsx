@@ -11,6 +11,7 @@ import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
 import { focusAsked } from "./composer/composer.tsx"
 import { takeEscape } from "./escape.ts"
+import { upload } from "./import/upload.ts"
 import { NO_SETTINGS } from "./media/remote.ts"
 import type { Shelf } from "./outbox.ts"
 import "./styles/base.css"
@@ -42,6 +43,7 @@ const api = createApi({
 const chat = new Chat({
   api,
   shelf: openShelf(),
+  upload,
   settings,
   connect(session, protocols, events) {
     const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v1/sessions/${session}/socket`, protocols)

@@ -7,9 +7,18 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import type { Asset } from "../shared/event.ts"
 import { parseJson } from "../shared/frame.ts"
 
-export interface Unsent {
+/** What goes with the words of a message. */
+export interface Beside {
+  /** The message that it replies to. */
+  readonly reply_to?: string
+  /** Files that are on the server already. */
+  readonly attachments?: readonly Asset[]
+}
+
+export interface Unsent extends Beside {
   readonly id: string
   readonly content: string
   /** Milliseconds since 1970: order among the unsent. */
@@ -157,7 +166,15 @@ function readShelf(shelf: Shelf, prefix: string): readonly Unsent[] {
 
 function toUnsent(value: unknown): Unsent | null {
   if (typeof value !== "object" || value === null) return null
-  const { id, content, at, error } = value as Partial<Unsent>
+  const { id, content, at, error, ...rest } = value as Partial<Unsent>
   if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
-  return { id, content, at, error: typeof error === "string" ? error : null }
+  return { id, content, at, error: typeof error === "string" ? error : null, ...besideOf(rest) }
+}
+
+/** Only what is there. The shelf is the page's own, so what is an id there is one. */
+export function besideOf({ reply_to, attachments }: { readonly [K in keyof Beside]?: Beside[K] | null }): Beside {
+  return {
+    ...(typeof reply_to === "string" ? { reply_to } : {}),
+    ...(Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {}),
+  }
 }

@@ -8,16 +8,17 @@
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignAnswer } from "../shared/asset.ts"
+import type { Asset } from "../shared/event.ts"
 import type { FaultReason } from "../shared/fault.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
 import { type Api, RequestError } from "./api.ts"
 import { Commands, isDone } from "./commands.ts"
 import { Draft } from "./draft.ts"
 import { Edits } from "./edits.ts"
-import { NO_SETTINGS } from "./media/remote.ts"
+import { isOwn, NO_SETTINGS } from "./media/remote.ts"
 import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
 import { PAGE_MESSAGES, readNewest } from "./newest.ts"
-import { Outbox, type Shelf } from "./outbox.ts"
+import { type Beside, besideOf, Outbox, type Shelf } from "./outbox.ts"
 import { type ErrorFrame, SessionSocket } from "./socket.ts"
 import { TranscriptStore, type Turn } from "./store.ts"
 
@@ -44,6 +45,8 @@ const MAX_HASTY_EPOCHS = 3
 /** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
 const STOP_APART_MS = 600
 
+/** A message that is looked for and lies further back than so many pages is not loaded. */
+const MAX_FETCHED_PAGES = 60
 const NOTHING_ALLOWED = signal(NO_SETTINGS)
 
 export class Room {
@@ -61,6 +64,7 @@ export class Room {
   readonly #deps: RoomDeps
   readonly #socket: SessionSocket
   readonly #edits: Edits
+  #older: Promise<void> | null = null
   #failures = 0
   #resets = 0
   #resetAt = Number.NEGATIVE_INFINITY
@@ -189,10 +193,27 @@ export class Room {
     this.#closeIfDone()
   }
 
-  /** One older page, if there is one. A failure is tried again when the reader scrolls. */
-  async loadOlder(): Promise<void> {
+  /** One older page, if there is one; the one that is on its way, if one is. A failure is tried again when the reader scrolls. */
+  loadOlder(): Promise<void> {
+    this.#older ??= this.#readOlder().finally(() => {
+      this.#older = null
+    })
+    return this.#older
+  }
+
+  /** Loads older pages until a message is there, and no further than MAX_FETCHED_PAGES; false where it is not. */
+  async fetchMessage(id: string): Promise<boolean> {
+    for (let pages = 0; pages < MAX_FETCHED_PAGES && !this.store.has(id); pages++) {
+      const { cursor } = this.store
+      await this.loadOlder()
+      if (cursor === this.store.cursor) break
+    }
+    return this.store.has(id)
+  }
+
+  async #readOlder(): Promise<void> {
     const { cursor } = this.store
-    if (this.loadingOlder.peek() || !this.store.hasOlder.peek() || cursor === undefined) return
+    if (!this.store.hasOlder.peek() || cursor === undefined) return
     this.loadingOlder.value = true
     try {
       const page = await this.#deps.api.page(this.id, PAGE_MESSAGES, cursor)
@@ -204,14 +225,14 @@ export class Room {
     }
   }
 
-  send(content: string): void {
+  send(content: string, beside: Beside = {}): void {
     // Whoever writes again can mean the answer to it.
     this.#stoppedAt = Number.NEGATIVE_INFINITY
-    this.sendAs(this.#deps.nextId(), content)
+    this.sendAs(this.#deps.nextId(), content, beside)
   }
 
-  sendAs(id: string, content: string): void {
-    this.outbox.add({ id, content, at: this.#deps.now(), error: null })
+  sendAs(id: string, content: string, beside: Beside = {}): void {
+    this.outbox.add({ id, content, at: this.#deps.now(), error: null, ...besideOf(beside) })
     this.#sendNext()
   }
 
@@ -219,8 +240,12 @@ export class Room {
   #sendNext(): void {
     const next = this.outbox.waiting()[0]
     if (next === undefined || next.id === this.#sending || this.#isFull) return
-    const { id, content } = next
-    if (this.#socket.send({ type: "send", id, content })) this.#sending = id
+    const { id, content, reply_to, attachments } = next
+    const beside = {
+      ...(reply_to === undefined ? {} : { reply_to }),
+      ...(attachments === undefined ? {} : { attachments: attachments.map((asset) => asset.id) }),
+    }
+    if (this.#socket.send({ type: "send", id, content, ...beside })) this.#sending = id
   }
 
   /** What another page of this session left on the shelf. */
@@ -233,7 +258,7 @@ export class Room {
   /** Sends what failed once more, under the same id. */
   retrySend(id: string): void {
     const entry = this.outbox.entries.peek().find((known) => known.id === id)
-    if (entry !== undefined) this.sendAs(id, entry.content)
+    if (entry !== undefined) this.sendAs(id, entry.content, entry)
   }
 
   discard(id: string): void {
@@ -270,8 +295,9 @@ export class Room {
   }
 
   withdraw(message: string): void {
-    const words = this.store.get(message)?.content
-    this.commands.ask(message, { type: "withdraw", id: this.#deps.nextId(), message }, words)
+    const taken = this.store.get(message)
+    const command = { type: "withdraw", id: this.#deps.nextId(), message } as const
+    this.commands.ask(message, command, taken && { words: taken.content, beside: besideIn(taken) })
   }
 
   regenerate(message: string): void {
@@ -382,7 +408,7 @@ export class Room {
       if (!isDone(asked, this.store.get(asked.message))) continue
       this.commands.forget(asked.target)
       if (asked.command.type === "edit") this.draft.edits.delete(asked.message)
-      if (asked.words !== undefined) this.draft.giveBack(asked.words)
+      if (asked.words !== undefined) this.draft.giveBack(asked.words, asked.beside)
     }
     this.#closeIfDone()
   }
@@ -395,4 +421,16 @@ export class Room {
       this.draft.giveBack(words)
     }
   }
+}
+
+/** What goes with the words of a message, as it stands in its segments. */
+function besideIn({ reply_to, segments }: WireMessage): Beside {
+  const attachments = segments.flatMap((segment): Asset[] => {
+    if (segment.type !== "media" || !isOwn(segment.url)) return []
+    const { url, kind, label, mime_type = "", size = 0, voice } = segment
+    return [
+      { id: url.slice(url.lastIndexOf("/") + 1), kind, label, mime_type, size, ...(voice === true ? { voice } : {}) },
+    ]
+  })
+  return besideOf({ ...(reply_to === undefined ? {} : { reply_to }), attachments })
 }

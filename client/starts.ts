@@ -96,7 +96,7 @@ export class Starts {
     const isWanted = (): boolean => this.#outbox.entries.peek().some(({ id }) => id === entry.id)
     for (let tries = 1; isWanted(); tries++) {
       try {
-        const session = await this.#deps.api.createSession(titleOf(entry.content), entry.id)
+        const session = await this.#deps.api.createSession(titleOf(entry), entry.id)
         if (isWanted()) this.#handlers.made(entry, session)
         return this.#outbox.remove(entry.id)
       } catch (error) {
@@ -127,9 +127,10 @@ export class Starts {
   }
 }
 
-/** The first line of the first words, cut at a word where there is one. */
-export function titleOf(content: string): string {
-  const line = content.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""
+/** The first line of the first words, cut at a word where there is one; without words the name of what was sent. */
+export function titleOf({ content, attachments = [] }: Pick<Unsent, "content" | "attachments">): string {
+  const words = content.trim() === "" ? (attachments[0]?.label ?? "") : content
+  const line = words.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""
   const cut = excerpt(line, MAX_TITLE_CHARS - 1)
   return cut === line ? line : cut.replace(/\s\S{0,30}…$/, "…")
 }

@@ -5,21 +5,29 @@
  * the server queues what comes. What runs can be stopped from here. Source: SPEC PG5, PG18, PG19.
  */
 
-import { type Signal, signal } from "@preact/signals"
+import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { useFit } from "./fit.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
+import { FileChips, type Quote, QuoteChip } from "../attach/chips.tsx"
+import { LIMITS_TOLD } from "../attach/limits.ts"
+import type { Draft } from "../draft.ts"
+import type { Beside } from "../outbox.ts"
 import { typedWords } from "./typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 
 interface ComposerProps {
   readonly canSend: boolean
-  readonly onSend: (content: string) => void
+  readonly onSend: (content: string, beside: Beside) => void
+  /** Files are to go with the message; absent where none can. */
+  readonly onFiles?: ((files: readonly File[]) => void) | undefined
+  /** The message that it replies to, in few words. */
+  readonly quote?: Quote | null
   /** The answer under way; null where there is none. */
   readonly stop: { readonly isAsked: boolean; readonly onStop: () => void } | null
   /** What is being written. It outlives this composer. */
-  readonly draft: Signal<string>
+  readonly draft: Draft
 }
 
 /** From this share of the limit on, the size is shown. */
@@ -28,8 +36,9 @@ const COUNTED_SHARE = 0.8
 /** Grows when somebody asks for the composer's focus. */
 export const focusAsked = signal(0)
 
-export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode {
-  const text = draft.value
+export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }: ComposerProps): VNode {
+  const text = draft.words.value
+  const { files } = draft
   const field = useRef<HTMLTextAreaElement>(null)
   const asked = focusAsked.value
   useFit(field, text)
@@ -38,11 +47,13 @@ export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode
   }, [asked])
 
   const bytes = utf8Bytes(text)
-  const isReady = canSend && typedWords(text).trim() !== "" && bytes <= MAX_MESSAGE_BYTES
+  const isSaid = typedWords(text).trim() !== "" || files.list.value.length > 0
+  const isReady = canSend && isSaid && files.isReady && bytes <= MAX_MESSAGE_BYTES
   const send = (): void => {
     if (!isReady) return
-    onSend(typedWords(text))
-    draft.value = ""
+    const words = typedWords(text)
+    onSend(words.trim() === "" ? "" : words, draft.takeBeside())
+    draft.words.value = ""
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape" && text === "" && stop === null) field.current?.blur()
@@ -60,6 +71,9 @@ export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode
         field.current?.focus()
       }}
     >
+      {quote !== null && <QuoteChip quote={quote} onRemove={() => unquote(draft, field.current)} />}
+      <FileChips files={files} />
+      {onFiles !== undefined && <AttachButton onFiles={onFiles} />}
       <textarea
         ref={field}
         rows={1}
@@ -68,8 +82,9 @@ export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode
         aria-label="Message"
         aria-describedby="composer-size"
         enterkeyhint="send"
-        onInput={(event) => (draft.value = event.currentTarget.value)}
+        onInput={(event) => (draft.words.value = event.currentTarget.value)}
         onKeyDown={onKeyDown}
+        onPaste={(event) => paste(event, onFiles)}
       />
       <p id="composer-size" class={bytes > MAX_MESSAGE_BYTES ? "size over" : "size"} aria-live="polite">
         {bytes > MAX_MESSAGE_BYTES * COUNTED_SHARE ? `${kilobytes(bytes)} of ${kilobytes(MAX_MESSAGE_BYTES)} KB` : ""}
@@ -89,7 +104,7 @@ export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode
           </svg>
         </button>
       )}
-      {(stop === null || text.trim() !== "") && (
+      {(stop === null || isSaid) && (
         <button type="submit" disabled={!isReady} aria-label="Send">
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M10 16V4.5M5 9l5-5 5 5" />
@@ -97,6 +112,50 @@ export function Composer({ canSend, onSend, stop, draft }: ComposerProps): VNode
         </button>
       )}
     </form>
+  )
+}
+
+/** The button goes, so the focus goes to the field. */
+function unquote(draft: Draft, field: HTMLTextAreaElement | null): void {
+  draft.reply.value = null
+  field?.focus()
+}
+
+/** Text stays text, however long, also where a picture of it comes along. */
+function paste(event: ClipboardEvent, onFiles: ComposerProps["onFiles"]): void {
+  const { files, types } = event.clipboardData ?? {}
+  if (onFiles === undefined || files === undefined || files.length === 0 || types?.includes("text/plain")) return
+  event.preventDefault()
+  onFiles(Array.from(files))
+}
+
+function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode {
+  const picker = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <button
+        type="button"
+        class="attach"
+        aria-label="Attach files"
+        title={`Attach files (${LIMITS_TOLD})`}
+        onClick={() => picker.current?.click()}
+      >
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M15.5 9.6l-5.4 5.3a3.4 3.4 0 0 1-4.8-4.8l5.7-5.6a2.2 2.2 0 0 1 3.2 3.2l-5.5 5.4a1.1 1.1 0 0 1-1.6-1.6l4.9-4.8" />
+        </svg>
+      </button>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          onFiles(Array.from(event.currentTarget.files ?? []))
+          // The same file can be chosen again.
+          event.currentTarget.value = ""
+        }}
+      />
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * place.tsx: where an import begins: a button, and any file that is dropped on the page.
+ * place.tsx: where an import begins: a button, and any file that is dropped on the list.
  *
  * Its code is fetched when it is wanted. Source: SPEC PG35.
  */
@@ -7,6 +7,7 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import { isElsewhere } from "../attach/drop.tsx"
 import type { Chat } from "../chat.ts"
 import { nameOf } from "../sessions.ts"
 import type { Importer } from "./importer.ts"
@@ -63,8 +64,8 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
       if (event.dataTransfer?.types.includes("Files") !== true) return
       // Else the browser leaves the page for the file.
       event.preventDefault()
-      isOver.value = event.type === "dragover"
-      const file = event.type === "drop" ? event.dataTransfer.files[0] : undefined
+      isOver.value = event.type === "dragover" && isElsewhere(event)
+      const file = event.type === "drop" && isElsewhere(event) ? event.dataTransfer.files[0] : undefined
       if (file !== undefined) void taken.current(file)
     }
     const leave = (): void => {

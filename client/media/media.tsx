@@ -8,6 +8,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import { AudioView } from "./audio.tsx"
 import { FileView } from "./file.tsx"
+import type { Segment } from "../../shared/frame.ts"
 import type { MediaSegment } from "./media-words.ts"
 import { PictureView } from "./picture.tsx"
 import { VideoView } from "./video.tsx"
@@ -16,6 +17,22 @@ export function MediaView({ segment }: { readonly segment: MediaSegment }): VNod
   return (
     <div class="media" data-segment="media" data-kind={segment.kind}>
       {viewOf(segment)}
+    </div>
+  )
+}
+
+export function isMedia(segment: Segment): segment is MediaSegment {
+  return segment.type === "media"
+}
+
+/** What goes with a user's words: pictures side by side, then the rest. */
+export function AttachedMedia({ segments }: { readonly segments: readonly MediaSegment[] }): VNode | null {
+  if (segments.length === 0) return null
+  return (
+    <div class="attached" data-pictures={segments.filter(({ kind }) => kind === "image").length}>
+      {segments.map((segment) => (
+        <MediaView key={segment.url} segment={segment} />
+      ))}
     </div>
   )
 }

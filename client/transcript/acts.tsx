@@ -72,12 +72,28 @@ export function AnswerActs({ message }: { readonly message: WireMessage }): VNod
     <footer class="acts" data-last={isLast ? "" : undefined}>
       <Versions message={message} />
       {segments.some(hasWords) && <Copy segments={segments} />}
+      {segments.some(hasWords) && <Reply id={id} />}
       {isLast && status === "completed" && !isFromOutside(message) && (
         <Act label="Regenerate" isHeld={isHeld} onAct={() => regenerate(asking, id)}>
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </Act>
       )}
     </footer>
+  )
+}
+
+/** The next words reply to it; the composer says so. */
+export function Reply({ id }: { readonly id: string }): VNode {
+  const asking = useAsking()
+  const reply = (): void => {
+    if (asking === null) return
+    asking.draft.reply.value = id
+    focusAsked.value++
+  }
+  return (
+    <Act label="Reply" way="reply" onAct={reply}>
+      <path d="M8 5.5L3.5 10 8 14.5M3.5 10H12a4.5 4.5 0 0 1 4.5 4.5" />
+    </Act>
   )
 }
 

@@ -6,10 +6,11 @@
  * view, a fixture) there is nothing to ask, and no button is drawn.
  */
 
-import type { ReadonlySignal } from "@preact/signals"
+import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 import type { PageSettings, SignAnswer } from "../../shared/asset.ts"
+import type { WireMessage } from "../../shared/frame.ts"
 import type { Asked } from "../commands.ts"
 import type { Turn } from "../store.ts"
 
@@ -22,8 +23,10 @@ export interface Asking {
   readonly store: {
     readonly turn: ReadonlySignal<Turn | null>
     readonly lastAnswer: ReadonlySignal<string | null>
+    readonly order: ReadonlySignal<readonly string[]>
+    message(id: string): ReadonlySignal<WireMessage> | undefined
   }
-  readonly draft: { readonly edits: Map<string, string> }
+  readonly draft: { readonly edits: Map<string, string>; readonly reply: Signal<string | null> }
   /** What the tenant allows its transcripts to load. */
   readonly settings: ReadonlySignal<PageSettings>
   /** Where media can be fetched for now. */
@@ -34,6 +37,8 @@ export interface Asking {
   retry(message: string): void
   edit(message: string, content: string): void
   giveUpEdit(message: string): boolean
+  /** Loads what lies before the page until this message is there; false where it is not. */
+  fetchMessage(id: string): Promise<boolean>
   switchTo(message: string, version: number): void
 }
 

@@ -16,11 +16,13 @@ import type { Asking } from "./asking.ts"
 interface EditorProps {
   readonly id: string
   readonly words: string
+  /** Nothing goes with the words: there have to be some. */
+  readonly isAlone: boolean
   readonly asking: Asking
   readonly onClose: () => void
 }
 
-export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
+export function Editor({ id, words, isAlone, asking, onClose }: EditorProps): VNode {
   const [text, setText] = useState(asking.draft.edits.get(id) ?? words)
   const field = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => {
@@ -33,7 +35,7 @@ export function Editor({ id, words, asking, onClose }: EditorProps): VNode {
   const isSaving = asked !== undefined
   const isHeard = asked?.isHeard === true
   const isTooLong = utf8Bytes(text) > MAX_MESSAGE_BYTES
-  const isReady = !isSaving && text.trim() !== "" && !isTooLong
+  const isReady = !isSaving && (text.trim() !== "" || !isAlone) && !isTooLong
   const write = (now: string): void => {
     setText(now)
     asking.draft.edits.set(id, now)

@@ -11,12 +11,14 @@ import { useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/message.ts"
 import { focusAsked } from "../composer/composer.tsx"
+import { AttachedMedia, isMedia } from "../media/media.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { AgentHead } from "./agents.tsx"
 import { Calls, runsOf } from "./calls.tsx"
-import { isFromOutside, Act, AnswerActs, Refusal, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
+import { isFromOutside, Act, AnswerActs, Refusal, Reply, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
 import { type Asking, useAsking } from "./asking.ts"
 import { Editor } from "./editor.tsx"
+import { QuoteView } from "./quote.tsx"
 import { reasonText } from "./reason.ts"
 import { SegmentView } from "./segment.tsx"
 import { UserMessage } from "./unsent.tsx"
@@ -41,7 +43,7 @@ interface AnswerProps {
 }
 
 function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
-  const { id, role, status, segments, summary, origin, agent } = message
+  const { id, role, status, segments, summary, origin, agent, reply_to } = message
   const isRunning = status === "running"
   const view = (at: number): VNode | null => {
     const segment = segments[at]
@@ -58,6 +60,7 @@ function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
       data-agent={agent?.direction}
       aria-label={role === "agent" ? (agent?.name ?? "Agent") : "Cuecard"}
     >
+      {reply_to !== undefined && <QuoteView of={reply_to} />}
       {agent?.direction === "sent" && <AgentHead way="out" name={agent.name} />}
       {origin === "import" && <p class="note">Imported from a file: nobody vouches for what it shows.</p>}
       {summary !== undefined && (
@@ -84,7 +87,7 @@ function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
 
 function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
   const asking = useAsking()
-  const { id, status } = message
+  const { id, status, reply_to, segments } = message
   // An editor that was open comes back with its words.
   const [isEditing, setEditing] = useState(asking?.draft.edits.has(id) === true)
   const acts = useRef<HTMLElement>(null)
@@ -96,9 +99,15 @@ function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
     setTimeout(() => acts.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
-    isEditing && asking !== null ? <Editor id={id} words={words} asking={asking} onClose={close} /> : undefined
+    isEditing && asking !== null ? (
+      <Editor id={id} words={words} asking={asking} isAlone={!segments.some(isMedia)} onClose={close} />
+    ) : undefined
   return (
-    <UserMessage id={id} status={status} words={words} editor={editor}>
+    <UserMessage
+      {...{ id, status, words, editor }}
+      quote={reply_to === undefined ? undefined : <QuoteView of={reply_to} />}
+      files={<AttachedMedia segments={segments.filter(isMedia)} />}
+    >
       {status === "queued" && <Queued id={id} asking={asking} />}
       <Refusal of={id} />
       {status !== "queued" && asking !== null && editor === undefined && (
@@ -106,6 +115,7 @@ function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
           <Act label="Edit" way="edit" isHeld={isHeld} onAct={() => setEditing(true)}>
             <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
           </Act>
+          <Reply id={id} />
           <Versions message={message} />
         </footer>
       )}
@@ -134,7 +144,7 @@ function Queued({ id, asking }: { readonly id: string; readonly asking: Asking |
 }
 
 function wordsOf(message: WireMessage): string {
-  const texts = message.segments.map((segment) => (segment.type === "text" ? segment.content : ""))
+  const texts = message.segments.flatMap((segment) => (segment.type === "text" ? segment.content : []))
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
 }
 

@@ -81,6 +81,17 @@ export class ScrollKeeper {
     this.following.value = false
   }
 
+  /** Brings a message into view, and the keyboard to it; null where it is not drawn. */
+  show(id: string): HTMLElement | null {
+    const article = this.#view?.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"]`) ?? null
+    if (article === null) return null
+    this.letGo()
+    article.scrollIntoView({ block: "center" })
+    article.tabIndex = -1
+    article.focus({ preventScroll: true })
+    return article
+  }
+
   /** Something was put above: what stood at `before` pixels from the top of the view stands at `after` now. */
   keepPlace(before: number, after: number): void {
     const view = this.#view

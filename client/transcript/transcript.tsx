@@ -9,17 +9,21 @@ import type { ReadonlySignal } from "@preact/signals"
 import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useMemo } from "preact/hooks"
+import { segmentOfAsset } from "../../shared/asset.ts"
 import { Lightbox } from "../media/lightbox.tsx"
+import { AttachedMedia } from "../media/media.tsx"
 import { Signer } from "../media/signed.ts"
 import { type Media, MediaContext } from "../media/source.ts"
 import type { Unsent } from "../outbox.ts"
 import type { TranscriptStore } from "../store.ts"
 import { type Asking, AskingContext } from "./asking.ts"
+import { JumpContext, QuoteView } from "./quote.tsx"
 import { Rows } from "./rows.tsx"
 import type { ScrollKeeper } from "./scroll.ts"
 import { Typing, UnsentMessage } from "./unsent.tsx"
 
 /** Comes with the transcript, because it reads the same Markdown. */
+export { quoteOf } from "./quote.tsx"
 export { spokenWords } from "../markdown/words.ts"
 
 interface TranscriptProps {
@@ -38,24 +42,36 @@ export function Transcript({ store, unsent, keeper, asking, onRetry, onDiscard }
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isComing = store.busy.value || entries.some(({ error }) => error === null)
   const media = useMemo(() => (asking === null ? null : mediaOf(asking)), [asking])
+  const jump = useMemo(() => (asking === null ? null : jumpIn(asking, keeper)), [asking, keeper])
   return (
     <AskingContext.Provider value={asking}>
       <MediaContext.Provider value={media}>
-        <div
-          class="transcript"
-          data-transcript=""
-          role="log"
-          aria-live="off"
-          aria-label="Conversation"
-          aria-busy={isComing}
-        >
-          <Rows ids={ids} store={store} keeper={keeper} />
-          {entries.map((entry) => (
-            <UnsentMessage key={entry.id} entry={entry} onRetry={onRetry} onDiscard={onDiscard} />
-          ))}
-          {isComing && <Typing />}
-        </div>
-        <Lightbox />
+        <JumpContext.Provider value={jump}>
+          <div
+            class="transcript"
+            data-transcript=""
+            role="log"
+            aria-live="off"
+            aria-label="Conversation"
+            aria-busy={isComing}
+          >
+            <Rows ids={ids} store={store} keeper={keeper} />
+            {entries.map((entry) => (
+              <UnsentMessage
+                key={entry.id}
+                entry={entry}
+                quote={entry.reply_to === undefined ? undefined : <QuoteView of={entry.reply_to} />}
+                files={
+                  <AttachedMedia segments={(entry.attachments ?? []).flatMap((asset) => segmentOfAsset(asset) ?? [])} />
+                }
+                onRetry={onRetry}
+                onDiscard={onDiscard}
+              />
+            ))}
+            {isComing && <Typing />}
+          </div>
+          <Lightbox />
+        </JumpContext.Provider>
       </MediaContext.Provider>
     </AskingContext.Provider>
   )
@@ -68,4 +84,21 @@ function mediaOf(asking: Asking): Media {
     after: (ms, call) => void setTimeout(call, ms),
   })
   return { signer, settings: asking.settings, shown: signal(null) }
+}
+
+/** How long a message that was jumped to is marked, in milliseconds. */
+const MARKED_MS = 1600
+
+function jumpIn(asking: Asking, keeper: ScrollKeeper): (id: string) => Promise<boolean> {
+  return async (id) => {
+    keeper.letGo()
+    if (!(await asking.fetchMessage(id))) return false
+    // Once it is drawn, and its place was kept.
+    await new Promise((done) => setTimeout(done, 50))
+    const article = keeper.show(id)
+    if (article === null) return false
+    article.dataset["marked"] = ""
+    setTimeout(() => delete article.dataset["marked"], MARKED_MS)
+    return true
+  }
 }

@@ -10,16 +10,21 @@ interface UserMessageProps {
   readonly id: string
   readonly status: string
   readonly words: string
+  /** What it replies to. */
+  readonly quote?: VNode | undefined
+  readonly files?: ComponentChildren
   /** Stands in place of the words while they are changed. */
   readonly editor?: VNode | undefined
   readonly children?: ComponentChildren
 }
 
 /** A user's words are plain text, as they were typed. */
-export function UserMessage({ id, status, words, editor, children }: UserMessageProps): VNode {
+export function UserMessage({ id, status, words, quote, files, editor, children }: UserMessageProps): VNode {
   return (
     <article data-id={id} data-role="user" data-status={status} aria-label="You">
-      {editor ?? <p data-segment="text">{words}</p>}
+      {quote}
+      {editor ?? (words === "" ? null : <p data-segment="text">{words}</p>)}
+      {files}
       {children}
     </article>
   )
@@ -27,12 +32,14 @@ export function UserMessage({ id, status, words, editor, children }: UserMessage
 
 interface UnsentProps {
   readonly entry: Unsent
+  readonly quote?: VNode | undefined
+  readonly files?: ComponentChildren
   readonly onRetry: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
 /** A message that the server does not have yet. */
-export function UnsentMessage({ entry, onRetry, onDiscard }: UnsentProps): VNode {
+export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: UnsentProps): VNode {
   const { id, content, error } = entry
   /** The button will go, so the focus goes to the composer. */
   const act = (call: (id: string) => void) => () => {
@@ -40,7 +47,7 @@ export function UnsentMessage({ entry, onRetry, onDiscard }: UnsentProps): VNode
     focusAsked.value++
   }
   return (
-    <UserMessage id={id} status={error === null ? "sending" : "refused"} words={content}>
+    <UserMessage id={id} status={error === null ? "sending" : "refused"} words={content} {...{ quote, files }}>
       {error !== null && (
         <p class="note fault" role="alert">
           {error}{" "}

@@ -110,14 +110,17 @@ describe("the way on", () => {
   test("[PG21] only the last answer is asked for again, and only while none is under way", async () => {
     const { root, store, wishes } = transcript([user("q", "go"), answer("a"), user("q2", "on"), answer("b")])
     const acts = () => [...root.querySelectorAll("article[data-role=assistant]")].map(buttonsIn)
-    expect(acts()).toEqual([["Copy"], ["Copy", "Regenerate"]])
+    expect(acts()).toEqual([
+      ["Copy", "Reply"],
+      ["Copy", "Reply", "Regenerate"],
+    ])
     expect(root.querySelector("[data-id=b] .acts")?.hasAttribute("data-last")).toBe(true)
     button(root, "Regenerate").click()
     expect(wishes.regenerate.mock.calls).toEqual([["b"]])
     store.applyFrame(messageFrame(2, 1, user("q3", "and?", { timestamp: "2026-05-02T14:00:01.000Z" })))
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await soon()
-    expect(acts()).toEqual([["Copy"], ["Copy"], []])
+    expect(acts()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
     expect([...root.querySelectorAll("[data-way=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual([
       "true",
       "true",

@@ -1,6 +1,5 @@
 /** composer.test.tsx: writing and sending. */
 
-import { type Signal, signal } from "@preact/signals"
 import { type ComponentProps, render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
@@ -8,12 +7,9 @@ import { Draft } from "../../client/draft.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { draw, soon } from "./dom.ts"
 
-function composer(
-  canSend = true,
-  more: { stop?: ComponentProps<typeof Composer>["stop"]; draft?: Signal<string> } = {},
-) {
+function composer(canSend = true, more: Partial<ComponentProps<typeof Composer>> = {}) {
   const onSend = vi.fn()
-  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} draft={signal("")} {...more} />)
+  const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} draft={new Draft()} {...more} />)
   const field = root.querySelector("textarea") as HTMLTextAreaElement
   const button = root.querySelector("button") as HTMLButtonElement
   const type = async (text: string): Promise<void> => {
@@ -37,7 +33,7 @@ describe("the composer", () => {
     const { onSend, field, type, press } = composer()
     await type("  hello\nthere ")
     expect(await press("Enter")).toBe(true)
-    expect(onSend.mock.calls).toEqual([["  hello\nthere "]])
+    expect(onSend.mock.calls).toEqual([["  hello\nthere ", {}]])
     expect(field.value).toBe("")
   })
 
@@ -131,7 +127,7 @@ describe("the composer", () => {
   })
 
   test("[PG27] what is being written is kept outside, and goes on in the next composer", async () => {
-    const draft = signal("")
+    const draft = new Draft()
     const first = composer(true, { draft })
     await first.type("half a")
     render(null, first.root)
@@ -139,13 +135,13 @@ describe("the composer", () => {
     expect(second.field.value).toBe("half a")
     await second.type("half a thought")
     await second.press("Enter")
-    expect(second.onSend.mock.calls).toEqual([["half a thought"]])
-    expect(draft.value).toBe("")
+    expect(second.onSend.mock.calls).toEqual([["half a thought", {}]])
+    expect(draft.words.value).toBe("")
   })
 
   test("[PG19] words that come back stand after what is being written", async () => {
     const draft = new Draft()
-    const { field, type } = composer(true, { draft: draft.words })
+    const { field, type } = composer(true, { draft })
     draft.giveBack("taken back")
     await soon()
     expect(field.value).toBe("taken back")

@@ -35,6 +35,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
     edit: vi.fn(),
     giveUpEdit: vi.fn((id: string) => commands.asked.peek().get(id)?.isHeard !== true),
     switchTo: vi.fn(),
+    fetchMessage: vi.fn(async (id: string) => store.has(id)),
     sign: vi.fn(
       async (urls: readonly string[]): Promise<SignAnswer> => ({
         signed: urls.map((url) => ({ url, href: `${url}?token=t` })),

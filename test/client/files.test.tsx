@@ -1,0 +1,365 @@
+/** files.test.tsx: files and replies that go with a message: from the composer to the wire, and back. */
+
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { RequestError } from "../../client/api.ts"
+import { Files, type Uplink, uploadTo } from "../../client/attach/files.ts"
+import { Early } from "../../client/attach/early.ts"
+import { Chat } from "../../client/chat.ts"
+import { Composer } from "../../client/composer/composer.tsx"
+import { Draft } from "../../client/draft.ts"
+import { Outbox } from "../../client/outbox.ts"
+import type { Asset } from "../../shared/event.ts"
+import { draw, soon } from "./dom.ts"
+import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
+import { answer, text, user } from "./said.ts"
+import { transcript } from "./window.tsx"
+import { messageFrame, settle } from "./wire.ts"
+
+const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
+  ...{ id, kind: "file", mime_type: "text/plain", label: `${id}.txt`, size: 5 },
+  ...more,
+})
+const file = (name: string, type = "text/plain", words = "words"): File => new File([words], name, { type })
+
+/** Uploads that end when they are told to. */
+function uplinks() {
+  const under: {
+    name: string
+    sent: (bytes: number) => void
+    end: (asset: Asset) => void
+    fail: (e: unknown) => void
+  }[] = []
+  const signals: AbortSignal[] = []
+  const uplink: Uplink = (one, sent, signal) => {
+    signals.push(signal)
+    return new Promise((end, fail) => under.push({ name: one.name, sent, end, fail }))
+  }
+  return { under, uplink, signals }
+}
+
+const states = (files: Files) => files.list.value.map(({ state }) => state.at)
+
+beforeEach(() => document.body.replaceChildren())
+
+describe("files of a message", () => {
+  test("[PG42] two go up at a time, each tells how far it is, and their ids come in the order in which they were chosen", async () => {
+    const files = new Files()
+    const { under, uplink } = uplinks()
+    files.add([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
+    expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt"])
+    under[1]?.sent(3)
+    expect(files.list.value.map(({ state }) => state)).toEqual([
+      { at: "sending", sent: 0 },
+      { at: "sending", sent: 3 },
+      { at: "waiting" },
+    ])
+    under[1]?.end(asset("b"))
+    await soon(0)
+    expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt", "c.txt"])
+    under[2]?.end(asset("c"))
+    under[0]?.end(asset("a"))
+    expect(files.isReady).toBe(false)
+    await soon(0)
+    expect(files.isReady).toBe(true)
+    expect(files.take().map(({ id }) => id)).toEqual(["a", "b", "c"])
+    expect(files.list.value).toEqual([])
+  })
+
+  test("[PG42] one that is taken away is given up; what it says later is not heard", async () => {
+    const files = new Files()
+    const { under, uplink, signals } = uplinks()
+    files.add([file("a.txt"), file("b.txt")], uplink)
+    files.remove(files.list.value[0]?.key ?? 0)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+    under[0]?.end(asset("a"))
+    under[1]?.end(asset("b"))
+    await soon(0)
+    expect(files.take().map(({ id }) => id)).toEqual(["b"])
+  })
+
+  test("[PG42] a refusal is told in the server's words; only what can help is tried again", async () => {
+    const files = new Files()
+    const { under, uplink } = uplinks()
+    files.add([file("a.txt"), file("b.txt")], uplink)
+    under[0]?.fail(new RequestError(415, "Such files are not taken."))
+    under[1]?.fail(new TypeError("no network"))
+    await soon(0)
+    expect(files.list.value.map(({ state }) => state)).toEqual([
+      { at: "failed", text: "Such files are not taken.", isFinal: true },
+      { at: "failed", text: "The server could not be reached.", isFinal: false },
+    ])
+    files.retry(files.list.value[1]?.key ?? 0)
+    under[2]?.end(asset("b"))
+    await soon(0)
+    expect(states(files)).toEqual(["failed", "done"])
+    expect(files.isReady).toBe(false)
+  })
+
+  test("[PG42] what is empty, too large or too many is not sent at all", () => {
+    const files = new Files()
+    const { under, uplink } = uplinks()
+    const large = Object.defineProperty(file("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
+    files.add(
+      [file("no.txt", "text/plain", ""), large, ...Array.from({ length: 12 }, (_, at) => file(`${at}`))],
+      uplink,
+    )
+    expect(files.list.value).toHaveLength(10)
+    expect(files.list.value.slice(0, 2).map(({ state }) => state)).toEqual([
+      { at: "failed", text: "The file is empty.", isFinal: true },
+      { at: "failed", text: "It may have 20 MB at most.", isFinal: true },
+    ])
+    expect(under).toHaveLength(2)
+  })
+
+  test("[PG42] the bytes go raw, under their name, with a token that is renewed once where it is refused", async () => {
+    const asked: [string, string][] = []
+    const api = { token: vi.fn(async () => ({ token: `t${asked.length}`, renewAt: 0 })), forgetToken: vi.fn() }
+    const upload = async (path: string, _body: Blob, token: string) => {
+      asked.push([path, token])
+      if (asked.length === 1) return { status: 401, text: "{}" }
+      return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
+    }
+    const up = () => uploadTo("s1", { api, upload }, file("ä b.txt"), () => {}, new AbortController().signal)
+    expect(await up()).toEqual(asset("a"))
+    expect(asked).toEqual([
+      ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t0"],
+      ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t1"],
+    ])
+    expect(api.forgetToken).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe("the composer", () => {
+  function composer(draft = new Draft()) {
+    const onSend = vi.fn()
+    const onFiles = vi.fn()
+    const root = draw(<Composer canSend draft={draft} stop={null} {...{ onSend, onFiles }} />)
+    const field = root.querySelector("textarea") as HTMLTextAreaElement
+    const send = root.querySelector("button[type=submit]") as HTMLButtonElement
+    return { onSend, onFiles, root, field, send, draft }
+  }
+
+  test("[PG42] it waits until all files are up; files alone are a message", async () => {
+    const { send, draft, onSend, root } = composer()
+    const { under, uplink } = uplinks()
+    expect(send.disabled).toBe(true)
+    draft.files.add([file("a.txt")], uplink)
+    await soon()
+    expect(send.disabled).toBe(true)
+    expect(root.querySelector(".chip progress")).not.toBe(null)
+    under[0]?.end(asset("a"))
+    await soon()
+    expect(send.disabled).toBe(false)
+    send.click()
+    await soon()
+    expect(onSend.mock.calls).toEqual([["", { attachments: [asset("a")] }]])
+    expect(root.querySelector(".chip")).toBe(null)
+  })
+
+  test("[PG42] a file that failed says why, and holds the message back until it is taken away", async () => {
+    const { send, draft, root, field } = composer()
+    const { under, uplink } = uplinks()
+    draft.words.value = "words"
+    draft.files.add([file("a.exe")], uplink)
+    under[0]?.fail(new RequestError(415, "Such files are not taken."))
+    await soon()
+    expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
+    expect(send.disabled).toBe(true)
+    root.querySelector<HTMLButtonElement>("[aria-label='Remove: a.exe']")?.click()
+    await soon()
+    expect([send.disabled, field.value]).toEqual([false, "words"])
+  })
+
+  test("[PG42] a pasted picture is a file; pasted text stays text, also with a picture of it", async () => {
+    const { field, onFiles } = composer()
+    const paste = (types: string[], files: File[]): boolean => {
+      const event = new Event("paste", { bubbles: true, cancelable: true })
+      field.dispatchEvent(Object.assign(event, { clipboardData: { types, files } }))
+      return event.defaultPrevented
+    }
+    const picture = file("image.png", "image/png")
+    expect(paste(["text/plain", "text/html", "Files"], [picture])).toBe(false)
+    expect(paste(["text/plain"], [])).toBe(false)
+    expect(onFiles).not.toHaveBeenCalled()
+    expect(paste(["Files"], [picture])).toBe(true)
+    expect(onFiles.mock.calls).toEqual([[[picture]]])
+  })
+})
+
+describe("on the wire", () => {
+  const beside = { reply_to: "m1", attachments: [asset("a"), asset("b")] }
+
+  test("[PG42] [PG43] a send names its files and what it replies to, and again after a reload", async () => {
+    const shelf = createShelf()
+    const first = await opened(undefined, shelf)
+    first.room.send("see", beside)
+    const frame = { type: "send", id: "n1", content: "see", reply_to: "m1", attachments: ["a", "b"] }
+    expect(sends(first.server.last().sent)).toEqual([frame])
+    expect(new Outbox(shelf, "s1").entries.value[0]).toMatchObject({ content: "see", ...beside })
+    const second = await opened(undefined, shelf)
+    expect(sends(second.server.last().sent)).toEqual([frame])
+  })
+
+  test("[PG42] [PG43] a message that is taken back brings its files and its reply to the composer", async () => {
+    const media = {
+      type: "media",
+      url: "/media/a",
+      kind: "file",
+      label: "a.txt",
+      mime_type: "text/plain",
+      size: 5,
+    } as const
+    const queued = userOf("q", "see", { status: "queued", reply_to: "m1", segments: [text("see"), media] })
+    const { room, server } = await opened([pageOf([queued])])
+    room.withdraw("q")
+    const [asked] = server.last().sent.filter(({ type }) => type === "withdraw")
+    server.last().say({ type: "ack", id: (asked as unknown as { id: string }).id, seq: 11 })
+    server.last().say(messageFrame(11, 10, { ...queued, status: "cancelled" }))
+    expect(room.draft.words.value).toBe("see")
+    expect(room.draft.reply.value).toBe("m1")
+    expect(room.draft.files.take()).toEqual([asset("a")])
+  })
+
+  test("[PG42] without a session the first file makes one, the first words are its first message, and name it", async () => {
+    const { deps, server, shelf } = setUp()
+    const created: [string, string][] = []
+    const renamed: [string, string][] = []
+    const paths: string[] = []
+    const api = {
+      ...deps.api,
+      createSession: async (title: string, id: string) => {
+        created.push([title, id])
+        return id
+      },
+      rename: async (id: string, title: string) => {
+        renamed.push([id, title])
+        return title
+      },
+    }
+    const chat = new Chat({
+      ...deps,
+      api,
+      readHash: () => "",
+      writeHash() {},
+      upload: async (path) => {
+        paths.push(path)
+        return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
+      },
+    })
+    chat.attach([file("a.txt")])
+    await settle()
+    expect(created).toEqual([["", "n1"]])
+    expect(paths).toEqual(["/v1/sessions/n1/assets?name=a.txt"])
+    chat.send("", chat.draft.takeBeside())
+    await settle()
+    await settle()
+    expect(created).toEqual([
+      ["", "n1"],
+      ["a.txt", "n1"],
+    ])
+    expect(renamed).toEqual([["n1", "a.txt"]])
+    server.last().events.open()
+    server.last().say({ type: "hello", protocol: 3, epoch: "e1", seq: 10 })
+    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "", attachments: ["a"] }])
+    expect([...shelf.all.keys()].filter((key) => key.includes("import"))).toEqual([])
+  })
+
+  test("[PG42] a session that files made is erased where they are taken away, and kept where words take it", async () => {
+    const fates: Promise<string>[] = []
+    const during = (id: string, call: () => Promise<void>): Promise<void> => {
+      fates.push(
+        call().then(
+          () => `${id} kept`,
+          () => `${id} erased`,
+        ),
+      )
+      return Promise.resolve()
+    }
+    let ids = 0
+    const createSession = async (_: string, id: string) => id
+    const early = new Early({ api: { createSession }, unfinished: { during }, nextId: () => `s${++ids}` })
+    expect(await Promise.all([early.session(), early.session()])).toEqual(["s1", "s1"])
+    early.drop()
+    expect(await early.session()).toBe("s2")
+    expect(early.take()).toBe("s2")
+    early.drop()
+    expect(early.take()).toBe(null)
+    expect(await Promise.all(fates)).toEqual(["s1 erased", "s2 kept"])
+  })
+})
+
+describe("what a user sent", () => {
+  test("[PG42] pictures and files stand under the words, also before the server has the message, and while it is edited", async () => {
+    const picture = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
+    const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
+    const unsent = { id: "u", content: "", at: 1, error: null, attachments: [picture] }
+    const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
+    await soon()
+    const kinds = (id: string) =>
+      [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
+    expect(kinds("q")).toEqual([null, "file"])
+    expect(kinds("u")).toEqual(["image"])
+    root.querySelector<HTMLButtonElement>("[data-id=q] [data-way=edit]")?.click()
+    await soon()
+    expect(root.querySelector<HTMLTextAreaElement>(".editor textarea")?.value).toBe("see")
+    expect(kinds("q")).toEqual(["file"])
+  })
+})
+
+describe("replies", () => {
+  const scene = () =>
+    transcript([
+      user("q", "What is *this*?"),
+      answer("a", {
+        reply_to: "q",
+        segments: [text("**A** picture:"), { type: "media", url: "/media/p", kind: "image", label: "p" }],
+      }),
+      user("q2", "And?", { reply_to: "a" }),
+      user("q3", "Hm.", { reply_to: "far" }),
+    ])
+
+  test("[PG43] a reply shows whom and what it answers, as plain words", async () => {
+    const { root } = scene()
+    const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
+    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Picture: p.", "An earlier message"])
+  })
+
+  test("[PG43] a click leads there, loads it where it is not on the page, and says where it is gone", async () => {
+    const { root, wishes } = scene()
+    const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
+    last?.click()
+    await soon(80)
+    expect(wishes.fetchMessage.mock.calls).toEqual([["far"]])
+    expect(last?.textContent).toBe("It is not there any more.")
+  })
+
+  test("[PG43] Reply puts it into the draft; the composer shows it, and lets go of it", async () => {
+    const { root, draft } = scene()
+    root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
+    expect(draft.reply.value).toBe("a")
+    const written = new Draft()
+    written.reply.value = "a"
+    const onSend = vi.fn()
+    const quote = { who: "Cuecard", words: "A picture" }
+    const box = draw(<Composer canSend draft={written} stop={null} onSend={onSend} quote={quote} />)
+    expect(box.querySelector(".quoted .what")?.textContent).toBe("Reply to Cuecard A picture")
+    written.words.value = "yes"
+    await soon()
+    box.querySelector<HTMLButtonElement>("button[type=submit]")?.click()
+    expect(onSend.mock.calls).toEqual([["yes", { reply_to: "a" }]])
+    expect(written.reply.value).toBe(null)
+    written.reply.value = "a"
+    box.querySelector<HTMLButtonElement>(".quoted button")?.click()
+    expect(written.reply.value).toBe(null)
+  })
+
+  test("[PG43] older pages are loaded until it is there, once each, and no further than the beginning", async () => {
+    const old = pageOf([userOf("old", "long ago")])
+    const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
+    const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })
+    const { room, asked } = await opened([newest, between, old])
+    const [found, lost] = await Promise.all([room.fetchMessage("old"), room.fetchMessage("nowhere")])
+    expect([found, lost]).toEqual([true, false])
+    expect(asked).toEqual([undefined, "9", "5"])
+  })
+})
