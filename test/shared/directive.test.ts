@@ -326,6 +326,11 @@ test.each([
   ["<span id='weather_1'>[["],
   ["<span id='weather_1'>[embed a=\""],
   ["`[["],
+  ["MEDIA: /media/a\n"],
+  ["\nMEDIA: /media/none /media/a [[x]] `q`"],
+  ["[[reply_to:m9]]"],
+  ["[embed url='https://no.com/' /]"],
+  [`MEDIA: https://${"a.".repeat(60)}com/\n`],
 ])("[DR10] a million units of %j come to an end, whole and in pieces", (unit) => {
   const text = unit.repeat(Math.ceil(MILLION / unit.length))
   const whole = createFollower()

@@ -66,6 +66,16 @@ describe("what goes back to the model", () => {
   })
 })
 
+test.each([
+  "[[audio_as_[[audio_as_voice]]voice]]",
+  "[embed ref='a' title='[[reply_to:']]' /]",
+  "<span [[audio_as_voice]]id='a_1'>",
+  "MEDIA: /media/c1\n",
+  "`[[audio_as_voice]]`[[audio_as_voice]]",
+])("[DR10] [DR14] a million units of %j come to an end", (unit) => {
+  expectNothingLeft(unit.repeat(Math.ceil(1_000_000 / unit.length)))
+})
+
 function expectNothingLeft(text: string): void {
   const stripped = stripDirectives(text, GRANTS)
   const { segments, voice, reply_to } = parseDirectives(stripped)
