@@ -9,9 +9,10 @@
 import { type Signal, signal } from "@preact/signals"
 import type { Asset } from "../../shared/event.ts"
 import { parseJson } from "../../shared/frame.ts"
+import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import { type Api, RequestError } from "../api.ts"
 import type { Upload } from "../import/upload.ts"
-import { MAX_FILES, maxBytes } from "./limits.ts"
+import { maxBytes } from "./limits.ts"
 
 export type FileState =
   | { readonly at: "waiting" }
@@ -49,7 +50,7 @@ export class Files {
 
   /** As many as a message may have; what is too large is not sent at all. */
   add(files: readonly File[], uplink: Uplink): void {
-    const room = Math.max(0, MAX_FILES - this.list.peek().length)
+    const room = Math.max(0, MAX_ATTACHMENTS - this.list.peek().length)
     for (const file of files.slice(0, room)) {
       const key = ++this.#keys
       const isTooLarge = file.size > maxBytes(file)

@@ -3,10 +3,9 @@
  * browser thinks it is. Pure.
  */
 
-const MB = 1024 * 1024
+import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 
-/** Files that a message may have. */
-export const MAX_FILES = 10
+const MB = 1024 * 1024
 
 const MAX_BYTES: readonly (readonly [type: RegExp, bytes: number])[] = [
   [/^image\//, 20 * MB],
@@ -23,4 +22,4 @@ export function maxBytes({ type }: Pick<File, "type">): number {
   return MAX_BYTES.find(([kind]) => kind.test(type))?.[1] ?? MAX_ANY_BYTES
 }
 
-export const LIMITS_TOLD = `up to ${MAX_FILES}: pictures, audio, video, PDF and text`
+export const LIMITS_TOLD = `up to ${MAX_ATTACHMENTS}: pictures, audio, video, PDF and text`

@@ -1,0 +1,395 @@
+/** media.test.ts: media, documents, files and replies as a reader meets them, in a real Chromium on the built page. */
+
+import { mkdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { PageSettings } from "../../shared/asset.ts"
+import type { WireMessage } from "../../shared/frame.ts"
+import { launchChromium } from "../support/chromium.ts"
+import { DESK, FIELD, openIn, PHONE } from "./page.ts"
+import { type Bytes, canvas, epochOf, makeFiles, media, said, say, serve, text } from "./samples.ts"
+
+const PICTURES = fileURLToPath(
+  new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
+)
+/** Longer than loopback ever takes, in milliseconds. */
+const SOON = { timeout: 10_000 }
+const FAR = "https://pictures.example.com/harbour.png"
+const PLAN = "/canvas/documents/plan/index.html"
+
+let cuecard: Cuecard
+let browser: Browser
+let files: ReadonlyMap<string, Bytes>
+
+beforeAll(async () => {
+  mkdirSync(PICTURES, { recursive: true })
+  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "3" } })
+  browser = await launchChromium()
+  const page = await browser.newPage()
+  files = await makeFiles(page)
+  await page.close()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+interface Scene {
+  readonly size?: typeof DESK
+  readonly theme?: "light" | "dark"
+  readonly settings?: PageSettings
+}
+
+/** A page that shows these messages, with the files of this test behind them. */
+async function show(messages: readonly WireMessage[], { size = DESK, theme = "light", settings }: Scene = {}) {
+  const context = await browser.newContext({ viewport: size, colorScheme: theme })
+  const served = await serve(context, files, settings)
+  const { id } = await cuecard.createSession()
+  const wire = await say(context, await epochOf(cuecard.url, cuecard.token, id), messages)
+  const { page, errors, strangers } = await openIn(context, cuecard, `#/s/${id}`)
+  if (messages.length > 0) await page.waitForSelector("article >> nth=-1")
+  return { context, page, errors, strangers, wire, ...served }
+}
+
+const one = (...segments: WireMessage["segments"]) => [said("user", [text("Show me")]), said("assistant", segments)]
+const isShown = (page: Page, selector = ".frame img") =>
+  page.waitForFunction((of) => {
+    const image = document.querySelector<HTMLImageElement>(of)
+    return image?.complete === true && image.naturalWidth > 0
+  }, selector)
+
+const topOf = (page: Page, words: string) =>
+  page.locator(`[data-segment=text] >> text=${words}`).evaluate((element) => element.getBoundingClientRect().top)
+
+describe("pictures", () => {
+  test("[PG38] [PG39] one of ours comes by itself, moves nothing as it comes, and opens; Escape leads back to it", async () => {
+    const messages = one(
+      text("Before"),
+      media("image", "/media/landscape", "The bay"),
+      text("Between"),
+      media("image", "/media/chart", "Visitors"),
+    )
+    const { page, context, errors, asked } = await show(messages)
+    await page.waitForSelector(".frame")
+    const before = await topOf(page, "Between")
+    await isShown(page, ".frame[data-url='/media/chart'] img")
+    expect(await topOf(page, "Between")).toBe(before)
+    expect(asked).toEqual([["/media/landscape", "/media/chart"]])
+    await page.click(".frame >> nth=0")
+    expect(await page.textContent(".lightbox header p")).toBe("The bay 1 of 2")
+    await page.keyboard.press("ArrowRight")
+    expect(await page.textContent(".lightbox header p")).toBe("Visitors 2 of 2")
+    await page.keyboard.press("Escape")
+    await page.waitForSelector(".lightbox", { state: "detached" })
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("data-url"))).toBe("/media/landscape")
+    // A click beside the picture closes it too.
+    await page.click(".frame >> nth=0")
+    await page.mouse.click(20, 500)
+    await page.waitForSelector(".lightbox", { state: "detached" })
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  test("[PG40] one from elsewhere waits for its click, and comes through our own server; one refused says why", async () => {
+    const messages = one(
+      text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
+      media("image", FAR, "harbour.png"),
+    )
+    const { page, context, strangers, fetched } = await show(messages)
+    await page.waitForSelector(".gate")
+    expect(await page.$$(".frame")).toEqual([])
+    expect(fetched).toEqual([])
+    await page.click("[aria-label^='Load'] >> nth=0")
+    await isShown(page)
+    await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
+    await page.click("[aria-label^='Load']")
+    await expect
+      .poll(() => page.textContent(".gate[data-state=failed] small"), SOON)
+      .toBe("The other server does not give it.")
+    expect(await page.getAttribute(".gate a", "href")).toBe("https://example.net/none.png")
+    expect(strangers).toEqual([])
+    await context.close()
+  })
+
+  test("[PG40] of a host that the tenant allows it comes without a click", async () => {
+    const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
+    const { page, context, fetched, strangers } = await show(one(media("image", FAR, "harbour.png")), { settings })
+    await isShown(page)
+    expect(fetched).toEqual([FAR])
+    expect(strangers).toEqual([])
+    await context.close()
+  })
+})
+
+describe("sound and film", () => {
+  test("[PG39] a player by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
+    const messages = [
+      said("user", [text("Play")]),
+      said(
+        "assistant",
+        [
+          media("audio", "/media/tone", "tone.wav"),
+          media("audio", "/media/note", "note", { voice: true, size: 80_044 }),
+        ],
+        { status: "running" },
+      ),
+    ]
+    const { page, context, wire, errors } = await show(messages)
+    await expect.poll(() => page.textContent(".time >> nth=1"), SOON).toBe("0:05")
+    // The wave is known once it is decoded.
+    await expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/)
+    const playing = () => page.$$eval("audio", (all) => all.map((sound) => !sound.paused))
+    await page.click("[aria-label=Play] >> nth=0")
+    await expect.poll(playing, SOON).toEqual([true, false])
+    await page.click("[aria-label=Play]")
+    await expect.poll(playing, SOON).toEqual([false, true])
+    await page.keyboard.press("Escape")
+    await expect.poll(playing, SOON).toEqual([false, false])
+    expect(wire.heard.filter(({ type }) => type === "cancel")).toEqual([])
+    await page.focus("input[type=range] >> nth=0")
+    await page.keyboard.press("ArrowRight")
+    expect(await page.$eval("audio", (sound) => sound.currentTime)).toBeGreaterThan(2)
+    await page.keyboard.press("Escape")
+    await expect.poll(() => wire.heard.filter(({ type }) => type === "cancel").length, SOON).toBe(1)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  test("[PG39] a film shows its first frame and waits", async () => {
+    const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
+    await expect
+      .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
+      .toEqual([true, true])
+    expect(await page.getAttribute("video", "autoplay")).toBe(null)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  test("[PG39] a file is had by a click, under its name", async () => {
+    const { page, context, asked } = await show(
+      one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
+    )
+    await page.waitForSelector("button.file")
+    expect(asked).toEqual([])
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("button.file")])
+    expect(download.suggestedFilename()).toBe("visitors.csv")
+    await context.close()
+  })
+})
+
+describe("documents", () => {
+  test("[PG41] a document stands in its frame, is loaded once while words stream in beside it, and hears the theme", async () => {
+    const answer = said("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], { status: "running" })
+    const { page, context, wire, fetched, errors } = await show([said("user", [text("Plan it")]), answer], {
+      theme: "dark",
+    })
+    const frame = page.frameLocator("iframe")
+    await expect.poll(() => frame.locator("body").getAttribute("class"), SOON).toBe("dark")
+    for (const [at, words] of [" it", " goes", " on"].entries()) {
+      const offset = "So it goes on".indexOf(words)
+      wire.later({ type: "ops", message: answer.id, ops: [{ op: "text", at: 1, offset, text: words }] })
+      await page.waitForTimeout(30 + at)
+    }
+    await expect.poll(() => page.textContent("[data-role=assistant] [data-segment=text]"), SOON).toBe("So it goes on")
+    expect(fetched.filter((url) => url === PLAN)).toHaveLength(1)
+    expect(await page.getAttribute("iframe", "sandbox")).toBe("allow-scripts")
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
+
+describe("replies", () => {
+  test("[PG43] a quote leads to its message, far up; Reply sends what it replies to", async () => {
+    const first = said("user", [text("The very first words")])
+    const filling = Array.from({ length: 12 }, (_, at) =>
+      said("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
+    )
+    const last = said("assistant", [text("As you said at first.")], { reply_to: first.id })
+    const { page, context, wire } = await show([first, ...filling, last])
+    await page.waitForSelector(".quote")
+    expect(await page.textContent(".quote")).toBe("YouThe very first words")
+    await page.click(".quote")
+    await page.waitForSelector(`article[data-id=${first.id}][data-marked]`)
+    expect(await page.isVisible(`article[data-id=${first.id}] p`)).toBe(true)
+    const { y } = (await page.locator(`article[data-id=${first.id}]`).boundingBox()) ?? { y: -1 }
+    expect(y).toBeGreaterThanOrEqual(0)
+    await page.hover(`article[data-id=${first.id}]`)
+    await page.click(`article[data-id=${first.id}] [data-way=reply]`)
+    expect(await page.textContent(".quoted .what")).toBe("Reply to You The very first words")
+    await page.fill(FIELD, "why?")
+    await page.press(FIELD, "Enter")
+    await expect.poll(() => wire.heard.find(({ type }) => type === "send"), SOON).toMatchObject({ reply_to: first.id })
+    expect(await page.$(".quoted")).toBe(null)
+    await context.close()
+  })
+})
+
+/** Uploads that stand still half-way until they are let go. */
+async function holdUploads(context: BrowserContext): Promise<() => void> {
+  let letGo = (): void => {}
+  const held = new Promise<void>((done) => {
+    letGo = done
+  })
+  await context.route("**/assets?name=*", async (route) => {
+    const label = new URL(route.request().url()).searchParams.get("name") ?? ""
+    if (label.endsWith(".exe")) {
+      return route.fulfill({ status: 415, json: { code: "asset_type", text: "Such files are not taken." } })
+    }
+    await held
+    const id = label.replace(/\W.*$/, "")
+    const kind = label.endsWith(".png") ? "image" : "file"
+    const asset = { id, kind, mime_type: "text/plain", label, size: 24, duplicate: false }
+    return await route.fulfill({ status: 201, json: asset })
+  })
+  return () => letGo()
+}
+
+const drop = (page: Page, selector: string, names: readonly string[]) =>
+  page.evaluate(
+    ([of, ...all]) => {
+      const data = new DataTransfer()
+      for (const name of all) data.items.add(new File(["some words"], name, { type: "text/plain" }))
+      const target = document.querySelector(of ?? "")
+      for (const type of ["dragover", "drop"]) {
+        target?.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
+      }
+    },
+    [selector, ...names],
+  )
+
+describe("files of a message", () => {
+  test("[PG42] dropped, with its progress, refused and given up; the message waits and names them", async () => {
+    const { page, context, wire } = await show([])
+    const letGo = await holdUploads(context)
+    await page.waitForSelector(".attach")
+    await drop(page, "main", ["chart.png", "no.exe", "notes.txt"])
+    await expect
+      .poll(() => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state"))), SOON)
+      .toEqual(["sending", "failed", "sending"])
+    expect(await page.textContent(".chip [role=alert]")).toBe("Such files are not taken.")
+    await page.fill(FIELD, "see these")
+    expect(await page.isDisabled("button[type=submit]")).toBe(true)
+    await page.click("[aria-label='Remove: no.exe']")
+    letGo()
+    await page.waitForSelector("button[type=submit]:not([disabled])")
+    await page.press(FIELD, "Enter")
+    await expect
+      .poll(() => wire.heard.find(({ type }) => type === "send"), SOON)
+      .toMatchObject({ content: "see these", attachments: ["chart", "notes"] })
+    expect(
+      await page.$$eval("article[data-status=sending] [data-segment=media]", (all) =>
+        all.map((one) => one.getAttribute("data-kind")),
+      ),
+    ).toEqual(["image", "file"])
+    await context.close()
+  })
+
+  test("[PG42] [PG35] what is dropped on the list is an import, and no file of the message", async () => {
+    const { page, context } = await show([])
+    await page.waitForSelector(".attach")
+    await drop(page, ".sidebar", ["old.jsonl"])
+    await page.waitForSelector("dialog.box")
+    expect(await page.$(".chip")).toBe(null)
+    await context.close()
+  })
+
+  test("[PG42] the picker takes several, and the same one again", async () => {
+    const { page, context } = await show([])
+    const letGo = await holdUploads(context)
+    letGo()
+    await page.waitForSelector(".attach")
+    const file = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") }
+    await page.setInputFiles(".composer input[type=file]", [file, { ...file, name: "more.txt" }])
+    await page.setInputFiles(".composer input[type=file]", [file])
+    await expect
+      .poll(() => page.$$eval(".chip[data-state=done] b", (all) => all.map((one) => one.textContent)), SOON)
+      .toEqual(["notes.txt", "more.txt", "notes.txt"])
+    await context.close()
+  })
+})
+
+/** One picture of each kind, in both themes: what the papers show. */
+describe("pictures for the papers", () => {
+  const KINDS: readonly (readonly [string, () => WireMessage["segments"]])[] = [
+    ["image", () => [text("This is the bay at dusk."), media("image", "/media/landscape", "The bay at dusk")]],
+    ["chart", () => [text("July was the best month:"), media("image", "/media/chart", "Visitors by month")]],
+    [
+      "remote",
+      () => [
+        text("Somebody else has a picture of it."),
+        media("image", FAR, "harbour.png"),
+        text("And ![a map](https://example.net/map.png) of the way."),
+      ],
+    ],
+    ["audio", () => [text("It sounds like this."), media("audio", "/media/tone", "harbour.wav")]],
+    ["voice", () => [media("audio", "/media/note", "note", { voice: true, size: 80_044 })]],
+    ["video", () => [media("video", "/media/film", "film.webm")]],
+    [
+      "file",
+      () => [
+        text("The figures are in this table."),
+        media("file", "/media/table", "visitors.csv", { mime_type: "text/csv", size: 4_200 }),
+      ],
+    ],
+    ["canvas", () => [text("So the day could go:"), canvas(PLAN, "Plan of the visit", 190)]],
+  ]
+
+  async function shoot(page: Page, name: string, theme: string, selector: string): Promise<void> {
+    // Entrances, and what is fetched for its looks.
+    await page.waitForTimeout(900)
+    await page.mouse.move(0, 0)
+    await page.locator(selector).screenshot({ path: `${PICTURES}${name}-${theme}.png`, animations: "disabled" })
+  }
+
+  test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of segment, %s", async (theme) => {
+    for (const [name, segments] of KINDS) {
+      const { page, context, errors } = await show([said("user", [text("And?")]), said("assistant", segments())], {
+        theme,
+        size: { width: 720, height: 640 },
+      })
+      await page.waitForSelector("[data-role=assistant] :is([data-segment=media], [data-segment=canvas])")
+      await shoot(page, name, theme, "article[data-role=assistant]")
+      expect(errors).toEqual([])
+      await context.close()
+    }
+  })
+
+  test.each(["light", "dark"] as const)(
+    "[PG42] [PG43] a reply, files in the composer, a picture looked at, %s",
+    async (theme) => {
+      const asked = said("user", [
+        text("Which of these is older?"),
+        media("image", "/media/landscape", "bay.png"),
+        media("image", "/media/portrait", "hills.png"),
+        media("file", "/media/table", "visitors.csv", { size: 4_200 }),
+      ])
+      const reply = said("assistant", [text("The first one: the light falls as it did before the tower stood.")], {
+        reply_to: asked.id,
+      })
+      for (const [size, place] of [
+        [{ width: 720, height: 620 }, ""],
+        [PHONE, "phone-"],
+      ] as const) {
+        const { page, context } = await show([asked, reply], { theme, size })
+        const letGo = await holdUploads(context)
+        await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
+        await drop(page, "main", ["Notes from the visit.txt", "tool.exe"])
+        await page.hover("article[data-role=assistant]")
+        await page.click("article[data-role=assistant] [data-way=reply]")
+        await page.waitForSelector(".chip[data-state=failed]")
+        await page.fill(FIELD, "How sure are you?")
+        await shoot(page, `${place}reply`, theme, "#app")
+        if (place === "") {
+          await page.click(".frame >> nth=0")
+          await page.waitForSelector(".lightbox img")
+          await shoot(page, "lightbox", theme, "#app")
+        }
+        letGo()
+        await context.close()
+      }
+    },
+  )
+})
