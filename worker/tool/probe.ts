@@ -26,6 +26,7 @@ export function probeTools(url: string): readonly Tool[] {
     },
     probe("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, stream),
     probe("probe_data", { text: STRING, as: STRING }, true, data),
+    probe("probe_save", { labels: STRING, trailer: STRING, data: STRING }, false, save),
     probe("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
       await pause(numberIn(args, "ms"), signal)
       return { waited: numberIn(args, "ms") }
@@ -45,6 +46,34 @@ async function* data(args: ToolArgs, { card }: ToolContext): AsyncGenerator<stri
   const whole = card === null ? head : `${head}\n\n${cardTrailer(card)}`
   if (args["as"] === "card") return whole
   return args["as"] === "wrapped" ? `[probe_data(${JSON.stringify(text)})]\n${whole}\n[end:probe_data]` : { text }
+}
+
+/** Keeps a file for each label; in its trailer and its data `$0` stands for the id of the first. */
+async function save(args: ToolArgs, ctx: ToolContext): Promise<string> {
+  const words = (name: string): string => (typeof args[name] === "string" ? args[name] : "")
+  const ids: string[] = []
+  for (const label of words("labels").split(" ")) {
+    const kept = await ctx.save(label.endsWith(".wav") ? silence() : new TextEncoder().encode(label), {
+      ...{ label, mime_type: "text/plain" },
+    })
+    ids.push(kept.ok ? kept.value.id : "none")
+  }
+  const filled = (text: string): string => text.replace(/\$(\d)/g, (_, n) => ids[Number(n)] ?? "none")
+  return `${JSON.stringify({ data: filled(words("data")) })}\n\n${filled(words("trailer"))}`
+}
+
+/** The shortest WAV file. */
+function silence(): Uint8Array {
+  const bytes = new Uint8Array(44)
+  const text = new TextEncoder()
+  for (const [at, word] of [
+    [0, "RIFF"],
+    [8, "WAVE"],
+    [12, "fmt "],
+    [36, "data"],
+  ] as const)
+    bytes.set(text.encode(word), at)
+  return bytes
 }
 
 type ToolData = string | { readonly [key: string]: Json }

@@ -1,0 +1,74 @@
+/**
+ * tool-media.test.ts: a real tool stores files in a real bucket and gives them to the reply, in real turns: where they
+ * stand, with what voice, and that history says so too.
+ */
+
+import { evictDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import type { WireMessage } from "../../shared/frame.ts"
+import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import { call, expectSame, fault, freshSession, say, script } from "./follow.ts"
+
+async function ask(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
+  client.say({ type: "send", id, content: script(...steps) })
+  return await client.untilEnd(id)
+}
+
+/** What it shows, a word each: of media its name and its voice. */
+function kinds({ segments }: WireMessage): string[] {
+  return segments.map((segment) => {
+    if (segment.type === "media") return `${segment.label}${segment.voice === true ? " voice" : ""}`
+    return segment.type === "text" ? segment.content : segment.type
+  })
+}
+
+const saves = (labels: string, trailer: string, data = ""): object => call("probe_save", { labels, trailer, data })
+
+test("[DR12] [DR13] files of calls stand at the end in the order of the calls, as history has them, and their trailers stay home", async () => {
+  const id = await freshSession("given")
+  const client = await connect(id)
+  const first = saves("a.txt b.wav", "MEDIA:/media/$1\nMEDIA:/media/$0 [[audio_as_voice]]")
+  const answer = await ask(client, "q1", [first, saves("c.txt", "MEDIA:/media/$0")], [say("Here.")])
+  expect(kinds(answer)).toEqual(["tool", "tool", "Here.", "b.wav voice", "a.txt", "c.txt"])
+  expect(answer.segments[0]).toMatchObject({ status: "ok", result: '{"data":""}' })
+  const [, , , media] = answer.segments
+  expect(media).toMatchObject({
+    kind: "audio",
+    mime_type: "audio/wav",
+    size: 44,
+    url: expect.stringMatching(/^\/media\//),
+  })
+  await expectSame(id, client)
+  await evictDurableObject(sessionOf(id))
+  await expectSame(id, client)
+})
+
+test("[DR12] what the data names, what the trailer does not name, and what another call stored is not given", async () => {
+  const id = await freshSession("kept")
+  const client = await connect(id)
+  const given = await ask(client, "q1", [saves("a.txt", "MEDIA:/media/$0")], [say("One.")])
+  const [media] = given.segments.filter((segment) => segment.type === "media")
+  const others = saves("b.txt c.txt", `MEDIA:${media?.url}`, "\n\nMEDIA:/media/$0\n\n")
+  expect(kinds(await ask(client, "q2", [others], [say("Two.")]))).toEqual(["tool", "Two."])
+  await expectSame(id, client)
+})
+
+test("[DR13] a reply that names a file of the session gets it there, and nothing at the end", async () => {
+  const id = await freshSession("named")
+  const client = await connect(id)
+  const first = await ask(client, "q1", [saves("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [say("One.")])
+  const [media] = first.segments.filter((segment) => segment.type === "media")
+  const again = await ask(client, "q2", [saves("b.txt", "MEDIA:/media/$0")], [say(`So:\nMEDIA: ${media?.url}\nthere`)])
+  // Its voice belonged to the call.
+  expect(kinds(again)).toEqual(["tool", "So:", "a.wav", "there"])
+  await expectSame(id, client)
+})
+
+test("[DR13] a turn that fails is followed by nothing, also after an eviction", async () => {
+  const id = await freshSession("failed")
+  const client = await connect(id)
+  const failed = await ask(client, "q1", [saves("a.txt", "MEDIA:/media/$0")], [say("Ha"), fault("model_cut_off")])
+  expect([failed.status, kinds(failed)]).toEqual(["failed", ["tool", "Ha"]])
+  await evictDurableObject(sessionOf(id))
+  expect(kinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
+})
