@@ -268,7 +268,7 @@ function resultRecord(
   return {
     ...{ type: "tool_result" as const, ...base, callId, toolName, ok: status === "ok" || status === "waiting" },
     // The trailer stays home (law 5).
-    ...(result === null ? {} : { result: resultData({ name: toolName, result }) }),
+    ...(result === null ? {} : { result: resultData({ name: toolName, result, media }) }),
     ...(error === null ? {} : { error }),
     ...(card === null ? {} : { card }),
     ...(outputSize === null ? {} : { outputSize }),

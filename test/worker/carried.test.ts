@@ -1,0 +1,330 @@
+/** carried.test.ts: files in exports and imports: told, sealed, their bytes brought along or not; real workerd, SQLite and bucket. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/event.ts"
+import { canonicalJson, type ImportProgress, type WireMessage } from "../../shared/frame.ts"
+import { createAssetBook } from "../../worker/session/assets.ts"
+import { carryAssets } from "../../worker/session/carry.ts"
+import { createRecorder } from "../../worker/session/record.ts"
+import { createStaging } from "../../worker/session/staging.ts"
+import { createStore } from "../../worker/session/store.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { answerOf, placed } from "../support/turn.ts"
+import { userMessage } from "../../worker/session/opening.ts"
+import { exportOf } from "./exported.ts"
+import { freshSession as fresh } from "./follow.ts"
+import { assetOf, keep, keyOf, PNG } from "./kept.ts"
+import { open } from "./outside.ts"
+
+const freshSession = (): Promise<string> => fresh("car")
+
+/** A reply that names a file, another message, an own canvas and a frame of an origin. */
+const WORDS = [
+  "[[reply_to:q1]]See:\n\nMEDIA:/media/named\n\n",
+  '[embed ref="doc" title="Plan" /]\n\n[embed url="https://frames.example.com/a" /]\n\nDone.',
+]
+
+/** A session with a file of each kind of reference; what it shows. */
+async function talk(id: string): Promise<readonly WireMessage[]> {
+  const sent = await keep(id, assetOf("sent", { label: "A [plan].png" }))
+  const named = await keep(id, assetOf("named"))
+  const made = await keep(id, assetOf("made", { kind: "audio", mime_type: "audio/wav", voice: true }), "RIFFtone")
+  await keep(id, assetOf("doc", { kind: "canvas", mime_type: "text/html", size: 4 }), "<p>x")
+  await keep(id, assetOf("unused"))
+  await runInDurableObject(sessionOf(id), (_object, state) => {
+    const store = createStore(state.storage.sql)
+    const question = userMessage("q1", "", 0, { attachments: [sent] })
+    store.insertMessage(placed(question, { pos: 1 }))
+    let seq = 1
+    const tell = (pos: number, name: string, events: readonly TurnEvent[]): void => {
+      const message = { ...answerOf(), id: name, exchange_id: "q1" }
+      const stored = placed(message, { pos, parent: pos - 1, seq: ++seq })
+      store.insertMessage(stored)
+      const assets = [named]
+      const resolver = {
+        asset: (one: string) => assets.find((asset) => asset.id === one) ?? null,
+        isMessage: (one: string) => one === "q1",
+        origins: () => ["https://frames.example.com"],
+      }
+      const recorder = createRecorder(store, stored, () => ++seq, { resolver })
+      for (const event of events) {
+        recorder.feed(event)
+        recorder.flush()
+      }
+    }
+    const end: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
+    tell(2, "a1", [{ type: "step_start" }, ...WORDS.map((delta): TurnEvent => ({ type: "text_delta", delta })), end])
+    tell(3, "a2", [
+      { type: "step_start" },
+      { type: "tool_call", call_id: "c1", name: "speak", args: "{}" },
+      { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
+      {
+        ...{ type: "tool_result", call_id: "c1", status: "ok", result: '{"ok":true}\n\nMEDIA:/media/made' },
+        ...{ card: null, error: null, media: [made] },
+      },
+      { type: "text_delta", delta: "Spoken." },
+      end,
+    ])
+  })
+  return (await pageOf(id)).messages
+}
+
+async function importInto(id: string, text: string): Promise<ImportProgress> {
+  const body = new Response(text).body as ReadableStream<Uint8Array>
+  const taken = await sessionOf(id).import(CLAIMS, body)
+  if (!taken.ok) throw new Error(taken.fault.reason)
+  return taken.value
+}
+
+const recordsIn = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
+const shown = (messages: readonly WireMessage[]): string => canonicalJson(messages)
+
+async function bytesIn(session: string, id: string): Promise<number | null> {
+  return (await env.MEDIA.get(keyOf(session, id)))?.size ?? null
+}
+
+function found(session: string, id: string) {
+  return runInDurableObject(sessionOf(session), (_object, state) => createAssetBook(state.storage.sql).find(id))
+}
+
+describe("an export", () => {
+  test("[RE24] tells each file once, before what needs it first, and what was granted; no trailer", async () => {
+    const id = await freshSession()
+    await talk(id)
+    const text = await exportOf(id)
+    const records = recordsIn(text)
+    const assets = records.filter((record) => record.type === "asset")
+    expect(assets.map((record) => record.asset.id)).toEqual(["sent", "named", "doc", "made"])
+    for (const record of assets)
+      expect(record).toMatchObject({ sessionId: id, turnId: "q1", responseId: expect.any(String) })
+    expect(records[0]).toMatchObject({ type: "asset", asset: assetOf("sent", { label: "A [plan].png" }) })
+    expect(records[1]).toMatchObject({ type: "user_message", text: "", attachments: [{ id: "sent" }] })
+    expect(records.find((record) => record.type === "text_done")?.grants).toEqual({
+      ...{ origins: ["https://frames.example.com"], replies: ["q1"], assets: [assetOf("named")] },
+    })
+    const result = records.find((record) => record.type === "tool_result")
+    expect(result).toMatchObject({ result: '{"ok":true}', media: [{ id: "made", voice: true }] })
+  })
+
+  test("[RE24] as Markdown it shows them as links with their names", async () => {
+    const id = await freshSession()
+    await talk(id)
+    const exported = await sessionOf(id).export(CLAIMS, null, "markdown")
+    const text = exported.ok ? await new Response(exported.value.lines).text() : ""
+    expect(text).toContain("Image: [A \\[plan\\].png](</media/sent>)")
+    expect(text).toContain("Image: [named.png](</media/named>)")
+    expect(text).toContain("Canvas: [Plan](</canvas/documents/doc/index.html>)")
+    expect(text).toContain("Audio: [made.png](</media/made>)")
+  })
+})
+
+describe("a sealed import", () => {
+  test("[RE25] brings bytes and rows along; it shows the same, and goes out again byte for byte", async () => {
+    const [from, to] = [await freshSession(), await freshSession()]
+    const before = await talk(from)
+    const text = await exportOf(from)
+    expect(await importInto(to, text)).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
+    expect(shown((await pageOf(to)).messages)).toBe(shown(before))
+    for (const [id, size] of [
+      ["sent", PNG.byteLength],
+      ["named", PNG.byteLength],
+      ["made", 8],
+      ["doc", 4],
+    ] as const) {
+      expect(await bytesIn(to, id)).toBe(size)
+      expect(await found(to, id)).toMatchObject({ id })
+    }
+    expect(await bytesIn(to, "unused")).toBeNull()
+    const origins = await runInDurableObject(sessionOf(to), (_object, state) =>
+      state.storage.sql.exec("SELECT DISTINCT origin, state FROM asset").toArray(),
+    )
+    expect(origins).toEqual([{ origin: "import", state: "kept" }])
+    expect((await exportOf(to)).replaceAll(`"sessionId":"${to}"`, `"sessionId":"${from}"`)).toBe(text)
+    // From there it goes on, also when the first is gone.
+    const third = await freshSession()
+    await sessionOf(from).erase(CLAIMS)
+    expect(await importInto(third, await exportOf(to))).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
+    expect(await bytesIn(third, "made")).toBe(8)
+    // What came along can be sent along.
+    const client = await connect(third)
+    client.say({ type: "send", id: "q9", content: "/say yes", attachments: ["named"] })
+    expect((await client.untilEnd("q9")).status).toBe("completed")
+  })
+
+  test("[RE25] what the bucket has lost is told among what was skipped; the rest comes", async () => {
+    const [from, to] = [await freshSession(), await freshSession()]
+    const before = await talk(from)
+    await env.MEDIA.delete(keyOf(from, "named"))
+    const progress = await importInto(to, await exportOf(from))
+    expect(progress).toMatchObject({ state: "done", isSealed: true, skipped: 1, bad: [{ line: 3, code: "file_gone" }] })
+    expect(await found(to, "named")).toBeNull()
+    expect(await bytesIn(to, "sent")).toBe(PNG.byteLength)
+    expect(shown((await pageOf(to)).messages)).toBe(shown(before))
+  })
+
+  test("[RE25] a kill in the middle of the copying goes on there", async () => {
+    const [from, to] = [await freshSession(), await freshSession()]
+    const before = await talk(from)
+    const text = await exportOf(from)
+    // As a process leaves it that died behind the first file, with the second announced.
+    await runInDurableObject(sessionOf(to), (_object, state) => {
+      const staging = createStaging(state.storage.sql)
+      const records = recordsIn(text)
+      for (const [n, { sessionId, ...record }] of records.entries()) {
+        staging.add(
+          1,
+          n + 1,
+          Date.parse(record.timestamp),
+          JSON.stringify(record),
+          record.type === "asset" ? sessionId : null,
+        )
+      }
+      const told = { records: records.length - 1, skipped: 0, bad: [], isPlaced: true }
+      staging.putPart(1, { ...told, source: "x" })
+      staging.setState({ step: "folding", ...told, sources: ["x"], isSealed: null, tip: null, title: "" })
+      const book = createAssetBook(state.storage.sql)
+      book.reserve("sent", "import", 0)
+      book.keep(assetOf("sent"), null)
+      book.reserve("named", "import", 0)
+    })
+    await runInDurableObject(sessionOf(to), async (object) => {
+      await (object as unknown as { alarm(): unknown }).alarm()
+    })
+    const progressOf = async () => {
+      const progress = await sessionOf(to).importProgress(CLAIMS)
+      return progress.ok ? progress.value.state : null
+    }
+    await expect.poll(progressOf, { timeout: 5_000 }).toBe("done")
+    expect(shown((await pageOf(to)).messages)).toBe(shown(before))
+    expect(await bytesIn(to, "named")).toBe(PNG.byteLength)
+    // That one was there: it was not copied again.
+    expect(await bytesIn(to, "sent")).toBeNull()
+  })
+
+  test("[RE25] a bucket that fails breaks it off, and the next try copies what is missing, once each", async () => {
+    const id = await freshSession()
+    const copied: string[] = []
+    await runInDurableObject(sessionOf(id), async (_object, state) => {
+      const staging = createStaging(state.storage.sql)
+      const assets = createAssetBook(state.storage.sql)
+      for (const [n, one] of ["a", "b", "c"].entries()) {
+        staging.add(1, n + 1, 0, JSON.stringify({ type: "asset", asset: assetOf(one) }), "home")
+      }
+      let isAway = true
+      const copy = (_from: string, { id: one }: { readonly id: string }): Promise<boolean> => {
+        if (one === "b" && isAway) return Promise.reject(new Error("away"))
+        copied.push(one)
+        return Promise.resolve(true)
+      }
+      const told = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
+      const staged = { ...told, step: "folding", isSealed: true } as const
+      const host = { staging, carrier: { assets, copy }, now: Date.now }
+      await expect(carryAssets(host, staged)).rejects.toThrow("away")
+      expect([assets.find("a")?.id, assets.find("b")]).toEqual(["a", null])
+      isAway = false
+      expect(await carryAssets(host, staged)).toEqual({ ...staged, isCarried: true })
+    })
+    expect(copied).toEqual(["a", "b", "c"])
+  })
+
+  test("[RE25] the home that a record names leads to no other tenant's files", async () => {
+    const [from, to] = [await freshSession(), await freshSession()]
+    await talk(from)
+    const text = await exportOf(from)
+    const sealed = (home: string): string => text.replaceAll(`"sessionId":"${from}"`, `"sessionId":"${home}"`)
+    await env.MEDIA.put(`globex/${from}/sent`, "theirs")
+    await env.MEDIA.put(`acme/../globex/${from}/sent`, "theirs")
+    expect(await importInto(to, sealed(`../globex/${from}`))).toMatchObject({ isSealed: true, skipped: 4 })
+    expect(await bytesIn(to, "sent")).toBeNull()
+  })
+})
+
+describe("an import that nobody vouches for", () => {
+  const forge = (text: string): string => text.replace("Spoken.", "Spokes.")
+
+  test("[RE26] brings no files; grants are decided anew, and of what was sent along the names stay", async () => {
+    const [from, to] = [await freshSession(), await freshSession()]
+    await talk(from)
+    expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
+    const [question, reply, spoken] = (await pageOf(to)).messages
+    expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
+    // Its own message is there, so it may be replied to; its files and the frame are not.
+    expect(reply).toMatchObject({ origin: "import", reply_to: "q1" })
+    expect(reply?.segments.map(({ type }) => type)).toEqual(["text", "canvas", "text"])
+    expect(JSON.stringify(reply?.segments)).toContain("MEDIA:/media/named")
+    expect(spoken?.segments.some(({ type }) => type === "media")).toBe(false)
+    expect(await bytesIn(to, "sent")).toBeNull()
+    expect(await found(to, "sent")).toBeNull()
+    const again = recordsIn(await exportOf(to))
+    expect(again.some((record) => record.type === "asset" || record.attachments !== undefined)).toBe(false)
+  })
+
+  test("[RE26] it may name files that this session has", async () => {
+    const id = await freshSession()
+    const own = await keep(id, assetOf("named", { label: "mine" }))
+    const lines = [
+      { type: "user_message", text: "hi", attachments: [own] },
+      { type: "text_delta", responseId: "a1", delta: "MEDIA:/media/named" },
+      {
+        type: "text_done",
+        responseId: "a1",
+        grants: { origins: [], replies: [], assets: [assetOf("named", { label: "forged" })] },
+      },
+    ]
+    await importInto(id, lines.map((line) => JSON.stringify(line)).join("\n"))
+    expect((await pageOf(id)).messages[1]?.segments).toMatchObject([{ type: "media", label: "mine" }])
+  })
+
+  test("[RE27] files of other systems are words: their kind, name and place; nothing is fetched", async () => {
+    const id = await freshSession()
+    const history = [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What is this?" },
+          { type: "image_url", image_url: { url: "https://pics.example.com/cat.png" } },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+          { type: "image", source: { type: "base64", data: "AAAA" } },
+          { type: "input_file", filename: "plan.pdf", file_data: "AAAA" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "image", source: { type: "url", url: "http://10.0.0.1/x" } },
+          { type: "text", text: "A cat." },
+        ],
+      },
+    ]
+    expect(await importInto(id, JSON.stringify(history))).toMatchObject({ state: "done" })
+    const [question, answer] = (await pageOf(id)).messages
+    expect(question?.content).toBe(
+      "What is this?\n\n[image https://pics.example.com/cat.png]\n\n[image]\n\n[image]\n\n[file plan.pdf]",
+    )
+    expect(answer?.content).toBe("[image]\n\nA cat.")
+  })
+
+  test("[EX4] a program outside may not tell of files; what it names is decided by what the session has", async () => {
+    const id = await freshSession()
+    await keep(id, assetOf("named"))
+    const records = [
+      { type: "asset", responseId: "a1", asset: assetOf("named") },
+      { type: "tool_call", responseId: "a1", callId: "c1", toolName: "t" },
+      { type: "tool_result", responseId: "a1", callId: "c1", ok: true, result: "{}", media: [assetOf("forged")] },
+      { type: "text_delta", responseId: "a1", delta: "MEDIA:/media/named\n\nMEDIA:/media/other\n" },
+      { type: "text_done", responseId: "a1", grants: { origins: [], replies: [], assets: [assetOf("other")] } },
+      { type: "assistant_message", responseId: "a1", text: "" },
+    ]
+    const sending = await open(id)
+    for (const record of records) await sending.send(record)
+    expect(JSON.stringify(await sending.end())).toContain("record_refused")
+    const [answer] = (await pageOf(id)).messages
+    expect(answer?.segments.filter(({ type }) => type === "media")).toMatchObject([{ url: "/media/named" }])
+  })
+})
