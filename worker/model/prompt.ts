@@ -64,7 +64,7 @@ function fileLine({ asset, given }: ModelFile): string {
 
 /** Its name, type and size, in one line. */
 export function fileText({ label, mime_type, size }: Pick<Asset, "label" | "mime_type" | "size">): string {
-  return `"${label.replace(/[\s"\[\]]+/g, " ").trim()}" (${mime_type}, ${sizeText(size)})`
+  return `"${label.replace(/[\s"[\]]+/g, " ").trim()}" (${mime_type}, ${sizeText(size)})`
 }
 
 function sizeText(bytes: number): string {
