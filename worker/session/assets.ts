@@ -27,6 +27,8 @@ export interface AssetBook {
   hasRoom(size: number): Result<null>
   /** Announces bytes of this id. */
   reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
+  /** Announces bytes of an id that may have been announced before; false: that one is just being given up. */
+  renew(id: string, origin: AssetOrigin, now: number, size: number): boolean
   /** Its bytes are in the bucket. `hash` is the SHA-256 of them, hexadecimal. False: nobody waits for them any more. */
   keep(asset: Asset, hash: string | null): boolean
   /** One that is kept already, from the same bytes and of the same kind. */
@@ -53,6 +55,11 @@ export function createAssetBook(sql: Sql): AssetBook {
     },
     reserve(id, origin, now, size = 0) {
       rows("INSERT INTO asset (id, state, origin, size, created) VALUES (?, 'pending', ?, ?, ?)", id, origin, size, now)
+    },
+    renew(id, origin, now, size) {
+      const insert = "INSERT INTO asset (id, state, origin, size, created) VALUES (?, 'pending', ?, ?, ?)"
+      const over = "ON CONFLICT (id) DO UPDATE SET created = excluded.created WHERE state = 'pending' RETURNING id"
+      return rows(`${insert} ${over}`, id, origin, size, now).length > 0
     },
     keep(asset, hash) {
       const about = JSON.stringify(asset)

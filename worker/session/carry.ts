@@ -8,7 +8,7 @@
 
 import * as v from "valibot"
 import { type Asset, idSchema } from "../../shared/event.ts"
-import { faultToWire } from "../../shared/fault.ts"
+import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { type BadLine, parseJson } from "../../shared/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/record.ts"
@@ -59,9 +59,10 @@ export async function carryAssets(
   let gone = 0
   for (let lines = staging.nextAssets(0); lines.length > 0; lines = staging.nextAssets(lines.at(-1)?.n ?? 0)) {
     for (const line of lines) {
-      if (await carryOne(carrier, line, now())) continue
+      const fault = await carryOne(carrier, line, now())
+      if (fault === null) continue
       gone += 1
-      const { code, text } = faultToWire({ reason: "file_gone" })
+      const { code, text } = faultToWire(fault)
       const part = staged.sources.length > 1 ? { part: Math.floor(line.n / PART_ROWS) } : {}
       if (bad.length < MAX_BAD_LINES) bad.push({ ...part, line: line.n % PART_ROWS, code, text })
     }
@@ -70,19 +71,21 @@ export async function carryAssets(
   return { ...staged, skipped: staged.skipped + gone, bad: all, isCarried: true }
 }
 
-/** Whether its bytes are here now. */
-async function carryOne({ assets, copy }: Carrier, { line, home }: StagedLine, now: number): Promise<boolean> {
+/** Null: its bytes are here now. */
+async function carryOne({ assets, copy }: Carrier, { line, home }: StagedLine, now: number): Promise<Fault | null> {
   const record = parseRecord(parseJson(line))
-  if (!record.ok || record.value.type !== "asset") return true
+  if (!record.ok || record.value.type !== "asset") return null
   const { asset } = record.value
-  if (assets.find(asset.id) !== null) return true
-  // Announced by a try that died: it begins anew.
-  assets.drop(asset.id)
-  assets.reserve(asset.id, "import", now)
-  if (v.is(idSchema, home) && (await copy(home, asset))) {
-    assets.keep(asset, null)
-    return true
+  if (assets.find(asset.id) !== null) return null
+  const room = assets.hasRoom(asset.size)
+  if (!room.ok) return room.fault
+  // One that a dead process announced may be on its way out, its bytes too: the next try finds it gone.
+  const isOurs = assets.renew(asset.id, "import", now, asset.size)
+  if (!isOurs) throw new Error("a file of this import is being given up")
+  if (!v.is(idSchema, home) || !(await copy(home, asset))) {
+    assets.drop(asset.id)
+    return { reason: "file_gone" }
   }
-  assets.drop(asset.id)
-  return false
+  if (!assets.keep(asset, null)) throw new Error("a file of this import was given up")
+  return null
 }
