@@ -8,6 +8,7 @@ import * as v from "valibot"
 import { idSchema } from "../shared/event.ts"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { utf8Bytes } from "../shared/truncate.ts"
+import type { ImageEnv } from "./tool/image-ai.ts"
 import type { Session } from "./session/object.ts"
 import type { Directory } from "./tenant/directory.ts"
 import { settingsFaults } from "./tenant/settings.ts"
@@ -40,6 +41,9 @@ export interface Env {
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string
   readonly OPEN_METEO_GEOCODING_URL?: string
+  /** Workers AI paints pictures where it is bound (tool/image-ai.ts). */
+  readonly AI?: NonNullable<ImageEnv["AI"]>
+  readonly IMAGE_MODEL?: string
   readonly MODEL?: string
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string

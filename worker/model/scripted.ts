@@ -25,6 +25,7 @@ import { pause } from "./pause.ts"
 import { fileText } from "./prompt.ts"
 import { playStep, scriptIn } from "./replay.ts"
 import { answerFrom, askedAgentIn, findings, isResearcher, nextLookUp, type Words, wordsIn } from "./scripted-agents.ts"
+import { madeFor, shownOf } from "./scripted-media.ts"
 import { saidTo } from "./showcase.ts"
 
 export interface ScriptedEnv {
@@ -101,7 +102,7 @@ function scriptFor(turn: Turn, system: string, tools: readonly ToolSpec[]): read
   const { from, question, outcomes } = turn
   if (from?.kind === "answers") return answerFrom(from.name, question)
   const isFirst = outcomes.length === 0
-  const ordered = isFirst ? (orderIn(question) ?? askedAgentIn(question, tools)) : null
+  const ordered = isFirst ? (orderIn(question) ?? askedAgentIn(question, tools) ?? madeFor(question, tools)) : null
   if (ordered !== null) return ordered
   const title = isFirst ? titleIn(question) : null
   if (title !== null) return [text("I will ask you first."), call("rename_conversation", JSON.stringify({ title }))]
@@ -110,7 +111,7 @@ function scriptFor(turn: Turn, system: string, tools: readonly ToolSpec[]): read
   if (isResearcher(system) && ask.kind === "weather") {
     return nextLookUp(ask, outcomes.length) ?? findings(answerTo(outcomes, isTomorrow))
   }
-  if (!isFirst) return [text(answerTo(outcomes, isTomorrow))]
+  if (!isFirst) return [text(shownOf(outcomes) ?? answerTo(outcomes, isTomorrow))]
   const seen = turn.files.length === 0 ? [] : [text(`${filesTold(turn.files)}\n\n`)]
   if (ask.kind === "weather") return [...seen, ...lookUp(ask)]
   if (seen.length > 0 && question.trim() === "") return [text(filesTold(turn.files))]

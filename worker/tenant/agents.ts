@@ -8,7 +8,10 @@ import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
 
 /** The tools that an agent may be given. The list is closed, as that of tool/registry.ts is. */
-export const TOOL_NAMES = ["weather", "rename_conversation", "agents_message"] as const
+export const TOOL_NAMES = [
+  ...(["weather", "rename_conversation", "agents_message"] as const),
+  ...(["image_generate", "speak", "canvas_create"] as const),
+] as const
 
 export type ToolName = (typeof TOOL_NAMES)[number]
 
@@ -63,7 +66,7 @@ export const DEFAULT_AGENTS: readonly Agent[] = [
       "Never state a figure that no tool or user gave you. If a tool failed, say so in words and name what it was asked.",
     ].join("\n"),
     model: null,
-    tools: ["weather", "rename_conversation", "agents_message"],
+    tools: [...TOOL_NAMES],
   },
   {
     name: "weather",

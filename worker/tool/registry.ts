@@ -5,12 +5,16 @@
 import type { Peer, ToolName } from "../tenant/agents.ts"
 import { type TimesEnv, timesFor } from "../times.ts"
 import { agentsTool, type AskAgent } from "./agents.ts"
+import { canvasTool } from "./canvas.ts"
+import { imageTool } from "./image.ts"
+import type { ImageEnv } from "./image-ai.ts"
 import { type ProbeEnv, probeTools } from "./probe.ts"
 import { type Rename, renameTool } from "./rename.ts"
+import { speakTool } from "./speak.ts"
 import type { Tool } from "./tool.ts"
 import { type WeatherEnv, weatherSourceFor, weatherTool } from "./weather.ts"
 
-export type ToolEnv = WeatherEnv & ProbeEnv & TimesEnv
+export type ToolEnv = WeatherEnv & ProbeEnv & TimesEnv & ImageEnv
 
 /** What tools may do to the session that they run in, and whom they may ask. */
 export interface ToolHouse {
@@ -33,6 +37,12 @@ function toolNamed(name: ToolName, env: ToolEnv, house: ToolHouse): Tool | null 
       return weatherTool(weatherSourceFor(env))
     case "rename_conversation":
       return renameTool(house.rename)
+    case "image_generate":
+      return imageTool(env)
+    case "speak":
+      return speakTool()
+    case "canvas_create":
+      return canvasTool()
     case "agents_message":
       // Where there is nobody to ask there is nothing to offer.
       return house.peers.length === 0 ? null : agentsTool(house.peers, house.ask, timesFor(env).agentMs)

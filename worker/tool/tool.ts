@@ -7,7 +7,7 @@
  */
 
 import type { Asset } from "../../shared/event.ts"
-import { type Result, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { type Fault, faultToWire, type Result, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/frame.ts"
 import type { ToolSpec } from "../model/adapter.ts"
 
@@ -95,4 +95,19 @@ export function cardTrailer(tag: string): string {
     `Example: Here is what I found. <span id='${tag}'>One or two sentences about this result.</span>`,
     "You may mix prose and rich-media spans freely; spans render as cards between text bubbles.",
   ].join("\n")
+}
+
+/** The instruction of a tool that made a file: it is given to the reply by the line that names it. */
+export function mediaTrailer({ id, kind, voice }: Asset): string {
+  return [
+    `MEDIA:/media/${id}`,
+    ...(voice === true ? ["[[audio_as_voice]]"] : []),
+    `This ${kind} is attached to the end of your reply by itself. To place it elsewhere, write the line that begins with`,
+    "MEDIA: into your reply, once, by itself, where it shall stand. Never write its address anywhere else.",
+  ].join("\n")
+}
+
+/** What a tool returns whose file could not be kept. */
+export function unsaved(fault: Fault): { readonly [key: string]: Json } {
+  return { error: "It was made, but could not be kept.", details: faultToWire(fault).text }
 }

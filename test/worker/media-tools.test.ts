@@ -1,0 +1,226 @@
+/** media-tools.test.ts: what tools keep, and the tools that make images, speech and documents. */
+
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_CANVAS_BYTES } from "../../shared/limits.ts"
+import type { Asset } from "../../shared/event.ts"
+import { succeed } from "../../shared/fault.ts"
+import { canvasTool } from "../../worker/tool/canvas.ts"
+import { imageTool } from "../../worker/tool/image.ts"
+import { speakTool } from "../../worker/tool/speak.ts"
+import type { Save, SavedAs, Tool } from "../../worker/tool/tool.ts"
+import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
+import { leftOf, NOTHING } from "./files.ts"
+import { toolContext } from "./tools.ts"
+
+interface Kept {
+  readonly bytes: Uint8Array
+  readonly as: SavedAs
+}
+
+/** Runs a tool that keeps its files here. */
+async function run(tool: Tool, args: object) {
+  const kept: Kept[] = []
+  const save: Save = async (bytes, as) => {
+    kept.push({ bytes, as })
+    const about = { mime_type: as.mime_type, label: as.label, size: bytes.length }
+    const kind = as.kind ?? (as.mime_type.split("/")[0] as Asset["kind"])
+    return succeed({ id: `id${kept.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
+  }
+  const result = String(await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ save })))
+  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ save }))
+  return { kept, result, object }
+}
+
+/** Width, height and the colours of a PNG of ours, read as any reader would. */
+async function readPng(bytes: Uint8Array) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const [width, height] = [view.getUint32(16), view.getUint32(20)]
+  const length = view.getUint32(33)
+  expect(new TextDecoder().decode(bytes.subarray(37, 41))).toBe("IDAT")
+  const packed = new Blob([bytes.slice(41, 41 + length)]).stream()
+  const rows = new Uint8Array(await new Response(packed.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer())
+  expect(rows.length).toBe(height * (width * 3 + 1))
+  return { width, height }
+}
+
+describe("image_generate", () => {
+  test("[AS12] a chart is a PNG of its figures, the same again for the same", async () => {
+    const data = [
+      { label: "apples", value: 3 },
+      { label: "pears", value: -5.5 },
+    ]
+    const { kept, result } = await run(imageTool({}), { prompt: "fruit", kind: "chart", data, width: 400, height: 300 })
+    expect(kept[0]?.as).toEqual({ label: "fruit.png", mime_type: "image/png" })
+    expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 400, height: 300 })
+    expect(kept[0]?.bytes).toEqual(kept[1]?.bytes)
+    expect(JSON.parse(result.split("\n\n")[0] ?? "")).toMatchObject({
+      kind: "chart",
+      media: "/media/id1",
+      source: "built-in",
+    })
+    expect(result.split("\n\n")[1]).toMatch(/^MEDIA:\/media\/id1\n/)
+    const other = await run(imageTool({}), {
+      prompt: "fruit",
+      kind: "chart",
+      data: data.slice(1),
+      width: 400,
+      height: 300,
+    })
+    expect(other.kept[0]?.bytes).not.toEqual(kept[0]?.bytes)
+  })
+
+  test.each(["a sunset", "a lonely island at night", "xyzzy", "雪"])(
+    "[AS12] a picture of %s is a PNG",
+    async (prompt) => {
+      const { kept } = await run(imageTool({}), { prompt })
+      expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 768, height: 480 })
+      expect(kept[0]?.bytes).toEqual(kept[1]?.bytes)
+    },
+  )
+
+  test("[AS12] bad arguments are an error result, and nothing is kept", async () => {
+    const bad = [
+      {},
+      { prompt: " " },
+      { prompt: "x", width: 5 },
+      { prompt: "x", kind: "chart" },
+      { prompt: "x", kind: "film" },
+      { prompt: "x", kind: "chart", data: [{ label: "a", value: "1" }] },
+    ]
+    for (const args of bad) {
+      const { kept, object } = await run(imageTool({}), args)
+      expect([kept, object]).toEqual([[], expect.objectContaining({ code: "tool_arguments" })])
+    }
+  })
+
+  test("[AS12] Workers AI paints where it is bound; what it answers badly is an error result", async () => {
+    const jpeg = btoa("\xff\xd8\xff\xe0 and more")
+    const asked: unknown[] = []
+    const answers = (answer: unknown) => ({
+      AI: {
+        async run(model: string, input: object) {
+          asked.push([model, input])
+          if (answer instanceof Error) throw answer
+          return answer
+        },
+      },
+    })
+    const { kept } = await run(imageTool(answers({ image: jpeg })), { prompt: "a cat" })
+    expect(asked[0]).toEqual(["@cf/black-forest-labs/flux-1-schnell", { prompt: "a cat" }])
+    expect(kept[0]?.as).toEqual({ label: "a cat.jpg", mime_type: "image/jpeg" })
+    for (const answer of [new Error("no"), { image: 5 }, null, {}]) {
+      const { kept: none, object } = await run(imageTool(answers(answer)), { prompt: "a cat" })
+      expect([none, object]).toEqual([[], { error: expect.any(String), details: expect.any(String) }])
+    }
+    // Figures are never left to a model.
+    const chart = await run(imageTool(answers(null)), { prompt: "x", kind: "chart", data: [{ label: "a", value: 1 }] })
+    expect(chart.kept).toHaveLength(2)
+  })
+})
+
+describe("speak", () => {
+  test("[AS13] a text is a WAV as long as it takes, a voice note unless it is said not to be", async () => {
+    const { kept, result } = await run(speakTool(), { text: "Hello world." })
+    const bytes = kept[0]?.bytes ?? new Uint8Array()
+    const view = new DataView(bytes.buffer)
+    expect(new TextDecoder().decode(bytes.subarray(0, 4))).toBe("RIFF")
+    expect([view.getUint32(4, true), view.getUint32(24, true), view.getUint32(40, true)]).toEqual([
+      ...[bytes.length - 8, 16_000, bytes.length - 44],
+    ])
+    expect(Math.max(...new Int16Array(bytes.buffer, 44))).toBeGreaterThan(10_000)
+    expect(kept[0]?.as).toEqual({ label: "Hello world.wav", mime_type: "audio/wav", voice: true })
+    expect(result).toContain("\n\nMEDIA:/media/id1\n[[audio_as_voice]]\n")
+    const { result: plain, kept: file } = await run(speakTool(), { text: "Hello world.", voice: false })
+    expect(plain).not.toContain("audio_as_voice")
+    expect(file[0]?.as).not.toHaveProperty("voice")
+    expect(file[0]?.bytes).toEqual(bytes)
+  })
+
+  test("[AS13] too much, or nothing, is an error result", async () => {
+    for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
+      expect((await run(speakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
+    }
+    const { kept } = await run(speakTool(), { text: "? 12 日本 é".repeat(50) })
+    expect(kept[0]?.bytes.length).toBeGreaterThan(50_000)
+  })
+})
+
+describe("in a session", () => {
+  const say = async (id: string, content: string) => {
+    const client = await connect(id)
+    client.say({ type: "send", id: "q", content })
+    const message = await client.untilEnd("q")
+    return { client, message, types: message.segments.map(({ type }) => type) }
+  }
+  const tenant = CLAIMS.tenant
+
+  test("[AS10] what a tool makes is kept, and stands where the model placed it, live and in history", async () => {
+    const id = "tools-chart"
+    await createSession(id)
+    const { client, message, types } = await say(id, "Draw a chart of apples 3, pears 5")
+    expect(types).toEqual(["thinking", "text", "tool", "text", "media", "text"])
+    const { bytes, rows } = await leftOf(tenant, id)
+    expect(rows).toEqual([`${bytes[0]} kept`])
+    expect(message.segments[4]).toMatchObject({
+      ...{
+        type: "media",
+        url: `/media/${bytes[0]}`,
+        kind: "image",
+        mime_type: "image/png",
+        label: "apples, pears.png",
+      },
+    })
+    expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
+    const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)
+    expect(stored?.httpMetadata?.contentType).toBe("image/png")
+    // No instruction is shown to anybody.
+    expect(client.texts.join("\n")).not.toContain("To place it elsewhere")
+  })
+
+  test("[AS10] what the reply does not place stands at its end, its voice flag along", async () => {
+    const id = "tools-speak"
+    await createSession(id)
+    const { message, types } = await say(id, "Say hello world")
+    expect(types).toEqual(["thinking", "text", "tool", "text", "media"])
+    expect(message.segments[4]).toMatchObject({ kind: "audio", mime_type: "audio/wav", voice: true })
+    await evictDurableObject(sessionOf(id))
+    expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
+  })
+
+  test("[AS11] a document is kept as a canvas, and embedded where the model placed it", async () => {
+    const id = "tools-canvas"
+    await createSession(id)
+    const { message, types } = await say(id, "Make a clock canvas")
+    expect(types).toEqual(["thinking", "text", "tool", "text", "canvas", "text"])
+    const { bytes } = await leftOf(tenant, id)
+    expect(message.segments[4]).toMatchObject({
+      preview: {
+        viewId: bytes[0],
+        url: `/canvas/documents/${bytes[0]}/index.html`,
+        title: "Clock",
+        preferredHeight: 300,
+      },
+    })
+    const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)
+    expect(stored?.customMetadata?.["kind"]).toBe("canvas")
+    const { object } = await run(canvasTool(), { title: "x", html: "a".repeat(MAX_CANVAS_BYTES + 1) })
+    expect(object).toMatchObject({ code: "tool_arguments" })
+  })
+
+  test("[AS10] a bucket that fails is an error result, and nothing is left", async () => {
+    const id = "tools-broken"
+    await createSession(id)
+    const plant = (bug: string | undefined) =>
+      runInDurableObject(sessionOf(id), (object) =>
+        Reflect.set((object as unknown as { env: object }).env, "PLANT", bug),
+      )
+    await plant("bucket_put")
+    const { message } = await say(id, "Paint a sunset")
+    await plant(undefined)
+    expect(message.status).toBe("completed")
+    expect(message.segments.find(({ type }) => type === "tool")).toMatchObject({ status: "failed" })
+    expect(message.segments.at(-1)).toMatchObject({ content: expect.stringContaining("could not be kept") })
+    expect(await leftOf(tenant, id)).toEqual(NOTHING)
+  })
+})

@@ -1,0 +1,67 @@
+/**
+ * tool/png.ts: pixels become a PNG. The platform compresses; what is left of the format is three chunks and a checksum.
+ *
+ * chart, picture → PNG → bytes
+ */
+
+import type { Raster } from "./raster.ts"
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+/** Eight bits a channel, red, green, blue. Cost: linear in the pixels. */
+export async function encodePng({ width, height, pixels }: Raster): Promise<Uint8Array> {
+  const header = new Uint8Array(13)
+  const view = new DataView(header.buffer)
+  view.setUint32(0, width)
+  view.setUint32(4, height)
+  header.set([8, 2], 8)
+  const chunks = [
+    Uint8Array.from(SIGNATURE),
+    chunk("IHDR", header),
+    chunk("IDAT", await deflate(filterRows(width, height, pixels))),
+    chunk("IEND", new Uint8Array()),
+  ]
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+}
+
+/** Each row says what differs from the row above: what is drawn is mostly the same. */
+function filterRows(width: number, height: number, pixels: Uint8Array): Uint8Array<ArrayBuffer> {
+  const stride = width * 3
+  const rows = new Uint8Array((stride + 1) * height)
+  for (let y = 0; y < height; y++) {
+    const at = y * (stride + 1)
+    rows[at] = 2
+    for (let x = 0; x < stride; x++) {
+      const above = y === 0 ? 0 : (pixels[(y - 1) * stride + x] ?? 0)
+      rows[at + 1 + x] = (pixels[y * stride + x] ?? 0) - above
+    }
+  }
+  return rows
+}
+
+async function deflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"))
+  return new Uint8Array(await new Response(packed).arrayBuffer())
+}
+
+function chunk(type: string, data: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(data.length + 12)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, data.length)
+  for (let i = 0; i < 4; i++) bytes[4 + i] = type.charCodeAt(i)
+  bytes.set(data, 8)
+  view.setUint32(data.length + 8, crc32(bytes.subarray(4, data.length + 8)))
+  return bytes
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
+  let c = n
+  for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1
+  return c
+})
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff
+  for (const byte of bytes) crc = (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
+  return (crc ^ 0xffffffff) >>> 0
+}

@@ -1,0 +1,127 @@
+/**
+ * tool/voice.ts: words become sound: a small voice of pulses, noise and three resonances, letter by letter.
+ *
+ * speak → VOICE → WAV
+ * It is no speech that anybody would mistake for a person's; it has the length, the rhythm and the vowels of one. Pure:
+ * the same words, the same bytes.
+ */
+
+/** Samples a second. */
+export const SAMPLE_RATE = 16_000
+
+interface Phone {
+  readonly ms: number
+  /** Resonances, in hertz. */
+  readonly formants: readonly [number, number, number]
+  /** How much of it is voice, and how much breath; 0 to 1. */
+  readonly voice: number
+  readonly breath: number
+}
+
+const phone = (ms: number, f: Phone["formants"], voice: number, breath: number): Phone => ({
+  ms,
+  formants: f,
+  voice,
+  breath,
+})
+const vowel = (f1: number, f2: number, f3: number): Phone => phone(105, [f1, f2, f3], 1, 0.02)
+const SILENCE = phone(60, [500, 1500, 2500], 0, 0)
+
+const PHONES: Readonly<Record<string, Phone>> = {
+  ...{ a: vowel(760, 1250, 2550), e: vowel(530, 1850, 2500), i: vowel(300, 2250, 2950) },
+  ...{ o: vowel(480, 920, 2450), u: vowel(330, 860, 2300), y: vowel(310, 2000, 2700) },
+  ...{ m: phone(70, [260, 1000, 2200], 0.6, 0), n: phone(65, [280, 1600, 2500], 0.6, 0) },
+  ...{ l: phone(60, [360, 1100, 2700], 0.75, 0), r: phone(60, [400, 1250, 1650], 0.75, 0) },
+  ...{ w: phone(55, [310, 700, 2200], 0.75, 0), j: phone(60, [290, 2200, 2900], 0.7, 0.1) },
+  ...{ s: phone(85, [3800, 5200, 6500], 0, 0.5), z: phone(70, [3500, 5000, 6400], 0.3, 0.35) },
+  ...{ f: phone(75, [1500, 3600, 6200], 0, 0.3), v: phone(55, [400, 1400, 3000], 0.5, 0.15) },
+  ...{ h: phone(50, [700, 1500, 2600], 0, 0.3), x: phone(90, [2200, 4200, 6000], 0, 0.45) },
+  ...{ b: phone(50, [300, 900, 2300], 0.5, 0.1), d: phone(50, [320, 1700, 2600], 0.5, 0.15) },
+  ...{ g: phone(50, [300, 2000, 2500], 0.5, 0.15), p: phone(55, [600, 1000, 2400], 0, 0.4) },
+  ...{ t: phone(50, [1800, 3600, 5200], 0, 0.5), k: phone(55, [900, 2200, 3000], 0, 0.5) },
+  ...{ c: phone(55, [900, 2200, 3000], 0, 0.5), q: phone(55, [900, 1800, 2800], 0, 0.5) },
+}
+
+/** The sound of a text as a WAV file: 16 bits, one channel. */
+export function speakWav(text: string): Uint8Array {
+  const phones = phonesOf(text)
+  const samples = new Float32Array(phones.reduce((sum, { ms }) => sum + samplesOf(ms), samplesOf(120)))
+  sound(phones, samples)
+  return wavOf(samples)
+}
+
+function phonesOf(text: string): Phone[] {
+  const letters = Array.from(text.normalize("NFD").toLowerCase())
+  const phones = letters.flatMap((letter, i): Phone[] => {
+    const known = PHONES[letter]
+    if (known !== undefined) return letters[i - 1] === letter ? [{ ...known, ms: known.ms * 0.6 }] : [known]
+    if (/[.!?\n]/.test(letter)) return [{ ...SILENCE, ms: 280 }]
+    if (/[,;:–—-]/.test(letter)) return [{ ...SILENCE, ms: 150 }]
+    if (/\p{Mark}/u.test(letter)) return []
+    // A digit, or a letter of another script, is some vowel; it is always the same one.
+    if (/[\p{L}\p{N}]/u.test(letter)) return [PHONES["aeiou".charAt((letter.codePointAt(0) ?? 0) % 5)] ?? SILENCE]
+    return [SILENCE]
+  })
+  return [SILENCE, ...phones, SILENCE]
+}
+
+function samplesOf(ms: number): number {
+  return Math.round((ms / 1000) * SAMPLE_RATE)
+}
+
+/** Two poles at a frequency: what a cavity of the mouth does. It glides to where it shall be. */
+function createResonator(bandwidth: number) {
+  const decay = Math.exp((-Math.PI * bandwidth) / SAMPLE_RATE)
+  let [at, one, two] = [1000, 0, 0]
+  return (input: number, frequency: number): number => {
+    at += (frequency - at) * 0.004
+    const b = 2 * decay * Math.cos((2 * Math.PI * at) / SAMPLE_RATE)
+    const out = (1 - b + decay * decay) * input + b * one - decay * decay * two
+    two = one
+    one = out
+    return out
+  }
+}
+
+function sound(phones: readonly Phone[], samples: Float32Array): void {
+  const resonators = [createResonator(90), createResonator(120), createResonator(180)]
+  let [n, phase, voice, breath, noise] = [0, 0, 0, 0, 1]
+  phones.forEach((phone, index) => {
+    const length = samplesOf(phone.ms)
+    for (let i = 0; i < length; i++, n++) {
+      voice += (phone.voice - voice) * 0.006
+      breath += (phone.breath - breath) * 0.012
+      // It falls towards the end and sways a little, as a sentence does.
+      const pitch = 138 - (34 * index) / phones.length + 7 * Math.sin(n / 5200)
+      phase = (phase + pitch / SAMPLE_RATE) % 1
+      noise = (Math.imul(noise, 1103515245) + 12345) | 0
+      const pulse = phase < 0.4 ? Math.sin((Math.PI * phase) / 0.4) ** 2 - 0.5 : -0.5
+      const source = voice * pulse * 1.6 + breath * (noise / 2 ** 31)
+      const [a = 0, b = 0, c = 0] = resonators.map((resonate, f) => resonate(source, phone.formants[f] ?? 1000))
+      samples[n] = a + b * 0.8 + c * 0.5
+    }
+  })
+}
+
+function wavOf(samples: Float32Array): Uint8Array {
+  const peak = samples.reduce((most, one) => Math.max(most, Math.abs(one)), 0.001)
+  const bytes = new Uint8Array(44 + samples.length * 2)
+  const view = new DataView(bytes.buffer)
+  const write = (at: number, text: string): void => {
+    for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
+  }
+  write(0, "RIFF")
+  view.setUint32(4, bytes.length - 8, true)
+  write(8, "WAVEfmt ")
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, 1, true)
+  view.setUint32(24, SAMPLE_RATE, true)
+  view.setUint32(28, SAMPLE_RATE * 2, true)
+  view.setUint16(32, 2, true)
+  view.setUint16(34, 16, true)
+  write(36, "data")
+  view.setUint32(40, samples.length * 2, true)
+  samples.forEach((one, i) => view.setInt16(44 + i * 2, Math.round((one / peak) * 26_000), true))
+  return bytes
+}
