@@ -6,7 +6,10 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import type { Asset } from "../shared/event.ts"
+import type { WireMessage } from "../shared/frame.ts"
 import { Files } from "./attach/files.ts"
+import { isOwn } from "./media/remote.ts"
 import { type Beside, besideOf } from "./outbox.ts"
 
 export class Draft {
@@ -33,4 +36,16 @@ export class Draft {
     this.reply.value = null
     return besideOf({ reply_to, attachments: this.files.take() })
   }
+}
+
+/** What goes with the words of a message, as it stands in its segments. */
+export function besideIn({ reply_to, segments }: WireMessage): Beside {
+  const attachments = segments.flatMap((segment): Asset[] => {
+    if (segment.type !== "media" || !isOwn(segment.url)) return []
+    const { url, kind, label, mime_type = "", size = 0, voice } = segment
+    return [
+      { id: url.slice(url.lastIndexOf("/") + 1), kind, label, mime_type, size, ...(voice === true ? { voice } : {}) },
+    ]
+  })
+  return besideOf({ ...(reply_to === undefined ? {} : { reply_to }), attachments })
 }

@@ -22,6 +22,8 @@ import "./styles/acts.css"
 import "./styles/prose.css"
 import "./styles/cards.css"
 import "./styles/media.css"
+import "./styles/files.css"
+import "./styles/lightbox.css"
 import { restoreTheme } from "./theme.ts"
 import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 

@@ -8,7 +8,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { Asset } from "../shared/event.ts"
-import { parseJson } from "../shared/frame.ts"
+import { type ClientFrame, parseJson } from "../shared/frame.ts"
 
 /** What goes with the words of a message. */
 export interface Beside {
@@ -176,5 +176,14 @@ export function besideOf({ reply_to, attachments }: { readonly [K in keyof Besid
   return {
     ...(typeof reply_to === "string" ? { reply_to } : {}),
     ...(Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {}),
+  }
+}
+
+/** As it goes over the wire: files by their ids. */
+export function sendOf({ id, content, reply_to, attachments }: Unsent): Extract<ClientFrame, { type: "send" }> {
+  return {
+    ...({ type: "send", id, content } as const),
+    ...(reply_to === undefined ? {} : { reply_to }),
+    ...(attachments === undefined ? {} : { attachments: attachments.map((asset) => asset.id) }),
   }
 }

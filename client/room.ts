@@ -8,17 +8,17 @@
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignAnswer } from "../shared/asset.ts"
-import type { Asset } from "../shared/event.ts"
 import type { FaultReason } from "../shared/fault.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
 import { type Api, RequestError } from "./api.ts"
 import { Commands, isDone } from "./commands.ts"
-import { Draft } from "./draft.ts"
+import { besideIn, Draft } from "./draft.ts"
 import { Edits } from "./edits.ts"
-import { isOwn, NO_SETTINGS } from "./media/remote.ts"
+import { NO_SETTINGS } from "./media/remote.ts"
 import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./link.ts"
-import { PAGE_MESSAGES, readNewest } from "./newest.ts"
-import { type Beside, besideOf, Outbox, type Shelf } from "./outbox.ts"
+import { readNewest } from "./newest.ts"
+import { Older } from "./older.ts"
+import { type Beside, besideOf, Outbox, sendOf, type Shelf } from "./outbox.ts"
 import { type ErrorFrame, SessionSocket } from "./socket.ts"
 import { TranscriptStore, type Turn } from "./store.ts"
 
@@ -45,8 +45,6 @@ const MAX_HASTY_EPOCHS = 3
 /** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
 const STOP_APART_MS = 600
 
-/** A message that is looked for and lies further back than so many pages is not loaded. */
-const MAX_FETCHED_PAGES = 60
 const NOTHING_ALLOWED = signal(NO_SETTINGS)
 
 export class Room {
@@ -57,14 +55,13 @@ export class Room {
   readonly link: Signal<LinkState> = signal("connecting")
   /** The first page has come. */
   readonly loaded = signal(false)
-  readonly loadingOlder = signal(false)
   readonly draft: Draft
   /** The message that the reader has before them; null at the end. The view knows. */
   reading: () => string | null = () => null
   readonly #deps: RoomDeps
   readonly #socket: SessionSocket
   readonly #edits: Edits
-  #older: Promise<void> | null = null
+  readonly #older: Older
   #failures = 0
   #resets = 0
   #resetAt = Number.NEGATIVE_INFINITY
@@ -92,6 +89,7 @@ export class Room {
         if (!this.#left) deps.ended(message)
       },
     })
+    this.#older = new Older({ session: id, api: deps.api, store: this.store, isClosed: () => this.#closed })
     this.outbox = new Outbox(deps.shelf, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
     this.store.turn.subscribe((turn) => this.#noteTurn(turn))
@@ -120,6 +118,10 @@ export class Room {
       },
     )
     this.#collectEdits()
+  }
+
+  get loadingOlder(): ReadonlySignal<boolean> {
+    return this.#older.loading
   }
 
   get settings(): ReadonlySignal<PageSettings> {
@@ -193,36 +195,13 @@ export class Room {
     this.#closeIfDone()
   }
 
-  /** One older page, if there is one; the one that is on its way, if one is. A failure is tried again when the reader scrolls. */
   loadOlder(): Promise<void> {
-    this.#older ??= this.#readOlder().finally(() => {
-      this.#older = null
-    })
-    return this.#older
+    return this.#older.load()
   }
 
-  /** Loads older pages until a message is there, and no further than MAX_FETCHED_PAGES; false where it is not. */
-  async fetchMessage(id: string): Promise<boolean> {
-    for (let pages = 0; pages < MAX_FETCHED_PAGES && !this.store.has(id); pages++) {
-      const { cursor } = this.store
-      await this.loadOlder()
-      if (cursor === this.store.cursor) break
-    }
-    return this.store.has(id)
-  }
-
-  async #readOlder(): Promise<void> {
-    const { cursor } = this.store
-    if (!this.store.hasOlder.peek() || cursor === undefined) return
-    this.loadingOlder.value = true
-    try {
-      const page = await this.#deps.api.page(this.id, PAGE_MESSAGES, cursor)
-      if (!this.#closed && this.store.cursor === cursor) this.store.prepend(page)
-    } catch {
-      // Nothing is lost: the sentinel is still in view or comes into view again.
-    } finally {
-      this.loadingOlder.value = false
-    }
+  /** Loads what lies before the page until this message is there; false where it is not. */
+  fetchMessage(id: string): Promise<boolean> {
+    return this.#older.fetch(id)
   }
 
   send(content: string, beside: Beside = {}): void {
@@ -240,12 +219,7 @@ export class Room {
   #sendNext(): void {
     const next = this.outbox.waiting()[0]
     if (next === undefined || next.id === this.#sending || this.#isFull) return
-    const { id, content, reply_to, attachments } = next
-    const beside = {
-      ...(reply_to === undefined ? {} : { reply_to }),
-      ...(attachments === undefined ? {} : { attachments: attachments.map((asset) => asset.id) }),
-    }
-    if (this.#socket.send({ type: "send", id, content, ...beside })) this.#sending = id
+    if (this.#socket.send(sendOf(next))) this.#sending = next.id
   }
 
   /** What another page of this session left on the shelf. */
@@ -421,16 +395,4 @@ export class Room {
       this.draft.giveBack(words)
     }
   }
-}
-
-/** What goes with the words of a message, as it stands in its segments. */
-function besideIn({ reply_to, segments }: WireMessage): Beside {
-  const attachments = segments.flatMap((segment): Asset[] => {
-    if (segment.type !== "media" || !isOwn(segment.url)) return []
-    const { url, kind, label, mime_type = "", size = 0, voice } = segment
-    return [
-      { id: url.slice(url.lastIndexOf("/") + 1), kind, label, mime_type, size, ...(voice === true ? { voice } : {}) },
-    ]
-  })
-  return besideOf({ ...(reply_to === undefined ? {} : { reply_to }), attachments })
 }

@@ -3,23 +3,25 @@
  * browser thinks it is. Pure.
  */
 
-import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
-
-const MB = 1024 * 1024
+import {
+  MAX_ATTACHMENTS,
+  MAX_AUDIO_BYTES,
+  MAX_IMAGE_BYTES,
+  MAX_PDF_BYTES,
+  MAX_TEXT_BYTES,
+  MAX_VIDEO_BYTES,
+} from "../../shared/limits.ts"
 
 const MAX_BYTES: readonly (readonly [type: RegExp, bytes: number])[] = [
-  [/^image\//, 20 * MB],
-  [/^audio\//, 25 * MB],
-  [/^video\//, 100 * MB],
-  [/^application\/pdf$/, 32 * MB],
-  [/^text\//, 10 * MB],
+  [/^image\//, MAX_IMAGE_BYTES],
+  [/^audio\//, MAX_AUDIO_BYTES],
+  [/^application\/pdf$/, MAX_PDF_BYTES],
+  [/^text\//, MAX_TEXT_BYTES],
 ]
 
-/** For what the browser does not know: what the largest kind may have. */
-const MAX_ANY_BYTES = 100 * MB
-
+/** What the browser does not know may be a film: the largest kind. */
 export function maxBytes({ type }: Pick<File, "type">): number {
-  return MAX_BYTES.find(([kind]) => kind.test(type))?.[1] ?? MAX_ANY_BYTES
+  return MAX_BYTES.find(([kind]) => kind.test(type))?.[1] ?? MAX_VIDEO_BYTES
 }
 
 export const LIMITS_TOLD = `up to ${MAX_ATTACHMENTS}: pictures, audio, video, PDF and text`

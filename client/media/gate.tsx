@@ -58,10 +58,23 @@ function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
         // It may stand in a link.
         event.preventDefault()
         event.stopPropagation()
+        handOn(event.currentTarget)
         source.open()
       }}
     >
       {words}
     </button>
   )
+}
+
+/** What comes in its place is drawn by then, in milliseconds. */
+const DRAWN_MS = 50
+
+/** The button goes, so the keyboard goes on with what stands in its place. */
+function handOn(button: HTMLElement): void {
+  const place = button.closest(".gate")?.parentElement
+  setTimeout(() => {
+    if (document.activeElement !== document.body) return
+    place?.querySelector<HTMLElement>(".frame, .play, video, .gate button")?.focus({ preventScroll: true })
+  }, DRAWN_MS)
 }

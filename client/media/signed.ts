@@ -8,6 +8,7 @@
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignAnswer } from "../../shared/asset.ts"
+import { MAX_SIGNED_URLS } from "../../shared/limits.ts"
 
 export type Address =
   | { readonly at: "asking" }
@@ -23,8 +24,6 @@ export interface SignerDeps {
   after(ms: number, call: () => void): void
 }
 
-/** Addresses of one request: what the server takes. */
-const MAX_SIGNED = 100
 /** What is drawn within so long is asked for together, in milliseconds. */
 const GATHER_MS = 5
 /** An address is not handed out so shortly before it runs out, in milliseconds: the fetch has to begin. */
@@ -101,7 +100,7 @@ export class Signer {
   #flush(): void {
     const urls = this.#gathered
     this.#gathered = []
-    for (let at = 0; at < urls.length; at += MAX_SIGNED) void this.#ask(urls.slice(at, at + MAX_SIGNED))
+    for (let at = 0; at < urls.length; at += MAX_SIGNED_URLS) void this.#ask(urls.slice(at, at + MAX_SIGNED_URLS))
   }
 
   async #ask(urls: readonly string[]): Promise<void> {

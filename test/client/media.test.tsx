@@ -10,9 +10,12 @@ import { barsOf } from "../../client/media/wave.ts"
 import { spokenWords } from "../../client/markdown/words.ts"
 import { copiedWords } from "../../client/transcript/acts.tsx"
 import type { Segment } from "../../shared/frame.ts"
-import { soon } from "./dom.ts"
+import { soon as pause } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"
+
+/** A signature is asked for after a moment, and drawn after another; a busy machine takes its time. */
+const soon = (ms = 100): Promise<void> => pause(ms)
 
 const picture = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
 const FAR = "https://example.com/cat.png"
