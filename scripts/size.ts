@@ -14,8 +14,8 @@ import { QUIET_ENV } from "./group.ts"
 
 /** JavaScript a reader waits for. */
 const FIRST_VIEW_BUDGET_KB = 35
-/** What every cold start has to load. */
-const WORKER_BUDGET_KB = 180
+/** What every cold start has to load. Files and the tools that make them brought it up from 180: no library among it. */
+const WORKER_BUDGET_KB = 210
 
 const PAGE = "dist/client"
 const WORKER = "dist/cuecard"

@@ -144,7 +144,7 @@ describe("what is not there", () => {
     ["GET", "/v1/nothing"],
     ["DELETE", "/v1/nothing"],
     ["GET", "/v1/dev/token"],
-    ["GET", "/media/x"],
+    ["GET", "/media/x/y"],
     ["POST", "/external/x"],
   ])("[RT5] %s %s is said in JSON, token or not", async (method, path) => {
     expect(await call(path, { method })).toEqual(refusal(404, "route_unknown"))

@@ -68,10 +68,17 @@ async function takeUpload(env: Env, claims: Claims, { session, name, size, body 
     const incoming = { about: aboutOf(type.value, name), size, bytes, signal: over.signal }
     return await storeAsset(env.MEDIA, { tenant: claims.tenant, session }, shelfOf(env, claims, session), incoming)
   } finally {
+    await readOn(source).catch(() => {})
     clearTimeout(timer)
-    // What was refused is not read any further.
-    await source?.cancel().catch(() => {})
   }
+}
+
+/**
+ * What was refused is read to its end, and dropped: a client that still sends would not hear why, but only that its line
+ * broke. It is no more than was told, and takes no longer than an upload.
+ */
+async function readOn(source: Reader): Promise<void> {
+  while ((await source?.read())?.done === false);
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array> | undefined

@@ -122,6 +122,6 @@ function wavOf(samples: Float32Array): Uint8Array {
   view.setUint16(34, 16, true)
   write(36, "data")
   view.setUint32(40, samples.length * 2, true)
-  samples.forEach((one, i) => view.setInt16(44 + i * 2, Math.round((one / peak) * 26_000), true))
+  for (const [i, one] of samples.entries()) view.setInt16(44 + i * 2, Math.round((one / peak) * 26_000), true)
   return bytes
 }
