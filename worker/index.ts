@@ -6,6 +6,7 @@ import { Hono } from "hono"
 import { agents } from "./routes/agents.ts"
 import { type App, answerError, answerFault } from "./routes/answer.ts"
 import { devToken } from "./routes/dev-token.ts"
+import { canvas, keepCanvasApart } from "./routes/canvas.ts"
 import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"
 import { external } from "./routes/external.ts"
 import { health } from "./routes/health.ts"
@@ -21,7 +22,7 @@ export { Tenant } from "./tenant/tenant.ts"
 
 const app = new Hono<App>()
 
-app.use("*", secureHeaders, requireSafeDeployment)
+app.use("*", secureHeaders, requireSafeDeployment, keepCanvasApart)
 app.use("/v1/*", checkOrigin)
 app.use("/external/*", checkOrigin)
 app.route("/healthz", health)
@@ -32,6 +33,7 @@ app.route("/v1/settings", settings)
 app.route("/v1/sessions", sessions)
 app.route("/external/sessions", external)
 app.route("/media", media)
+app.route("/canvas/documents", canvas)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => answerFault({ reason: "route_unknown" }))
 }

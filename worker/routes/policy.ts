@@ -21,14 +21,14 @@ export const CANVAS_PATH = "/canvas/documents/"
 
 /** Of each of these some browser asks a reader, or tells a page about the machine. The page needs none of them. */
 const POWERS =
-  "accelerometer bluetooth camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
+  "accelerometer camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
   "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
 
 const NO_POWERS = denied(POWERS)
 
 /** A document that is framed gets less yet: it has no origin that a reader could trust with anything. */
 const NO_POWERS_AT_ALL = denied(
-  `${POWERS} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock web-share window-management`,
+  `${POWERS} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock window-management`,
 )
 
 function denied(powers: string): string {
@@ -82,4 +82,34 @@ function pagePolicy({ own, canvas }: Places, embeds: readonly string[]): string 
   ].join("; ")
 }
 
-export { NO_POWERS_AT_ALL, QUIET }
+/**
+ * What a document is served with: it may run its own script, and reach nothing. `ancestors` are the pages that may frame it.
+ *
+ * The sandbox takes its origin: cookies, storage and our routes are another's. `connection-allowlist` also closes what a
+ * policy does not see (WebRTC, connections made beforehand), in browsers that know it.
+ */
+export function documentHeaders(ancestors: readonly string[]): Readonly<Record<string, string>> {
+  const policy = [
+    "sandbox allow-scripts",
+    "default-src 'none'",
+    "script-src 'unsafe-inline'",
+    "style-src 'unsafe-inline'",
+    "img-src data: blob:",
+    "media-src data: blob:",
+    "font-src data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    ["frame-ancestors", ...ancestors].join(" "),
+    "require-trusted-types-for 'script'",
+    "trusted-types default",
+  ]
+  return {
+    ...QUIET,
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policy.join("; "),
+    "connection-allowlist": "()",
+    "permissions-policy": NO_POWERS_AT_ALL,
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "private, no-store",
+  }
+}

@@ -1,0 +1,140 @@
+/** canvas.test.ts: documents of the bucket: who gets them, where, and with which headers. */
+
+import { env, SELF } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { describe, expect, test } from "vitest"
+import { sealDocument } from "../../worker/routes/canvas-document.ts"
+import { issueToken } from "../../worker/tenant/keys.ts"
+import { type Audience, signMedia } from "../../worker/tenant/media-keys.ts"
+import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
+
+async function stored(html = "<h1>Plan</h1>", tenant = "cv") {
+  const id = nanoid()
+  await env.MEDIA.put(`${tenant}/s1/${id}`, html, { httpMetadata: { contentType: "text/html" } })
+  return id
+}
+
+function sign(what: string, { tenant = "cv", audience = "canvas" as Audience, seconds = 600 } = {}) {
+  return signMedia(SECRET, audience, { tenant, session: "s1", what, expires: nowSeconds() + seconds })
+}
+
+const at = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
+
+describe("a document", () => {
+  test("[CD1] comes to a frame, in a policy that lets it reach nothing, and is kept by nobody", async () => {
+    const id = await stored()
+    const answer = await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": "iframe" } })
+    expect(answer.status).toBe(200)
+    expect(answer.text).toMatch(/^<!doctype html><script>[^]*<\/script><h1>Plan<\/h1>$/)
+    const headers = Object.fromEntries(answer.headers)
+    expect(headers["content-security-policy"]?.split("; ")).toEqual([
+      "sandbox allow-scripts",
+      "default-src 'none'",
+      "script-src 'unsafe-inline'",
+      "style-src 'unsafe-inline'",
+      "img-src data: blob:",
+      "media-src data: blob:",
+      "font-src data:",
+      "form-action 'none'",
+      "base-uri 'none'",
+      "frame-ancestors 'self'",
+      "require-trusted-types-for 'script'",
+      "trusted-types default",
+    ])
+    expect(headers).toMatchObject({
+      ...{ "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" },
+      ...{ "referrer-policy": "no-referrer", "x-dns-prefetch-control": "off", "connection-allowlist": "()" },
+      ...{ "cross-origin-resource-policy": "same-origin", "cache-control": "private, no-store" },
+    })
+    expect(headers["permissions-policy"]).toContain("fullscreen=()")
+    expect(headers["set-cookie"]).toBeUndefined()
+  })
+
+  test("[CD1] nobody else's address opens it: no other document's, tenant's, audience's, no bearer token, none that ended", async () => {
+    const id = await stored()
+    const bearer = await issueToken(
+      { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
+      SECRET,
+    )
+    for (const token of ["", "x", bearer, await sign(await stored()), await sign(id, { audience: "media" })]) {
+      expect(await call(at(id, token))).toEqual(refusal(403, "link_invalid"))
+    }
+    expect(await call(at(id, await sign(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
+    expect(await call(at(id, await sign(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
+    // Nor is it a token of a user.
+    expect((await call("/v1/sessions", { token: await sign(id) })).status).toBe(401)
+  })
+
+  test("[CD1] a bucket that fails is told, and in a frame what is not to be had is words", async () => {
+    const id = await stored()
+    const MEDIA = { get: () => Promise.reject(new Error("away")) }
+    expect(await call(at(id, await sign(id)), { env: { MEDIA } })).toEqual(refusal(503, "asset_store_failed"))
+    const framed = await call(at(id, "x"), { headers: { "sec-fetch-dest": "iframe" } })
+    expect(framed).toMatchObject({ status: 403, text: expect.stringContaining("not available") })
+    expect(framed.headers.get("content-security-policy")).toContain("sandbox")
+  })
+
+  test.each(["document", "object", "embed", "empty", "script"])(
+    "[CD1] it is for frames alone, not for %s",
+    async (dest) => {
+      const id = await stored()
+      expect(await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": dest } })).toEqual(
+        refusal(403, "link_invalid"),
+      )
+    },
+  )
+})
+
+describe("an origin of its own", () => {
+  const vars = { CANVAS_ORIGIN: "https://canvas.test", PAGE_ORIGIN: HOST, ALLOWED_ORIGINS: "https://shop.example" }
+  const ask = async (url: string) => {
+    const { default: worker } = await import("../../worker/index.ts")
+    const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, ...vars }
+    return await worker.fetch(new Request(url, { headers: { "sec-fetch-dest": "iframe" } }), own)
+  }
+
+  test("[CD2] serves documents, for the frames of our pages, and the page's origin none", async () => {
+    const id = await stored()
+    const path = at(id, await sign(id))
+    const answer = await ask(`https://canvas.test${path}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("content-security-policy")).toContain(`frame-ancestors ${HOST} https://shop.example`)
+    expect((await ask(HOST + path)).status).toBe(404)
+  })
+
+  test.each([
+    "/",
+    "/deep/link",
+    "/healthz",
+    "/v1/sessions",
+    "/v1/dev/token",
+    "/media/x",
+    "/external/sessions",
+    "/canvas/",
+  ])("[CD2] and nothing else: %s", async (path) => {
+    expect((await ask(`https://canvas.test${path}`)).status).toBe(404)
+    expect(await (await SELF.fetch(`${HOST}/canvas/nothing`)).json()).toMatchObject({ code: "route_unknown" })
+  })
+})
+
+describe("its doors", () => {
+  const SHUT = (html: string): string => sealDocument(html).replace(/^[^]*?<\/script>/, "")
+
+  test.each([
+    ["<iframe src=x>", "<x-iframe src=x>"],
+    ["<IFRAME\tsrcdoc=x>", "<x-IFRAME\tsrcdoc=x>"],
+    ["<link/rel=preconnect>", "<x-link/rel=preconnect>"],
+    ["<object\ndata=x></object>", "<x-object\ndata=x></object>"],
+    ["<svg><foreignObject><embed >", "<svg><foreignObject><x-embed >"],
+    ["<frame\f>", "<x-frame\f>"],
+  ])("[CD3] %j is shut", (html, shut) => {
+    expect(SHUT(html)).toBe(shut)
+  })
+
+  test.each(["a<links.length", "<linked>", "x<link", "<p>frame <b>link</b>", "if(i<object.n)"])(
+    "[CD3] %j is left as it is",
+    (html) => {
+      expect(SHUT(html)).toBe(html)
+    },
+  )
+})

@@ -1,0 +1,41 @@
+/**
+ * canvas-document.ts: a document that a model wrote, as it is sent to a frame.
+ *
+ * bytes of the bucket → CANVAS DOCUMENT → frame
+ * Its policy (policy.ts) holds what a policy can hold. What none can, a script of ours takes away before the document's
+ * own begin: connections that browsers make outside of it, and frames inside the frame, which would have them again
+ * (docs/decisions/0018-a-document-reaches-nothing.md).
+ * Pure.
+ */
+
+/** Elements that open a realm of their own, or a connection that no policy sees. A tag's name ends at one of these letters. */
+const DOORS = "<(?=(?:iframe|frame|frameset|fencedframe|portal|object|embed|link)[\\s/>])"
+
+/**
+ * In the document's realm, first of all. Its policy lets no other policy for trusted types be made, so every markup that
+ * a script writes passes here. `srcdoc` is the one kind of frame that the policy does not stop.
+ */
+const BRIDGE = `(() => {
+  const gone = ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "RTCIceTransport", "WebTransport", "XSLTProcessor"]
+  for (const name of gone) {
+    delete globalThis[name]
+    if (name in globalThis) Object.defineProperty(globalThis, name, { value: undefined })
+  }
+  const doors = /${DOORS}/gi
+  const replace = Function.prototype.call.bind(String.prototype.replace)
+  globalThis.trustedTypes?.createPolicy("default", {
+    createHTML: (html, _type, sink) => (/srcdoc/i.test(sink) ? "" : replace(html, doors, "<x-")),
+    createScript: (script) => script,
+    createScriptURL: (url) => url,
+  })
+  const { parent } = globalThis
+  addEventListener("load", () => parent.postMessage({ type: "cuecard:ready" }, "*"), { once: true })
+})()`
+
+/** The document with its doors shut. Its own doctype comes too late then, and is passed over. */
+export function sealDocument(html: string): string {
+  return `<!doctype html><script>${BRIDGE}</script>${html.replace(new RegExp(DOORS, "gi"), "<x-")}`
+}
+
+/** Stands in the frame where a document is not to be had. */
+export const GONE = "<!doctype html><title>Not available</title><p>This document is not available."

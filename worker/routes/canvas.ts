@@ -1,0 +1,63 @@
+/**
+ * canvas.ts: documents that a model wrote, for the frames of the page and for nothing else.
+ *
+ * signed address → CANVAS → bucket → sealed document
+ * Where the deployment has an origin for them, they are served there alone, and that origin serves nothing else.
+ */
+
+import { type Context, Hono, type MiddlewareHandler } from "hono"
+import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
+import { allowedOrigins, canvasOrigin, type Env, isPlain } from "../env.ts"
+import { readMedia } from "../tenant/media-keys.ts"
+import { type App, answerFault } from "./answer.ts"
+import { GONE, sealDocument } from "./canvas-document.ts"
+import { CANVAS_PATH, documentHeaders } from "./policy.ts"
+
+export const canvas = new Hono<App>().get("/:id/index.html", async (context) => {
+  const { env, req } = context
+  const found = await documentOf(env, req.param("id"), req.query("token") ?? "")
+  if (!found.ok) return refuse(context, found.fault)
+  // Alone in a tab nothing would bound where it sends itself: the page's policy does.
+  if (!isFramed(req.header("sec-fetch-dest"))) return refuse(context, { reason: "link_invalid" })
+  return new Response(sealDocument(found.value), { headers: documentHeaders(ancestorsOf(env)) })
+})
+
+/** Browsers that do not say are old ones; what they ask for is judged by the frame's own policy. */
+function isFramed(destination = "iframe"): boolean {
+  return destination === "iframe"
+}
+
+async function documentOf(env: Env, id: string, token: string): Promise<Result<string>> {
+  const read = await readMedia(env.JWT_SECRET ?? "", "canvas", token, Date.now())
+  if (!read.ok) return read
+  const { tenant, session, what } = read.value
+  if (what !== id) return fail({ reason: "link_invalid" })
+  try {
+    const object = await env.MEDIA.get(`${tenant}/${session}/${id}`)
+    return object === null ? fail({ reason: "asset_unknown" }) : succeed(await object.text())
+  } catch (error) {
+    console.error(JSON.stringify({ event: "canvas_unread", message: String(error) }))
+    return fail({ reason: "asset_store_failed" })
+  }
+}
+
+/** A frame shows words rather than a browser's own error; anybody else gets the fault. */
+function refuse({ env, req }: Context<App>, fault: Fault): Response {
+  if (req.header("sec-fetch-dest") !== "iframe") return answerFault(fault)
+  return new Response(GONE, { status: faultToWire(fault).status, headers: documentHeaders(ancestorsOf(env)) })
+}
+
+/** The pages that may frame them: ours, and those that may call us. */
+function ancestorsOf(env: Env): readonly string[] {
+  const ours = canvasOrigin(env) === null ? "'self'" : (env.PAGE_ORIGIN ?? "'none'")
+  return [ours, ...allowedOrigins(env).filter(isPlain)]
+}
+
+/** Before all routes: the origin of documents serves documents, and no other one does where there is one. */
+export const keepCanvasApart: MiddlewareHandler<App> = async (context, next) => {
+  const origin = canvasOrigin(context.env)
+  const { origin: asked, pathname } = new URL(context.req.url)
+  const isDocument = pathname.startsWith(CANVAS_PATH)
+  if (origin !== null && isDocument !== (asked === origin)) return answerFault({ reason: "route_unknown" })
+  return await next()
+}
