@@ -76,6 +76,7 @@ export type Fault =
   | { readonly reason: "link_invalid" }
   | { readonly reason: "link_expired" }
   | { readonly reason: "range_invalid" }
+  | { readonly reason: "remote_refused"; readonly because: RemoteFlaw }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "internal" }
 
@@ -83,6 +84,9 @@ export type FaultReason = Fault["reason"]
 
 /** What is wrong with an address that is to be public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host"
+
+/** Why something elsewhere is not shown. */
+export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
 
 /** What a client learns: `code` is the fault's reason, `text` one English sentence. */
 export interface WireFault {
@@ -225,6 +229,8 @@ export function faultToWire(fault: Fault): WireFault {
       return say(403, "This address has expired. Reload the page.")
     case "range_invalid":
       return say(416, "There is no such range in this file.")
+    case "remote_refused":
+      return say(502, `That address gives nothing that can be shown (${fault.because}).`)
     case "deployment_unsafe":
       return say(503, `This deployment refuses to serve: ${fault.because}.`)
     case "internal":

@@ -319,6 +319,19 @@ export const MAX_EMBED_ORIGINS = 32
 /** Hosts whose media a tenant may have loaded without a click: each session keeps the list. SPEC SE2. */
 export const MAX_MEDIA_HOSTS = 100
 
+/** Redirects of remote media: one to a name with www, one to a mirror, and some room. SPEC RM1. */
+export const MAX_REMOTE_REDIRECTS = 4
+
+/** Longest wait for the first bytes of remote media, its redirects included, and for all of it, in milliseconds. SPEC RM3. */
+export const REMOTE_FIRST_BYTE_MS = 15_000
+export const REMOTE_MS = 5 * 60_000
+
+/** Remote media of at most so many bytes is kept: while it is, all of it may stand in memory. SPEC RM4. */
+export const MAX_REMOTE_CACHED_BYTES = 16 * 1024 * 1024
+
+/** So long it is kept, in seconds: an afternoon's reading of one conversation. SPEC RM4. */
+export const REMOTE_FRESH_SECONDS = 60 * 60
+
 /** The page's policy may be so old, in milliseconds: what a tenant allows is asked for once in that time. SPEC HD2. */
 export const SETTINGS_FRESH_MS = 10_000
 

@@ -59,12 +59,14 @@ export interface Env {
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
   readonly PLANT?: string
+  /** For tests: all that is fetched from public addresses is asked of this server, by its address. See routes/remote-fetch.ts. */
+  readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string
 }
 
 /** Variables that are only for tests. */
-const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT"] as const
+const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
 
 export type Deployment = Pick<
   Env,

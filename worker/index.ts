@@ -12,6 +12,7 @@ import { external } from "./routes/external.ts"
 import { health } from "./routes/health.ts"
 import { media } from "./routes/media.ts"
 import { page } from "./routes/page.ts"
+import { remote } from "./routes/remote.ts"
 import { sessions } from "./routes/sessions.ts"
 import { settings } from "./routes/settings.ts"
 import { tokens } from "./routes/tokens.ts"
@@ -34,6 +35,7 @@ app.route("/v1/sessions", sessions)
 app.route("/external/sessions", external)
 app.route("/media", media)
 app.route("/canvas/documents", canvas)
+app.route("/media/remote", remote)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => answerFault({ reason: "route_unknown" }))
 }

@@ -22,6 +22,8 @@ import {
   PRODUCER_REFRESH_MS,
   PRODUCER_SILENCE_MS,
   PRODUCER_TURN_MS,
+  REMOTE_FIRST_BYTE_MS,
+  REMOTE_MS,
   TOOL_MS,
   TURN_MS,
   UPLOAD_MS,
@@ -52,6 +54,8 @@ export interface Times {
   readonly importAnswerMs: number
   readonly uploadMs: number
   readonly assetPendingMs: number
+  readonly remoteFirstByteMs: number
+  readonly remoteMs: number
 }
 
 /** A factor that is none counts as 1: the limits as they are. */
@@ -79,5 +83,7 @@ export function timesFor(env: TimesEnv): Times {
     importAnswerMs: ms(IMPORT_ANSWER_MS),
     uploadMs: ms(UPLOAD_MS),
     assetPendingMs: ms(ASSET_PENDING_MS),
+    remoteFirstByteMs: ms(REMOTE_FIRST_BYTE_MS),
+    remoteMs: ms(REMOTE_MS),
   }
 }

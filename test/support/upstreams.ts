@@ -8,6 +8,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { TestProject } from "vitest/node"
+import { playRemote } from "./upstream-remote.ts"
 import { playModel } from "./upstream-model.ts"
 import { playWeather } from "./upstream-weather.ts"
 
@@ -37,7 +38,7 @@ declare module "vitest" {
 
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const { url, close } = await startUpstreams()
-  provide("bindings", { UPSTREAM_URL: url, PROBE_URL: url })
+  provide("bindings", { UPSTREAM_URL: url, PROBE_URL: url, MEDIA_UPSTREAM: url })
   return close
 }
 
@@ -62,6 +63,7 @@ async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply
   if (kind === "seen") return void reply.end(JSON.stringify(seen.get(scenario) ?? []))
   const path = `/${rest.join("/")}`
   if (kind === "effect") return effect(seen, scenario, reply)
+  if (kind === "remote") return remote(seen, scenario, request, reply)
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
   const before = runs.filter((one) => one.path === path).length
@@ -74,6 +76,18 @@ async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply
   if (kind === "weather") return playWeather(call)
   if (kind === "model") return playModel(call)
   reply.writeHead(404).end()
+}
+
+/** Its path is an address; what it asked with is kept under the address. */
+function remote(seen: Map<string, Seen[]>, address: string, { headers }: IncomingMessage, reply: ServerResponse): void {
+  const url = new URL(decodeURIComponent(address))
+  const run = `${url.host}${url.pathname}`.replaceAll("/", "-")
+  const one: Seen = { path: url.href, authorization: headers.authorization ?? null, body: headers, closed: false }
+  seen.set(run, [...(seen.get(run) ?? []), one])
+  reply.on("close", () => {
+    one.closed = !reply.writableEnded
+  })
+  playRemote(url, reply)
 }
 
 function effect(seen: Map<string, Seen[]>, run: string, reply: ServerResponse): void {

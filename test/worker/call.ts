@@ -45,7 +45,7 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
   if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
   // Tools for tests are no part of a deployment that is to be judged.
-  const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined }
+  const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined }
   return await worker.fetch(new Request(`${HOST}${path}`, init), { ...own, ...over }, createExecutionContext())
 }
 

@@ -8,9 +8,9 @@ import { issueToken } from "../../worker/tenant/keys.ts"
 import { type Audience, signMedia } from "../../worker/tenant/media-keys.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
 
-async function stored(html = "<h1>Plan</h1>", tenant = "cv") {
+async function stored(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {
   const id = nanoid()
-  await env.MEDIA.put(`${tenant}/s1/${id}`, html, { httpMetadata: { contentType: "text/html" } })
+  await env.MEDIA.put(`${tenant}/s1/${id}`, html, { customMetadata: { kind } })
   return id
 }
 
@@ -25,7 +25,7 @@ describe("a document", () => {
     const id = await stored()
     const answer = await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": "iframe" } })
     expect(answer.status).toBe(200)
-    expect(answer.text).toMatch(/^<!doctype html><script>[^]*<\/script><h1>Plan<\/h1>$/)
+    expect(answer.text).toMatch(/^<!doctype html><script>[\s\S]*<\/script><h1>Plan<\/h1>$/)
     const headers = Object.fromEntries(answer.headers)
     expect(headers["content-security-policy"]?.split("; ")).toEqual([
       "sandbox allow-scripts",
@@ -61,6 +61,9 @@ describe("a document", () => {
     }
     expect(await call(at(id, await sign(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
     expect(await call(at(id, await sign(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
+    // What somebody uploaded is none, whatever stands in it.
+    const uploaded = await stored("<h1>Plan</h1>", "file")
+    expect(await call(at(uploaded, await sign(uploaded)))).toEqual(refusal(404, "asset_unknown"))
     // Nor is it a token of a user.
     expect((await call("/v1/sessions", { token: await sign(id) })).status).toBe(401)
   })
@@ -118,7 +121,7 @@ describe("an origin of its own", () => {
 })
 
 describe("its doors", () => {
-  const SHUT = (html: string): string => sealDocument(html).replace(/^[^]*?<\/script>/, "")
+  const SHUT = (html: string): string => sealDocument(html).replace(/^[\s\S]*?<\/script>/, "")
 
   test.each([
     ["<iframe src=x>", "<x-iframe src=x>"],

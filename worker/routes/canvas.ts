@@ -34,7 +34,9 @@ async function documentOf(env: Env, id: string, token: string): Promise<Result<s
   if (what !== id) return fail({ reason: "link_invalid" })
   try {
     const object = await env.MEDIA.get(`${tenant}/${session}/${id}`)
-    return object === null ? fail({ reason: "asset_unknown" }) : succeed(await object.text())
+    // What somebody uploaded is never a document.
+    if (object?.customMetadata?.["kind"] !== "canvas") return fail({ reason: "asset_unknown" })
+    return succeed(await object.text())
   } catch (error) {
     console.error(JSON.stringify({ event: "canvas_unread", message: String(error) }))
     return fail({ reason: "asset_store_failed" })

@@ -1,0 +1,78 @@
+/**
+ * upstream-remote.ts: stands for all public hosts: `/remote/<address>` plays what its path names.
+ *
+ * `https://media.example.com/<scenario>/<run>`: the run is any word of the test's own.
+ */
+
+import type { ServerResponse } from "node:http"
+
+/** A picture of one dot. */
+export const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+)
+/** A sound of so many bytes. */
+export function wav(bytes: number): Buffer {
+  const sound = Buffer.alloc(bytes, 1)
+  sound.write("RIFF\0\0\0\0WAVEfmt ", "latin1")
+  return sound
+}
+
+const BODIES: Readonly<Record<string, string>> = {
+  html: "<!doctype html><script>alert(1)</script>",
+  svg: "<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+  text: "plain words",
+  zip: "PK\u0003\u0004xxxx",
+  empty: "",
+}
+
+export function playRemote(url: URL, reply: ServerResponse): void {
+  const [, scenario = ""] = url.pathname.split("/")
+  const text = BODIES[scenario]
+  const to = url.searchParams.get("to")
+  // It says that it is a picture, whatever it is.
+  if (text !== undefined) return void reply.writeHead(200, { "content-type": "image/png" }).end(text)
+  if (to !== null) return void reply.writeHead(302, { location: to }).end()
+  switch (scenario) {
+    case "png":
+      reply.writeHead(200, {
+        ...{ "content-type": "text/html", "content-length": PNG.length, "set-cookie": "a=b", "x-evil": "1" },
+        ...{ "content-security-policy": "default-src *", "access-control-allow-origin": "*" },
+      })
+      return void reply.end(PNG)
+    case "wav":
+      return void reply.writeHead(200, { "content-length": 10_000 }).end(wav(10_000))
+    case "untold":
+      return void reply.writeHead(200).end(PNG)
+    case "loop":
+      return void reply.writeHead(301, { location: url.href }).end()
+    case "too-large":
+      reply.writeHead(200, { "content-length": 30_000_000 })
+      return void reply.write(Buffer.concat([PNG, Buffer.alloc(8192)]))
+    case "endless":
+      return pour(reply)
+    case "cut":
+      reply.writeHead(200, { "content-length": 50_000 })
+      reply.write(wav(20_000))
+      return void setTimeout(() => reply.destroy(), 50)
+    case "stall":
+      reply.writeHead(200)
+      return void reply.write(wav(20_000))
+    case "slow":
+      return
+    default:
+      reply.writeHead(404).end(PNG)
+  }
+}
+
+/** A picture without end, as fast as it is taken. */
+function pour(reply: ServerResponse): void {
+  reply.writeHead(200)
+  reply.write(PNG)
+  const block = Buffer.alloc(256 * 1024)
+  const more = (): void => {
+    while (!reply.destroyed && reply.write(block)) {}
+  }
+  reply.on("drain", more)
+  more()
+}

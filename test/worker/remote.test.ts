@@ -1,0 +1,191 @@
+/** remote.test.ts: media of other hosts, from a real server on the loopback that stands for all of them. */
+
+import { env, SELF } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { describe, expect, test } from "vitest"
+import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/limits.ts"
+import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
+import { signMedia } from "../../worker/tenant/media-keys.ts"
+import { timesFor } from "../../worker/times.ts"
+import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
+
+const UPSTREAM = String((env as unknown as Record<string, unknown>)["MEDIA_UPSTREAM"])
+
+/** An address of its own for each test: what was fetched before is kept. */
+const place = (scenario: string, query = ""): string => `https://media.example.com/${scenario}/${nanoid(8)}${query}`
+
+async function path(what: string, tenant = "rm"): Promise<string> {
+  const token = await signMedia(SECRET, "remote", { tenant, session: "s1", what, expires: nowSeconds() + 600 })
+  return `/media/remote?token=${token}`
+}
+
+async function ask(what: string, headers: Record<string, string> = {}, tenant = "rm"): Promise<Response> {
+  return await SELF.fetch(HOST + (await path(what, tenant)), { headers })
+}
+
+interface Seen {
+  readonly path: string
+  readonly body: Record<string, string>
+  readonly closed: boolean
+}
+
+/** What the other side heard of this address. */
+async function seen(what: string): Promise<Seen[]> {
+  const { host, pathname } = new URL(what)
+  return await (await fetch(`${UPSTREAM}/seen/${`${host}${pathname}`.replaceAll("/", "-")}`)).json()
+}
+
+const refused = (because: string) => refusal(502, "remote_refused", because)
+
+describe("media of other hosts", () => {
+  test("[RM1] the other host learns nothing of the reader, and none of its headers comes through", async () => {
+    const what = place("png")
+    const secret = { cookie: "id=ada", authorization: "Bearer x", referer: "https://cuecard.test/s/1", dnt: "1" }
+    const answer = await ask(what, {
+      ...secret,
+      "user-agent": "Ada's",
+      "accept-language": "sv",
+      "x-forwarded-for": "1.2.3.4",
+    })
+    expect(answer.status).toBe(200)
+    expect((await answer.arrayBuffer()).byteLength).toBe(70)
+    const [{ body: heard = {} } = {}] = await seen(what)
+    expect(heard).toMatchObject({ "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*" })
+    for (const name of Object.keys(secret)) expect(heard[name]).toBeUndefined()
+    expect(JSON.stringify(heard)).not.toMatch(/ada|1\.2\.3\.4|"sv"/i)
+    expect(Object.fromEntries(answer.headers)).toEqual({
+      ...{ "content-type": "image/png", "content-length": "70", "content-disposition": "inline" },
+      ...{ "content-security-policy": "sandbox; default-src 'none'", "cross-origin-resource-policy": "same-origin" },
+      ...{ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "accept-ranges": "bytes" },
+      "cache-control": "private, max-age=3600",
+    })
+  })
+
+  test("[RM1] it needs an address that was signed for it", async () => {
+    expect(await call("/media/remote")).toEqual(refusal(403, "link_invalid"))
+    const claims = { tenant: "rm", session: "s1", what: place("png"), expires: nowSeconds() + 60 }
+    expect(await call(`/media/remote?token=${await signMedia(SECRET, "media", claims)}`)).toEqual(
+      refusal(403, "link_invalid"),
+    )
+    const late = await signMedia(SECRET, "remote", { ...claims, expires: nowSeconds() - 60 })
+    expect(await call(`/media/remote?token=${late}`)).toEqual(refusal(403, "link_expired"))
+    expect(await call(await path("http://media.example.com/png/x"))).toEqual(refusal(422, "url_refused"))
+    expect(await call(await path("https://127.0.0.1/png/x"))).toEqual(refusal(422, "url_refused"))
+  })
+
+  test.each([
+    "https://127.0.0.1/x",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://[::ffff:10.0.0.1]/",
+    "http://media.example.com/png/x",
+    "https://localhost/x",
+    "https://user:pw@media.example.com/png/x",
+    "//0x7f.1/",
+    "file:///etc/passwd",
+  ])("[RM1] a redirect to %s is not followed", async (to) => {
+    const what = place("away", `?to=${encodeURIComponent(to)}`)
+    expect(await call(await path(what))).toEqual(refusal(422, "url_refused"))
+    expect(await seen(what)).toHaveLength(1)
+  })
+
+  test("[RM1] one to another public address is, but not around in a circle", async () => {
+    const to = place("png")
+    expect((await call(await path(place("away", `?to=${encodeURIComponent(to)}`)))).status).toBe(200)
+    expect((await call(await path(place("away", "?to=/png/there")))).status).toBe(200)
+    const loop = place("loop")
+    expect(await call(await path(loop))).toEqual(refused("redirects"))
+    expect(await seen(loop)).toHaveLength(MAX_REMOTE_REDIRECTS + 1)
+  })
+
+  test.each(["html", "svg", "text", "zip", "empty"])(
+    "[RM2] %s that says it is a picture is refused, and nothing of it comes through",
+    async (scenario) => {
+      const answer = await call(await path(place(scenario)))
+      expect(answer).toEqual(refused("type"))
+      expect(answer.text).not.toContain("alert")
+    },
+  )
+
+  test("[RM2] what is not there is refused, though it be a picture", async () => {
+    expect(await call(await path(place("nowhere")))).toEqual(refused("unreachable"))
+  })
+
+  test("[RM3] what is told to be too much is not read, what is not told breaks off where it is", async () => {
+    const told = place("too-large")
+    expect(await call(await path(told))).toEqual(refused("size"))
+    await expect.poll(async () => (await seen(told))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    const endless = place("endless")
+    const remote = await fetchRemote(endless, timesFor({}), UPSTREAM)
+    if (!remote.ok) throw new Error(remote.fault.reason)
+    let bytes = 0
+    const drink = async () => {
+      for await (const chunk of remote.value.body) bytes += chunk.length
+    }
+    await expect(drink()).rejects.toThrow("too large")
+    expect(bytes).toBeLessThanOrEqual(MAX_IMAGE_BYTES)
+    await expect.poll(async () => (await seen(endless))[0]?.closed, { timeout: 5_000 }).toBe(true)
+  })
+
+  test("[RM3] without a length it comes all the same", async () => {
+    const answer = await ask(place("untold"))
+    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 70])
+  })
+
+  test("[RM3] what breaks off breaks off here, and is not kept", async () => {
+    const what = place("cut")
+    for (let n = 0; n < 2; n++) {
+      const remote = await fetchRemote(what, timesFor({}), UPSTREAM)
+      if (!remote.ok) throw new Error(remote.fault.reason)
+      await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
+    }
+    const outcome = () =>
+      ask(what).then(
+        (answer) =>
+          answer.arrayBuffer().then(
+            ({ byteLength }) => byteLength,
+            () => "cut",
+          ),
+        () => "none",
+      )
+    expect([await outcome(), await outcome(), (await seen(what)).length]).toEqual([
+      expect.any(String),
+      expect.any(String),
+      4,
+    ])
+  })
+
+  test("[RM3] silence is given up, at first and in the middle", async () => {
+    const times = timesFor({ TIME_SCALE: "0.02" })
+    const slow = place("slow")
+    expect(await fetchRemote(slow, times, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })
+    await expect.poll(async () => (await seen(slow))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    const stall = place("stall")
+    const remote = await fetchRemote(stall, times, UPSTREAM)
+    if (!remote.ok) throw new Error(remote.fault.reason)
+    await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
+    await expect.poll(async () => (await seen(stall))[0]?.closed, { timeout: 5_000 }).toBe(true)
+  })
+
+  test("[RM4] it is fetched once for a tenant, and anew for another", async () => {
+    const what = place("png")
+    const fetchedBy = async (tenant: string) => (await (await ask(what, {}, tenant)).arrayBuffer()).byteLength
+    expect(await fetchedBy("rm")).toBe(70)
+    await expect.poll(async () => (await fetchedBy("rm"), (await seen(what)).length), { timeout: 5_000 }).toBe(1)
+    expect(await fetchedBy("rm-other")).toBe(70)
+    expect(await seen(what)).toHaveLength(2)
+  })
+
+  test("[RM4] a range of a sound is cut from what is kept, also the first time", async () => {
+    const what = place("wav")
+    for (const range of ["bytes=100-199", "bytes=9900-"]) {
+      const part = await ask(what, { range })
+      expect(part.status).toBe(206)
+      expect((await part.arrayBuffer()).byteLength).toBe(100)
+      expect(part.headers.get("content-range")).toBe(
+        range === "bytes=9900-" ? "bytes 9900-9999/10000" : "bytes 100-199/10000",
+      )
+      expect(part.headers.get("content-type")).toBe("audio/wav")
+    }
+    expect(await seen(what)).toHaveLength(1)
+  })
+})
