@@ -1,0 +1,236 @@
+/**
+ * hostile.test.ts: what a hijacked model writes, in a real Chromium: live, after a reload, with the page's policy and, to
+ * test the renderer alone, without; and, since the page does not rest on `clean`, as it was written.
+ */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { CODE, HOSTILE } from "./hostile-texts.ts"
+
+/** Exchanges that a page loads at once. */
+const PER_SESSION = 12
+
+let cuecard: Cuecard
+let browser: Browser
+
+beforeAll(async () => {
+  cuecard = await startCuecard({})
+  browser = await launchChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+interface Watched {
+  readonly page: Page
+  /** What ran, opened a dialog, was refused by the policy, or left for another host. */
+  readonly found: string[]
+}
+
+/** A page that tells of anything that it should not do. Nothing leaves the machine. */
+async function watch(context: BrowserContext, at: string, isWithPolicy: boolean): Promise<Watched> {
+  const found: string[] = []
+  const page = await context.newPage()
+  await page.exposeFunction("owned", (by: unknown) => void found.push(`ran ${String(by)}`))
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      const { violatedDirective, blockedURI } = event
+      Reflect.apply(Reflect.get(globalThis, "owned"), null, [`policy ${violatedDirective} ${blockedURI}`])
+    })
+  })
+  page.on("dialog", async (dialog) => {
+    found.push(`dialog ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  page.on("pageerror", (error) => found.push(`threw ${String(error)}`))
+  page.on("popup", () => found.push("popup"))
+  page.on("framenavigated", (frame) => {
+    if (!frame.url().startsWith(cuecard.url) && frame.url() !== "about:blank") found.push(`went to ${frame.url()}`)
+  })
+  await context.route(
+    (url) => !url.href.startsWith(cuecard.url) && !/^(?:data|blob):/.test(url.protocol),
+    (route) => {
+      found.push(`asked ${route.request().url()}`)
+      return route.abort()
+    },
+  )
+  const answer = await page.goto(`${cuecard.url}/${at}`)
+  expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
+  expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)
+  expect(await runsInline(page)).toBe(!isWithPolicy)
+  found.length = 0
+  return { page, found }
+}
+
+/** Whether the page's policy is really off where it is meant to be, and on elsewhere. */
+async function runsInline(page: Page): Promise<boolean> {
+  return await page.evaluate(() => {
+    const script = document.createElement("script")
+    try {
+      script.textContent = "document.documentElement.dataset.inline = 'ran'"
+      document.head.append(script)
+    } catch {}
+    script.remove()
+    const didRun = document.documentElement.dataset["inline"] === "ran"
+    delete document.documentElement.dataset["inline"]
+    // What the policy says of it is told later.
+    return new Promise<boolean>((done) => setTimeout(() => done(didRun), 50))
+  })
+}
+
+/** What of the transcript is not on the list: elements, attributes, addresses. */
+function strangersIn(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const prose =
+      "p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code table thead tbody tr th td strong em del b i u s kbd mark sub sup br hr a"
+    const ours = "div span figure figcaption button small section header img iframe input svg path"
+    const elements = new Set(`${prose} ${ours}`.split(" "))
+    const attributes: Record<string, RegExp> = {
+      class: /^[\w -]*$/,
+      href: /^(?:https?:\/\/|mailto:|tel:)/,
+      target: /^_blank$/,
+      rel: /^noopener noreferrer$/,
+      type: /^(?:button|checkbox)$/,
+      start: /^\d+$/,
+      align: /^(?:left|right|center)$/,
+      tabindex: /^0$/,
+      style: /^(?:text-align: (?:left|right|center);|height: \d+px;)$/,
+      sandbox: /^allow-scripts$/,
+      src: /^(?:\/media\/|\/canvas\/documents\/)/,
+    }
+    const free =
+      /^(?:data-[\w-]+|aria-[\w-]+|disabled|checked|alt|title|loading|decoding|referrerpolicy|viewBox|d|fill|role|inert|hidden|width|height|stroke[\w-]*)$/
+    const found: string[] = []
+    for (const body of document.querySelectorAll("[data-transcript] article[data-role=assistant] [data-segment]")) {
+      for (const one of body.querySelectorAll("*")) {
+        if (!elements.has(one.localName)) found.push(`<${one.localName}>`)
+        const inProse = one.closest(".prose") !== null && one.closest(".gate, .frame, figure, .canvas") === null
+        for (const { name, value } of one.attributes) {
+          const rule = attributes[name]
+          const isGood = rule === undefined ? free.test(name) && !inProse : rule.test(value)
+          const isMark = inProse && (name === "disabled" || name === "checked")
+          if (!isGood && !isMark) found.push(`<${one.localName} ${name}=${JSON.stringify(value)}>`)
+        }
+      }
+    }
+    return [...new Set(found)]
+  })
+}
+
+/** Waits until so many answers have ended; how they enter is of no matter here. */
+async function settled(page: Page, answers: number): Promise<void> {
+  await page.waitForFunction(
+    (count) => {
+      const all = [...document.querySelectorAll("[data-transcript] article[data-role=assistant]")]
+      return all.length === count && all.every((one) => one.getAttribute("data-status") === "completed")
+    },
+    answers,
+    { timeout: 30_000 },
+  )
+  // A picture that would be fetched, a handler that would run, does it by now.
+  await page.waitForTimeout(150)
+}
+
+/** Every answer is there, to its end. */
+async function endsOf(page: Page): Promise<string[]> {
+  return await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
+    all.map((one) => /END \w+ \d+/g.exec(one.textContent ?? "")?.at(-1) ?? "none"),
+  )
+}
+
+async function say(session: string, texts: readonly string[]): Promise<void> {
+  const headers = { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" }
+  const path = `${cuecard.url}/v1/sessions/${session}/messages`
+  for (const text of texts) {
+    const body = JSON.stringify({ content: `/say ${JSON.stringify(text)}` })
+    for (;;) {
+      const answer = await fetch(path, { method: "POST", headers, body })
+      await answer.body?.cancel()
+      if (answer.status === 202) break
+      // So many wait already.
+      expect(answer.status).toBe(429)
+      await new Promise((done) => setTimeout(done, 50))
+    }
+  }
+}
+
+const endOf = (text: string): string => /END \w+ \d+$/.exec(text)?.[0] ?? ""
+const sessions = Array.from({ length: Math.ceil(HOSTILE.length / PER_SESSION) }, (_, n) =>
+  HOSTILE.slice(n * PER_SESSION, (n + 1) * PER_SESSION).map(({ text }) => text),
+)
+
+test("[PG50] there are at least 300 hostile texts, each once", () => {
+  expect(new Set(HOSTILE.map(({ text }) => text)).size).toBe(HOSTILE.length)
+  expect(HOSTILE.length).toBeGreaterThanOrEqual(300)
+})
+
+describe("written by the model in a turn", () => {
+  test.each(sessions.map((texts, n) => [n + 1, texts] as const))(
+    "[PG50] session %i: nothing runs, nobody is asked, nothing strange is drawn, live and after a reload, with the policy and without",
+    async (_n, texts) => {
+      const { id } = await cuecard.createSession()
+      const contexts = [await browser.newContext(), await browser.newContext({ bypassCSP: true })]
+      const pages = await Promise.all(contexts.map((context, n) => watch(context, `#/s/${id}`, n === 0)))
+      await say(id, texts)
+      for (const when of ["live", "after a reload"]) {
+        for (const { page, found } of pages) {
+          await settled(page, texts.length)
+          expect(await endsOf(page), when).toEqual(texts.map(endOf))
+          expect(await strangersIn(page), when).toEqual([])
+          expect(found, when).toEqual([])
+          if (when === "live") await page.reload()
+        }
+      }
+      await Promise.all(contexts.map((context) => context.close()))
+    },
+  )
+})
+
+/** A page of history that the server never sent: what was written, as it was written. */
+async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
+  const { id } = await cuecard.createSession()
+  const context = await browser.newContext({ bypassCSP: true })
+  const blank = { topic: null, mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
+  await context.route(/\/conversation\/recent/, async (route) => {
+    const whole = await (await route.fetch()).json()
+    const messages = texts.map((text, n) => ({
+      ...blank,
+      ...{ id: `a${n}`, role: "assistant", exchange_id: `x${n}`, seq: n + 1, content: "", status: "completed" },
+      segments: [{ type: "text", content: text }],
+    }))
+    await route.fulfill({ json: { ...whole, messages, has_more: false } })
+  })
+  const watched = await watch(context, `#/s/${id}`, false)
+  await settled(watched.page, texts.length)
+  return { ...watched, context }
+}
+
+describe("as it was written", () => {
+  test("[PG51] without the server's cleaning and without the policy nothing runs, nobody is asked, nothing strange is drawn", async () => {
+    const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
+    expect(await strangersIn(page)).toEqual([])
+    // Whatever can be hovered, focused or entered is.
+    for (const one of await page.$$("[data-transcript] .prose :is(b, i, p, li, td, h1, code)")) {
+      await one.dispatchEvent("mouseover")
+      await one.dispatchEvent("focus")
+    }
+    expect(found).toEqual([])
+    await context.close()
+  })
+
+  test("[PG51] code shows its text exactly, in fences and within lines", async () => {
+    const texts = CODE.flatMap((code) => [`\`\`\`html\n${code}\n\`\`\``, `\`${code}\``])
+    const { page, found, context } = await showRaw(texts)
+    const shown = await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
+      all.map((one) => one.querySelector("code")?.textContent ?? null),
+    )
+    expect(shown).toEqual(CODE.flatMap((code) => [code, code]))
+    expect(await strangersIn(page)).toEqual([])
+    expect(found).toEqual([])
+    await context.close()
+  })
+})
