@@ -9,6 +9,7 @@ import { idSchema } from "../shared/event.ts"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { utf8Bytes } from "../shared/truncate.ts"
 import type { ImageEnv } from "./tool/image-ai.ts"
+import { isPlain } from "./routes/policy.ts"
 import type { Session } from "./session/object.ts"
 import type { Directory } from "./tenant/directory.ts"
 import { settingsFaults } from "./tenant/settings.ts"
@@ -115,11 +116,6 @@ function settingFaults(env: Deployment): string[] {
   if (isProduction && secret === LOCAL_SECRET) faults.push("JWT_SECRET is the local development secret")
   for (const name of TEST_VARS) if (isProduction && env[name] !== undefined) faults.push(`${name} is set in production`)
   return faults
-}
-
-/** An origin that a policy can name: no address in brackets, and no letter that ends a directive. */
-export function isPlain(origin: string): boolean {
-  return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
 }
 
 /** Whose page this is; null: nobody said. */

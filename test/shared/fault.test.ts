@@ -65,6 +65,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   link_expired: { reason: "link_expired" },
   range_invalid: { reason: "range_invalid" },
   url_refused: { reason: "url_refused", because: "…" as "host" },
+  remote_refused: { reason: "remote_refused", because: "…" as "type" },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
   internal: { reason: "internal" },
 }

@@ -7,11 +7,11 @@
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { allowedOrigins, canvasOrigin, type Env, isPlain } from "../env.ts"
+import { allowedOrigins, canvasOrigin, type Env } from "../env.ts"
 import { readMedia } from "../tenant/media-keys.ts"
 import { type App, answerFault } from "./answer.ts"
 import { GONE, sealDocument } from "./canvas-document.ts"
-import { CANVAS_PATH, documentHeaders } from "./policy.ts"
+import { CANVAS_PATH, documentHeaders, isPlain } from "./policy.ts"
 
 export const canvas = new Hono<App>().get("/:id/index.html", async (context) => {
   const { env, req } = context

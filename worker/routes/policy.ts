@@ -5,7 +5,6 @@
  * Pure.
  */
 
-import { isPlain } from "../env.ts"
 import type { TenantSettings } from "../tenant/agents.ts"
 
 /** Where the page stands, and where the documents that it frames do. */
@@ -80,6 +79,11 @@ function pagePolicy({ own, canvas }: Places, embeds: readonly string[]): string 
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join("; ")
+}
+
+/** An origin that a policy can name: no address in brackets, and no letter that ends a directive. */
+export function isPlain(origin: string): boolean {
+  return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
 }
 
 /**
