@@ -24,7 +24,10 @@ let evil = ""
 let udp = ""
 
 const listener = createServer((socket) => {
-  socket.on("data", (bytes) => heard.push(bytes.toString("latin1").split("\r\n", 1)[0] ?? ""))
+  socket.on("data", (bytes) => {
+    heard.push(bytes.toString("latin1").split("\r\n", 1)[0] ?? "")
+    socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+  })
   socket.on("error", () => {})
 })
 const packets = createSocket("udp4")
