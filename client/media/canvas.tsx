@@ -21,7 +21,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
   const box = useRef<HTMLElement>(null)
   const name = title === "" ? "Document" : title
   const host = hostOf(url)
-  const { href, isGone, again } = useFrame(url)
+  const { href, isGone, isBarred, again } = useFrame(url)
   return (
     <section class="canvas" ref={box} aria-label={name}>
       <header>
@@ -34,7 +34,14 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
           </button>
         )}
       </header>
-      {isGone ? (
+      {isBarred ? (
+        <p class="note" style={{ height: `${preferredHeight}px` }}>
+          It lies elsewhere.{" "}
+          <a href={url} target="_blank" rel="noopener noreferrer">
+            Open it
+          </a>
+        </p>
+      ) : isGone ? (
         <p class="note" style={{ height: `${preferredHeight}px` }}>
           No longer available.{" "}
           <button type="button" onClick={again}>
@@ -55,10 +62,14 @@ function toggleFull(box: HTMLElement | null): void {
   else void document.exitFullscreen()
 }
 
-/** The address of a frame: one of ours is signed, another's is its own. Once it is shown, it stays. */
+/**
+ * The address of a frame: one of ours is signed, another's is its own. Once it is shown, it stays. One of an origin that
+ * the tenant does not allow (any more) is barred: the page's policy would leave a broken frame.
+ */
 function useFrame(url: string) {
   const media = useMedia()
   const isForeign = hostOf(url) !== ""
+  const isBarred = isForeign && media?.settings.value.embed_origins.includes(new URL(url).origin) !== true
   const kept = useRef<string | null>(isForeign ? url : null)
   const address = isForeign || media === null ? null : media.signer.address(url).value
   if (kept.current === null && address?.at === "ready") kept.current = address.href
@@ -66,7 +77,7 @@ function useFrame(url: string) {
     if (!isForeign) media?.signer.want(url)
   }, [media, url])
   const isGone = kept.current === null && (address === null || address.at === "refused" || address.at === "failed")
-  return { href: kept.current, isGone, again: () => media?.signer.renew(url) }
+  return { href: kept.current, isGone, isBarred, again: () => media?.signer.renew(url) }
 }
 
 interface FrameProps {

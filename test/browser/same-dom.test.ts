@@ -9,7 +9,7 @@ import { createHash, createHmac } from "node:crypto"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type HistoryPage, type Op, parseJson } from "../../shared/frame.ts"
+import { type HistoryPage, type ImportProgress, type Op, parseJson } from "../../shared/frame.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message } from "../../shared/message.ts"
@@ -102,7 +102,10 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 async function importInto(body: string): Promise<string> {
   const { id } = await cuecard.createSession()
   const answer = await call(`${id}/import`, { method: "POST", headers: JSONL, body })
-  expect(await answer.json()).toMatchObject({ skipped: 0 })
+  // Nobody has ever had the bytes of a golden's files: their lines may be told as gone, and nothing else.
+  const { skipped, bad } = (await answer.json()) as ImportProgress
+  expect(bad.filter(({ code }) => code !== "file_gone")).toEqual([])
+  expect(skipped).toBe(bad.length)
   return id
 }
 
@@ -188,6 +191,11 @@ function unmarked(shown: string): string {
     .replace(/ data-id="(?:q-|imported-)[\w-]+"/g, "")
 }
 
+/** Another system's file brings neither files nor what was granted: what needs them is words there. */
+function isPlain({ answer }: Turn): boolean {
+  return !/"(?:grants":\{|media":\[\{)/.test(JSON.stringify(answer))
+}
+
 const goldens = readGoldens()
 const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at) => {
   const some = goldens.slice(at * TURNS, (at + 1) * TURNS)
@@ -202,7 +210,10 @@ describe("golden transcripts in the page", () => {
     expect(await shownLive(turns)).toBe(reloaded)
     const again = await importInto(await exportOf(stored))
     expect(await shownIn(again, turns)).toBe(reloaded)
-    const legacy = await importInto(linesOf(turns.flatMap(({ question, answer }) => legacyRecordsOf(question, answer))))
-    expect(unmarked(await shownIn(legacy, turns))).toBe(unmarked(reloaded))
+    const plain = turns.filter(isPlain)
+    if (plain.length === 0) return
+    const own = plain.length === turns.length ? reloaded : await shownIn(await importInto(exportedFile(plain)), plain)
+    const legacy = await importInto(linesOf(plain.flatMap(({ question, answer }) => legacyRecordsOf(question, answer))))
+    expect(unmarked(await shownIn(legacy, plain))).toBe(unmarked(own))
   })
 })

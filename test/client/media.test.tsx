@@ -299,9 +299,13 @@ describe("documents", () => {
   })
 
   test("[PG41] one from elsewhere names its host and needs no signature; one that is gone says so", async () => {
-    const { root, wishes } = transcript([
+    const { root, wishes, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
+    // What was allowed once and is not any more is a link.
+    expect(root.querySelector("iframe")).toBe(null)
+    expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
+    settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     wishes.sign.mockImplementation(async (urls) => ({ signed: urls.map((url) => ({ url, href: null })), expires: 4e9 }))
     await soon()
     expect(root.querySelector("iframe")?.getAttribute("src")).toBe("https://embed.example.com/x")
@@ -311,7 +315,8 @@ describe("documents", () => {
   })
 
   test("[PG41] only its own window is heard, and only that it is ready", async () => {
-    const { root } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
+    const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
+    settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     await soon()
     const frame = root.querySelector("iframe") as HTMLIFrameElement
     const inner = { postMessage: vi.fn() }
