@@ -168,14 +168,16 @@ function useQuote({ store, draft }: Room): Quote | null {
 function Writer({ room, onSend, onFiles }: WriterProps): VNode {
   const { store, commands, draft } = room
   const quote = useQuote(room)
+  const canSend = room.link.value !== "gone" && room.link.value !== "outdated"
   const turn = store.turn.value
   const isAsked = turn !== null && commands.asked.value.get(turn.id)?.command.type === "cancel"
   return (
     <Composer
-      canSend={room.link.value !== "gone" && room.link.value !== "outdated"}
+      canSend={canSend}
       onSend={onSend}
       stop={turn === null ? null : { isAsked, onStop: () => stop(room) }}
-      {...{ draft, onFiles, quote }}
+      {...{ draft, quote }}
+      onFiles={canSend ? onFiles : undefined}
     />
   )
 }

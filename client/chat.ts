@@ -113,6 +113,7 @@ export class Chat {
     if (upload === undefined) return
     const { draft } = this
     const room = this.room.peek()
+    if (room?.link.peek() === "gone") return
     draft.files.add(files, async (...file) => {
       const session = room?.id ?? (await this.#early.session())
       return await uploadTo(session, { api: this.#deps.api, upload }, ...file)
