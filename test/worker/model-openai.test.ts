@@ -130,6 +130,9 @@ describe("what it is told", () => {
       tools: [
         { type: "function", function: { name: "weather", parameters: { required: ["location"] } } },
         { type: "function", function: { name: "rename_conversation", parameters: { required: ["title"] } } },
+        { type: "function", function: { name: "image_generate", parameters: { required: ["prompt"] } } },
+        { type: "function", function: { name: "speak", parameters: { required: ["text"] } } },
+        { type: "function", function: { name: "canvas_create", parameters: { required: ["title", "html"] } } },
       ],
       messages: [
         { role: "system", content: systemPrompt(PROMPT) },
