@@ -52,7 +52,9 @@ function attributesIn(text: string): EmbedAttributes {
 
 const REF = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
 /** A document of our own, or a file that lies beside it. No dot leads out of its folder. */
-const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/(?:[\\w-]+(?:\\.[\\w-]+)*/?)*$`)
+const OWN_CANVAS = new RegExp(
+  `^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/(?:[\\w-]+(?:\\.[\\w-]+)*(?:/|$))*$`,
+)
 
 /** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
 export function canvasOf(attributes: EmbedAttributes, isOrigin: (origin: string) => boolean): CanvasSegment | null {

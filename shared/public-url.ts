@@ -72,8 +72,14 @@ const INNER_NAMES = new Set(
   ).split(" "),
 )
 
+/** Of no longer name anybody can ask (RFC 1035), in UTF-16 code units, without a final dot. */
+const MAX_NAME_CHARS = 253
+
 function isPublicName(host: string): boolean {
-  const labels = (host.endsWith(".") ? host.slice(0, -1) : host).split(".")
+  const name = host.endsWith(".") ? host.slice(0, -1) : host
+  // All its ends are looked at: that is not done with a name of any length.
+  if (name.length > MAX_NAME_CHARS) return false
+  const labels = name.split(".")
   if (labels.length < 2 || labels.includes("")) return false
   if (INNER_TOP.has(labels.at(-1) ?? "")) return false
   // Of any name all ends: `a.b.nip.io` is `nip.io` too.

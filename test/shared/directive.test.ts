@@ -331,6 +331,9 @@ test.each([
   ["[[reply_to:m9]]"],
   ["[embed url='https://no.com/' /]"],
   [`MEDIA: https://${"a.".repeat(60)}com/\n`],
+  [`MEDIA: https://${"a.".repeat(2_000)}com/\n`],
+  [`[embed url='/canvas/documents/a/${"b".repeat(4_000)}!' /]`],
+  [`[embed url='/canvas/documents/a/${"b.".repeat(2_000)}!' /]`],
 ])("[DR10] a million units of %j come to an end, whole and in pieces", (unit) => {
   const text = unit.repeat(Math.ceil(MILLION / unit.length))
   const whole = createFollower()

@@ -18,6 +18,11 @@ test.each(INNER_NAMES)("[PU2] %j leads inside", (url) => {
   expect(verdictOf(url)).toBe("host")
 })
 
+test("[PU2] a name that is longer than any that can be asked for is none", () => {
+  const long = (size: number): string => `https://${"a.".repeat(size).slice(0, size - 4)}.com`
+  expect([verdictOf(long(252)), verdictOf(`${long(252)}.`), verdictOf(long(254))]).toEqual(["ok", "ok", "host"])
+})
+
 test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is no public address", (url) => {
   expect(verdictOf(url)).toBe("host")
 })
