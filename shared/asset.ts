@@ -17,6 +17,11 @@ export function assetUrl({ id }: Pick<Asset, "id">): string {
   return `/media/${id}`
 }
 
+/** The address under which a canvas is framed. */
+export function canvasUrl({ id }: Pick<Asset, "id">): string {
+  return `/canvas/documents/${id}/index.html`
+}
+
 /** What a reader sees of it; null for a canvas, which stands where it is embedded. */
 export function segmentOfAsset(asset: Asset): MediaSegment | null {
   const { kind, mime_type, label, size, voice } = asset

@@ -82,7 +82,8 @@ export function resultData(row: {
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  if (row.media !== undefined && row.media.length > 0) return head
+  // Without a trailer it has gone before: what is left is data, whatever it looks like.
+  if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result
 }

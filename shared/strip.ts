@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { assetUrl } from "./asset.ts"
+import { assetUrl, canvasUrl } from "./asset.ts"
 import { splitCode } from "./code.ts"
 import { canvasOf } from "./embed.ts"
 import type { Asset } from "./event.ts"
@@ -38,6 +38,7 @@ export function stripDirectives(text: string, grants: Grants = NO_GRANTS): strin
 
 /** What the model is told of a file instead of its line. */
 export function noteOf(asset: Asset): string {
+  if (asset.kind === "canvas") return `(document: ${wordsOf(asset.label)}, ${canvasUrl(asset)})`
   return attached(asset.label, assetUrl(asset))
 }
 

@@ -7,25 +7,37 @@
  * Pure.
  */
 
-import { assetUrl } from "./asset.ts"
+import { assetUrl, canvasUrl } from "./asset.ts"
 import { splitResult } from "./cue.ts"
 import { parseDirectives } from "./directive.ts"
 import type { Asset } from "./event.ts"
+import type { Segment } from "./frame.ts"
 
 /**
- * Reads the `MEDIA:` lines of a trailer; `[[audio_as_voice]]` there makes its audio a voice note.
+ * Reads the `MEDIA:` lines of a trailer; `[[audio_as_voice]]` there makes its audio a voice note. A canvas that it asks to
+ * be embedded is one of them: the reader sees it where it is embedded alone, but the call is known to have made it.
  *
- * Shapes  (result, what its call saved) → assets in the order of their naming, once each. Never a canvas.
+ * Shapes  (result, what its call saved) → assets in the order of their naming, once each.
  * Cost    linear in the trailer.
  * Source  SPEC DR12.
  */
 export function toolMedia(result: string, saved: readonly Asset[]): Asset[] {
   if (saved.length === 0) return []
   const { segments, voice } = parseDirectives(splitResult(result).trailer, { assets: saved })
-  const given = segments.map((segment) =>
-    segment.type === "media" ? saved.find((asset) => assetUrl(asset) === segment.url) : undefined,
-  )
-  return given
-    .filter((asset) => asset !== undefined)
-    .map((asset) => (voice && asset.kind === "audio" ? { ...asset, voice } : asset))
+  const given = segments.flatMap((segment) => saved.find((asset) => isNamedBy(asset, segment)) ?? [])
+  return [...new Set(given)].map((asset) => (voice && asset.kind === "audio" ? { ...asset, voice } : asset))
+}
+
+function isNamedBy(asset: Asset, segment: Segment): boolean {
+  if (segment.type === "canvas") return asset.kind === "canvas" && canvasUrl(asset) === segment.preview.url
+  return segment.type === "media" && assetUrl(asset) === segment.url
+}
+
+/**
+ * A result as others than a person's turn have it: what asks for lines in a reply to a person stays home.
+ *
+ * Source  SPEC DR12; law 5.
+ */
+export function withoutTrailer(result: string, saved: readonly Asset[]): string {
+  return toolMedia(result, saved).length === 0 ? result : splitResult(result).head
 }

@@ -7,7 +7,8 @@ import { evictDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { WireMessage } from "../../shared/frame.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-import { call, expectSame, fault, freshSession, say, script } from "./follow.ts"
+import { exportOf } from "./exported.ts"
+import { call, expectSame, fault, freshSession, say, script, toolsIn } from "./follow.ts"
 
 async function ask(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
   client.say({ type: "send", id, content: script(...steps) })
@@ -71,4 +72,26 @@ test("[DR13] a turn that fails is followed by nothing, also after an eviction", 
   expect([failed.status, kinds(failed)]).toEqual(["failed", ["tool", "Ha"]])
   await evictDurableObject(sessionOf(id))
   expect(kinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
+})
+
+test("[DR12] [SG11] a canvas that a call stored: the line that asks for its embedding stays home, live and exported", async () => {
+  const id = await freshSession("canvas")
+  const client = await connect(id)
+  const answer = await ask(client, "q1", [call("canvas_create", { title: "Plan", html: "<p>x" })], [say("Done.")])
+  expect(kinds(answer)).toEqual(["tool", "Done."])
+  const [tool] = answer.segments
+  expect(tool?.type === "tool" && JSON.parse(tool.result ?? "")).toMatchObject({ title: "Plan" })
+  expect(await exportOf(id)).not.toContain("[embed")
+  await expectSame(id, client)
+})
+
+test("[DR12] [SG11] an agent that is asked is told of no lines for a reply", async () => {
+  const id = await freshSession("agent")
+  const client = await connect(id)
+  const message = script([saves("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])
+  const answer = await ask(client, "q1", [call("agents_message", { agent: "weather", message })], [say("Done.")])
+  const [tool] = toolsIn(answer)
+  const { session } = JSON.parse(tool?.result ?? "{}")
+  const [made] = (await pageOf(session)).messages.flatMap((one) => toolsIn(one))
+  expect(made).toMatchObject({ name: "probe_save", status: "ok", result: '{"data":""}' })
 })

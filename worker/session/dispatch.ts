@@ -13,7 +13,7 @@ import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.t
 import { type Json, parseJson } from "../../shared/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
-import { toolMedia } from "../../shared/tool-media.ts"
+import { toolMedia, withoutTrailer } from "../../shared/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
 import { orAborted } from "./or-aborted.ts"
 import {
@@ -78,7 +78,7 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
     const context: ToolContext = { ...ids, signal, now: dispatch.now, save: keepTrack(dispatch.save, saved) }
     const returned = await orAborted(finish(tool, args, context, output.say), signal)
     const result = resultOf(call, channel === "user" ? ordinal : null, returned)
-    return withSize(channel === "user" ? withMedia(result, [...saved.values()]) : result)
+    return withSize(withMedia(result, [...saved.values()], channel))
   } catch (error) {
     if (dispatch.signal.aborted) return withSize(interrupted(call))
     if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${limit / 1000} s.`))
@@ -171,8 +171,12 @@ function resultOf(call: ToolCall, ordinal: number | null, returned: Returned): T
   return { type: "tool_result", call_id, status, result, card, error }
 }
 
-function withMedia(event: ToolResult, saved: readonly Asset[]): ToolResult {
-  const media = event.status === "ok" && event.result !== null ? toolMedia(event.result, saved) : []
+/** Only a person's reply is given files: elsewhere nobody is to place them, and no trailer asks for it. */
+function withMedia(event: ToolResult, saved: readonly Asset[], channel: Channel): ToolResult {
+  const { status, result } = event
+  if (status !== "ok" || result === null) return event
+  if (channel !== "user") return { ...event, result: withoutTrailer(result, saved) }
+  const media = toolMedia(result, saved)
   return media.length === 0 ? event : { ...event, media }
 }
 
