@@ -10,7 +10,7 @@
 import { segmentOfAsset } from "./asset.ts"
 import { cleanToModel } from "./clean.ts"
 import { splitCode } from "./code.ts"
-import { type CueRow, createCues } from "./cue.ts"
+import { type Cue, type CueRow, createCues } from "./cue.ts"
 import type { Asset } from "./event.ts"
 import { apply, type Op, type Segment, type WireMessage } from "./frame.ts"
 import { createGrantBook, NO_GRANTS, permitOf, type Resolver } from "./grant.ts"
@@ -166,6 +166,7 @@ interface PartView {
 export function createTranscriber(): Transcriber {
   const views: PartView[] = []
   const drift: Drift[] = []
+  const calls = createCallBook()
   let delivery: Delivery | null = null
   let count = 0
   let isDelivered = false
@@ -189,9 +190,10 @@ export function createTranscriber(): Transcriber {
       delivery = shared
       const known = resolver === undefined ? null : withCalls(resolver, message)
       message.parts.forEach((part, at) => {
-        const view = views[at] ?? viewOf(message, at, part, { base: count, drift, delivery: shared })
+        const view = views[at] ?? viewOf(at, part, { base: count, drift, delivery: shared }, calls)
         views[at] = view
         if (view.seen === part) return
+        if (part.type === "tool_call") calls.keep(at, part.call)
         const ops = view.advance(part, freshOf?.(at), known)
         view.seen = part
         count = countAfter(count, ops)
@@ -247,11 +249,11 @@ function countAfter(count: number, ops: readonly Op[]): number {
 
 type Shared = Pick<PartContext, "base" | "drift" | "delivery">
 
-function viewOf(message: Message, at: number, part: Part, shared: Shared): PartView {
+function viewOf(at: number, part: Part, shared: Shared, calls: CallBook): PartView {
   const { base } = shared
   switch (part.type) {
     case "text":
-      return viewText({ ...shared, cueFor: createCues(callsBefore(message, at)) })
+      return viewText({ ...shared, cueFor: calls.cuesAt(at) })
     case "thinking":
       return viewThinking(createWriter(base, (content) => ({ type: "thinking", content })))
     case "tool_call":
@@ -259,13 +261,32 @@ function viewOf(message: Message, at: number, part: Part, shared: Shared): PartV
   }
 }
 
-/** Rows that may cue a card in the part at `at`: of this turn, on channel `user`, standing before it (law 4). */
-function callsBefore(message: Message, at: number): ToolCall[] {
+interface CallBook {
+  keep(at: number, call: ToolCall): void
+  /** What is cued in the part at `at` when it is asked: a result may come while that part is still being written. */
+  cuesAt(at: number): (tag: string) => Cue | null
+}
+
+/** The calls of a message as last shown, and what they cue: of this turn, on channel `user`, standing before (law 4). */
+function createCallBook(): CallBook {
+  // By their place among the parts: there are holes in it, which `filter` leaves out.
   const calls: ToolCall[] = []
-  for (const part of message.parts.slice(0, at)) {
-    if (part.type === "tool_call" && part.call.channel === "user") calls.push(part.call)
+  let version = 0
+  return {
+    keep(at, call) {
+      calls[at] = call
+      version += 1
+    },
+    cuesAt(at) {
+      let read = -1
+      let cueFor: (tag: string) => Cue | null = () => null
+      return (tag) => {
+        if (read !== version) cueFor = createCues(calls.slice(0, at).filter(({ channel }) => channel === "user"))
+        read = version
+        return cueFor(tag)
+      }
+    },
   }
-  return calls
 }
 
 function viewText(context: Omit<PartContext, "permit">): PartView {
