@@ -10,7 +10,7 @@ import { parse } from "../../shared/segment.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { median } from "./measure.ts"
 import type { Row } from "./table.ts"
-import { HOSTILE, ORDINARY, SIZE, TEXTS } from "./texts.ts"
+import { DIRECTIVES, HOSTILE, ORDINARY, SIZE, TEXTS } from "./texts.ts"
 
 const RUNS = 15
 /** Runs before the clock counts, so that the compiler has settled. */
@@ -53,8 +53,18 @@ function plainScan(text: string): number {
   return found
 }
 
+/** What four times the text costs. */
+function growthOf(name: string, run: (text: string) => unknown): Row[] {
+  return DIRECTIVES.map(([what, text]) => {
+    const [part = Number.NaN, whole = Number.NaN] = timed(run, [text.slice(0, SIZE / 4), text], RUNS)
+    const ours = `${(whole / part).toFixed(1)} × for 4 × the text, ${(SIZE / 1000 / whole).toFixed(0)} MB/s`
+    return { what: `${name}: ${what}`, ours, goal: "< 6 ×", floor: "", peer: "" }
+  })
+}
+
 export function benchText(): Row[] {
-  return [...rowsOf("parse", (text) => parse(text, ROWS), 400), ...rowsOf("clean", clean, 50)]
+  const read = (text: string): unknown => parse(text, ROWS)
+  return [...rowsOf("parse", read, 400), ...growthOf("parse", read), ...rowsOf("clean", clean, 50)]
 }
 
 interface Taker {

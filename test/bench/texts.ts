@@ -29,6 +29,20 @@ export const HOSTILE: readonly NamedText[] = [
   ["nested fences", repeat("````\n~~~~\n```\n~~~\n")],
 ]
 
+/** Directives are read, not skipped: what holds is that their time grows with the text alone. */
+export const DIRECTIVES: readonly NamedText[] = [
+  ["MEDIA: lines", repeat("MEDIA:https://example.com/a.png\n")],
+  ["MEDIA: lines of other files each", lines((n) => `MEDIA:https://example.com/${n}.png\n`)],
+  ["unclosed embeds", repeat("[embed ref='a' ")],
+  ["unclosed replies", repeat("[[reply_to:")],
+]
+
+function lines(line: (n: number) => string): string {
+  return Array.from({ length: SIZE / 30 }, (_, n) => line(n))
+    .join("")
+    .slice(0, SIZE)
+}
+
 function runsOfAllLengths(): string {
   const runs: string[] = []
   for (let size = 1; size < 1400; size++) runs.push("`".repeat(size), "a")
