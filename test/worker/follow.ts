@@ -2,7 +2,8 @@
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
-import { canonicalJson, type Segment, type WireMessage } from "../../shared/frame.ts"
+import { canonicalJson, type HistoryPage, type Segment, type WireMessage } from "../../shared/frame.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
 let count = 0
@@ -39,6 +40,16 @@ export async function expectSame(id: string, client: TestClient): Promise<readon
     expect(live && shownOf(live)).toBe(shownOf(message))
   }
   return messages
+}
+
+/** What the page does when the epoch changed: it reads history and says hello again. */
+export async function renew(id: string, client: TestClient): Promise<HistoryPage> {
+  const page = await pageOf(id)
+  client.messages.clear()
+  for (const message of page.messages) client.messages.set(message.id, message)
+  client.last = page.seq
+  client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq })
+  return page
 }
 
 /** A message that makes the scripted model say this, step by step (worker/model/replay.ts). */

@@ -8,7 +8,7 @@ import { expect, test } from "vitest"
 import type { WireMessage } from "../../shared/frame.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { exportOf } from "./exported.ts"
-import { call, expectSame, fault, freshSession, say, script, toolsIn } from "./follow.ts"
+import { answerTo, begin, call, expectSame, fault, freshSession, pause, renew, say, script, toolsIn } from "./follow.ts"
 
 async function ask(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
   client.say({ type: "send", id, content: script(...steps) })
@@ -72,6 +72,24 @@ test("[DR13] a turn that fails is followed by nothing, also after an eviction", 
   expect([failed.status, kinds(failed)]).toEqual(["failed", ["tool", "Ha"]])
   await evictDurableObject(sessionOf(id))
   expect(kinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
+})
+
+test("[DR13] an answer that is run again keeps the files of the calls that it keeps, and they stand at its end", async () => {
+  const id = await freshSession("again")
+  const client = await connect(id)
+  const steps = [[saves("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [pause(1_500), say("Done.")]]
+  await begin(client, "q1", script(...steps))
+  await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "ok")
+  client.say({ type: "cancel", exchange_id: "q1" })
+  const stopped = await client.untilEnd("q1")
+  expect([stopped.status, kinds(stopped)]).toEqual(["cancelled", ["tool"]])
+  client.say({ type: "retry", id: "t1", message: stopped.id })
+  await client.untilTrue((one) => one.type === "ack" && one.id === "t1")
+  await renew(id, client)
+  const whole = await client.untilEnd("q1")
+  expect(kinds(whole)).toEqual(["tool", "Done.", "a.wav voice"])
+  await evictDurableObject(sessionOf(id))
+  await expectSame(id, client)
 })
 
 test("[DR12] [SG11] a canvas that a call stored: the line that asks for its embedding stays home, live and exported", async () => {

@@ -6,7 +6,19 @@ import type { HistoryPage } from "../../shared/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { openMessage } from "../../shared/message.ts"
 import { createStore } from "../../worker/session/store.ts"
-import { begin, call, expectSame, fault, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
+import {
+  begin,
+  call,
+  expectSame,
+  fault,
+  freshSession as fresh,
+  pause,
+  renew,
+  say,
+  script,
+  textIn,
+  toolsIn,
+} from "./follow.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { readUpstream } from "../support/upstream-client.ts"
 import { placed, TIME } from "../support/turn.ts"
@@ -17,16 +29,6 @@ const freshSession = (): Promise<string> => fresh("ver")
 async function ask(client: TestClient, id: string, content: string) {
   client.say({ type: "send", id, content })
   return await client.untilEnd(id)
-}
-
-/** What the page does when the epoch changed: it reads history and says hello again. */
-async function renew(id: string, client: TestClient): Promise<HistoryPage> {
-  const page = await pageOf(id)
-  client.messages.clear()
-  for (const message of page.messages) client.messages.set(message.id, message)
-  client.last = page.seq
-  client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq })
-  return page
 }
 
 /** Sends a command, waits for its acknowledgement and reads history as the page does. */
