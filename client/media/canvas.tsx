@@ -2,15 +2,19 @@
  * canvas.tsx: a document in a frame of its own, which reaches nothing of ours.
  *
  * canvas segment → CANVAS → iframe (scripts alone: never our origin, no forms, no popups, no navigation of the page)
- * The frame is made once: it is not made again while later words stream in. What it says is heard only from its own
- * window and only in the words below; it is told the theme and nothing else. Source: SPEC PG41.
+ * The frame is made when it comes near to what the reader sees, with an address that holds then, and is not made again
+ * while later words stream in. What it says is heard only from its own window and only in the words below; it is told the
+ * theme and nothing else. Source: SPEC PG41.
  */
 
-import type { VNode } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import type { RefObject, VNode } from "preact"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hostOf } from "../markdown/links.ts"
 import { Icon } from "./icons.tsx"
 import type { CanvasSegment } from "./media-words.ts"
+import type { Address } from "./signed.ts"
+import { UNREACHED } from "./remote.ts"
+import { useSeen } from "./seen.ts"
 import { useMedia } from "./source.ts"
 
 /** As high as a frame is that does not say, in CSS pixels. */
@@ -21,7 +25,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
   const box = useRef<HTMLElement>(null)
   const name = title === "" ? "Document" : title
   const host = hostOf(url)
-  const { href, isGone, isBarred, again } = useFrame(url)
+  const { href, fault, isBarred, again, onGone } = useFrame(url, box)
   return (
     <section class="canvas" ref={box} aria-label={name}>
       <header>
@@ -41,16 +45,16 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
             Open it
           </a>
         </p>
-      ) : isGone ? (
+      ) : fault !== null ? (
         <p class="note" style={{ height: `${preferredHeight}px` }}>
-          No longer available.{" "}
+          {fault}{" "}
           <button type="button" onClick={again}>
             Try again
           </button>
         </p>
       ) : (
         <div class="pane" style={{ height: `${preferredHeight}px` }}>
-          {href !== null && <Frame href={href} name={name} />}
+          {href !== null && <Frame {...{ href, name, onGone }} />}
         </div>
       )}
     </section>
@@ -63,47 +67,82 @@ function toggleFull(box: HTMLElement | null): void {
 }
 
 /**
- * The address of a frame: one of ours is signed, another's is its own. Once it is shown, it stays. One of an origin that
- * the tenant does not allow (any more) is barred: the page's policy would leave a broken frame.
+ * The address of a frame: one of ours is signed, another's is its own. Once it is shown, it stays, unless its document
+ * turns out not to be there: then another is asked for, once. One of an origin that the tenant does not allow (any more)
+ * is barred: the page's policy would leave a broken frame.
  */
-function useFrame(url: string) {
+function useFrame(url: string, box: RefObject<HTMLElement | null>) {
   const media = useMedia()
+  const isSeen = useSeen(box)
   const isForeign = hostOf(url) !== ""
   const isBarred = isForeign && media?.settings.value.embed_origins.includes(new URL(url).origin) !== true
   const kept = useRef<string | null>(isForeign ? url : null)
+  const tries = useRef(0)
+  const [isGone, setGone] = useState(false)
   const address = isForeign || media === null ? null : media.signer.address(url).value
-  if (kept.current === null && address?.at === "ready") kept.current = address.href
+  if (isSeen && kept.current === null && address?.at === "ready") kept.current = address.href
   useEffect(() => {
-    if (!isForeign) media?.signer.want(url)
-  }, [media, url])
-  const isGone = kept.current === null && (address === null || address.at === "refused" || address.at === "failed")
-  return { href: kept.current, isGone, isBarred, again: () => media?.signer.renew(url) }
+    if (isSeen && !isForeign) media?.signer.want(url)
+  }, [media, url, isSeen])
+
+  const renew = (): void => {
+    kept.current = null
+    media?.signer.renew(url)
+  }
+  const again = (): void => {
+    tries.current = 0
+    setGone(false)
+    renew()
+  }
+  const onGone = (): void => {
+    if (isForeign) return
+    if (++tries.current === 1) renew()
+    else setGone(true)
+  }
+  const fault = isGone ? GONE : kept.current === null && !isForeign ? faultOf(address?.at) : null
+  return { href: isSeen ? kept.current : null, fault, isBarred, again, onGone }
+}
+
+const GONE = "No longer available."
+
+function faultOf(at: Address["at"] = "refused"): string | null {
+  switch (at) {
+    case "asking":
+    case "ready":
+      return null
+    case "refused":
+      return GONE
+    case "failed":
+      return UNREACHED
+  }
 }
 
 interface FrameProps {
   readonly href: string
   readonly name: string
+  /** What is there instead of the document says that it is not to be had. */
+  readonly onGone: () => void
 }
 
-function Frame({ href, name }: FrameProps): VNode {
+function Frame({ href, name, onGone }: FrameProps): VNode {
   const frame = useRef<HTMLIFrameElement>(null)
-  useEffect(() => {
+  // Before it can say anything.
+  useLayoutEffect(() => {
     const hear = (event: MessageEvent): void => {
       const { current } = frame
       if (current === null || event.source !== current.contentWindow) return
-      answer(event.data, current)
+      const said: unknown = Reflect.get(Object(event.data), "type")
+      if (said === "cuecard:ready") tellTheme(current)
+      if (said === "cuecard:gone") onGone()
     }
     addEventListener("message", hear)
     return () => removeEventListener("message", hear)
   }, [])
-  return (
-    <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy" src={href} />
-  )
+  return <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
-/** All that a document may say: that it is there. Anything else is not heard. */
-function answer(said: unknown, frame: HTMLIFrameElement): void {
-  if (Reflect.get(Object(said), "type") !== "cuecard:ready") return
+/** All that it is told. */
+function tellTheme(frame: HTMLIFrameElement): void {
   const theme = isDark() ? "dark" : "light"
   // Its origin is none, so no other can be named.
   frame.contentWindow?.postMessage({ type: "cuecard:theme", theme }, "*")

@@ -45,7 +45,9 @@ function hostNameOf(url: string): string {
 /** Longest wait for the words of a refusal, in milliseconds. */
 const REASON_MS = 10_000
 
-/** Why an address gives nothing, in the server's words; null where it does not say. An element that fails does not tell. */
+export const UNREACHED = "It could not be loaded."
+
+/** Why an address gives nothing, in the server's words; null where it gives something. An element that fails does not tell. */
 export async function reasonAt(href: string): Promise<string | null> {
   try {
     const response = await fetch(href, { signal: AbortSignal.timeout(REASON_MS) })
@@ -54,8 +56,8 @@ export async function reasonAt(href: string): Promise<string | null> {
       return null
     }
     const text: unknown = Reflect.get(Object(await response.json()), "text")
-    return typeof text === "string" ? text : null
+    return typeof text === "string" ? text : UNREACHED
   } catch {
-    return null
+    return UNREACHED
   }
 }

@@ -17,7 +17,8 @@ export function useSeen(element: RefObject<Element | null>): boolean {
       (entries) => {
         if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
       },
-      { rootMargin: NEAR },
+      // The transcript scrolls in a box of its own, which cuts off what `rootMargin` would add.
+      { rootMargin: NEAR, scrollMargin: NEAR },
     )
     watch.observe(current)
     return () => watch.disconnect()

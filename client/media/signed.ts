@@ -3,25 +3,30 @@
  *
  * segment → element → SIGNED → POST /v1/sessions/:id/media/sign → element
  * Segments hold addresses that nobody can fetch. What is drawn within a moment is asked for at once, remembered until it
- * runs out, and asked for anew by an element that failed. It asks nothing by itself. Source: SPEC PG38.
+ * runs out, and asked for anew by an element that failed. Where the server could not be asked it is asked again, later
+ * each time, until it could. Source: SPEC PG38.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignAnswer } from "../../shared/asset.ts"
-import { MAX_SIGNED_URLS } from "../../shared/limits.ts"
+import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
+import { RequestError } from "../api.ts"
+import { retryDelayMs } from "../link.ts"
 
 export type Address =
   | { readonly at: "asking" }
   | { readonly at: "ready"; readonly href: string }
   /** There is no such thing, or not for this reader. */
   | { readonly at: "refused" }
-  /** The server could not be asked. */
+  /** The server could not be asked; it will be. */
   | { readonly at: "failed" }
 
 export interface SignerDeps {
   sign(urls: readonly string[]): Promise<SignAnswer>
   now(): number
-  after(ms: number, call: () => void): void
+  random(): number
+  /** Calls back after so many milliseconds; returns what cancels it. */
+  after(ms: number, call: () => void): () => void
 }
 
 /** What is drawn within so long is asked for together, in milliseconds. */
@@ -40,11 +45,16 @@ interface Entry {
 }
 
 const ASKING: Address = { at: "asking" }
+const REFUSED: Address = { at: "refused" }
+/** Always the same: an address that fails again changes nothing. */
+const FAILED: Address = { at: "failed" }
 
 export class Signer {
   readonly #deps: SignerDeps
   readonly #entries = new Map<string, Entry>()
   #gathered: string[] = []
+  #failures = 0
+  #cancelRetry: (() => void) | null = null
 
   constructor(deps: SignerDeps) {
     this.#deps = deps
@@ -64,10 +74,24 @@ export class Signer {
   renew(url: string): void {
     const entry = this.#entry(url)
     if (entry.isAsked) return
-    entry.isAsked = true
+    // It is none, and would spoil the request for its neighbours.
+    if (url.length > MAX_URL_CHARS) return this.#settle(url, REFUSED, 0)
     entry.address.value = ASKING
-    this.#gathered.push(url)
-    if (this.#gathered.length === 1) this.#deps.after(GATHER_MS, () => this.#flush())
+    this.#gather(url, entry)
+  }
+
+  /** The server is there again: asks once more for what could not be asked. Until it says so, nothing looks otherwise. */
+  retry(): void {
+    this.rest()
+    for (const [url, entry] of this.#entries) {
+      if (entry.address.peek().at === "failed" && !entry.isAsked) this.#gather(url, entry)
+    }
+  }
+
+  /** Nobody draws any more: what failed is left as it is. */
+  rest(): void {
+    this.#cancelRetry?.()
+    this.#cancelRetry = null
   }
 
   /** One that holds, or why there is none. */
@@ -97,6 +121,12 @@ export class Signer {
     return at === "refused" || (at === "ready" && until - SPARE_MS > this.#deps.now())
   }
 
+  #gather(url: string, entry: Entry): void {
+    entry.isAsked = true
+    this.#gathered.push(url)
+    if (this.#gathered.length === 1) this.#deps.after(GATHER_MS, () => this.#flush())
+  }
+
   #flush(): void {
     const urls = this.#gathered
     this.#gathered = []
@@ -106,16 +136,25 @@ export class Signer {
   async #ask(urls: readonly string[]): Promise<void> {
     try {
       const { signed, expires } = await this.#deps.sign(urls)
+      this.#failures = 0
       const hrefs = new Map(signed.map(({ url, href }) => [url, href]))
       const now = this.#deps.now()
       const until = now + Math.min(Math.max(expires * 1000 - now, MIN_LIFE_MS), MAX_LIFE_MS)
       for (const url of urls) {
         const href = hrefs.get(url) ?? null
-        this.#settle(url, href === null ? { at: "refused" } : { at: "ready", href }, until)
+        this.#settle(url, href === null ? REFUSED : { at: "ready", href }, until)
       }
-    } catch {
-      for (const url of urls) this.#settle(url, { at: "failed" }, 0)
+    } catch (error) {
+      const isRefused = error instanceof RequestError && error.status < 500 && error.status !== 429
+      for (const url of urls) this.#settle(url, isRefused ? REFUSED : FAILED, 0)
+      if (!isRefused) this.#retryLater()
     }
+  }
+
+  #retryLater(): void {
+    if (this.#cancelRetry !== null) return
+    this.#failures++
+    this.#cancelRetry = this.#deps.after(retryDelayMs(this.#failures, this.#deps.random()), () => this.retry())
   }
 
   #settle(url: string, address: Address, until: number): void {

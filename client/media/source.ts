@@ -3,14 +3,14 @@
  *
  * url → law 11 → signature → SOURCE → img, audio, video
  * An element that has its address keeps it, whatever is signed later: it does not load again. One that fails gets another
- * address once; then its reader is told why. Source: SPEC PG38, PG40.
+ * address once; then its reader is told why, and what the net took is tried again when it is back. Source: SPEC PG38, PG40.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/asset.ts"
-import { click, isAllowed, isOwn, NO_SETTINGS, reasonAt } from "./remote.ts"
+import { click, isAllowed, isOwn, NO_SETTINGS, reasonAt, UNREACHED } from "./remote.ts"
 import type { Address, Signer } from "./signed.ts"
 
 /** A picture that can be looked at. */
@@ -24,6 +24,8 @@ export interface Picture {
 export interface Media {
   readonly signer: Signer
   readonly settings: ReadonlySignal<PageSettings>
+  /** Grows when the server or the net is back. */
+  readonly revived: Signal<number>
   /** Pictures of one message that are looked at, and which; null: none. */
   readonly shown: Signal<{ readonly pictures: readonly Picture[]; readonly at: number } | null>
 }
@@ -52,7 +54,6 @@ export interface Source {
 }
 
 const GONE = "It is no longer available."
-const UNREACHED = "It could not be loaded."
 const UNSHOWN = "Your browser cannot show it."
 
 export function useSource(url: string): Source {
@@ -71,14 +72,19 @@ export function useSource(url: string): Source {
     kept.current = { at: "asking" }
     media?.signer.renew(url)
   }
+  const open = (): void => {
+    tries.current = 0
+    setFault(null)
+    if (isOpen) again()
+    else click(url)
+  }
+  const revived = media?.revived.value
+  useEffect(() => {
+    if (fault === UNREACHED) open()
+  }, [revived])
   return {
     state: fault !== null ? { at: "failed", text: fault } : stateOf(kept.current, isOpen || isOwn(url)),
-    open() {
-      tries.current = 0
-      setFault(null)
-      if (isOpen) again()
-      else click(url)
-    },
+    open,
     onLoad() {
       tries.current = 0
     },

@@ -12,6 +12,7 @@ import { useContext } from "preact/hooks"
 import type { PageSettings, SignAnswer } from "../../shared/asset.ts"
 import type { WireMessage } from "../../shared/frame.ts"
 import type { Asked } from "../commands.ts"
+import type { LinkState } from "../link.ts"
 import type { Turn } from "../store.ts"
 
 export interface Asking {
@@ -26,6 +27,7 @@ export interface Asking {
     readonly order: ReadonlySignal<readonly string[]>
     message(id: string): ReadonlySignal<WireMessage> | undefined
   }
+  readonly link: ReadonlySignal<LinkState>
   readonly draft: { readonly edits: Map<string, string>; readonly reply: Signal<string | null> }
   /** What the tenant allows its transcripts to load. */
   readonly settings: ReadonlySignal<PageSettings>

@@ -6,9 +6,9 @@
  */
 
 import type { ReadonlySignal } from "@preact/signals"
-import { signal } from "@preact/signals"
+import { effect, signal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useMemo } from "preact/hooks"
+import { useEffect, useMemo } from "preact/hooks"
 import { segmentOfAsset } from "../../shared/asset.ts"
 import { Lightbox } from "../media/lightbox.tsx"
 import { AttachedMedia } from "../media/media.tsx"
@@ -42,6 +42,7 @@ export function Transcript({ store, unsent, keeper, asking, onRetry, onDiscard }
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isComing = store.busy.value || entries.some(({ error }) => error === null)
   const media = useMemo(() => (asking === null ? null : mediaOf(asking)), [asking])
+  useEffect(() => (media === null || asking === null ? undefined : keepTrying(media, asking)), [media])
   const jump = useMemo(() => (asking === null ? null : jumpIn(asking, keeper)), [asking, keeper])
   return (
     <AskingContext.Provider value={asking}>
@@ -81,9 +82,31 @@ function mediaOf(asking: Asking): Media {
   const signer = new Signer({
     sign: (urls) => asking.sign(urls),
     now: Date.now,
-    after: (ms, call) => void setTimeout(call, ms),
+    random: Math.random,
+    after(ms, call) {
+      const timer = setTimeout(call, ms)
+      return () => clearTimeout(timer)
+    },
   })
-  return { signer, settings: asking.settings, shown: signal(null) }
+  return { signer, settings: asking.settings, revived: signal(0), shown: signal(null) }
+}
+
+/** What failed is tried again when the server or the net is back, and until it is drawn no more. */
+function keepTrying({ signer, revived }: Media, { link }: Asking): () => void {
+  const revive = (): void => {
+    signer.retry()
+    revived.value = revived.peek() + 1
+  }
+  const stop = effect(() => {
+    if (link.value === "live") revive()
+  })
+  // A net that is away for a moment takes requests, and leaves the socket.
+  addEventListener("online", revive)
+  return () => {
+    stop()
+    removeEventListener("online", revive)
+    signer.rest()
+  }
 }
 
 /** How long a message that was jumped to is marked, in milliseconds. */

@@ -1,8 +1,6 @@
 /** media.test.tsx: media and canvases: what is fetched and when, and what stands there until then. */
 
-import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { Signer } from "../../client/media/signed.ts"
 import { forgetClicks } from "../../client/media/remote.ts"
 import { notePlay, stopSound } from "../../client/media/sound.ts"
 import { clock, endingOf, sizeWords } from "../../client/media/media-words.ts"
@@ -30,81 +28,6 @@ beforeEach(() => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("nobody fetches here")))
 })
 
-/** A signer whose requests are answered by hand, on a clock moved by hand. */
-function signing(life = 3600) {
-  const requests: (readonly string[])[] = []
-  const waiting: (() => void)[] = []
-  let now = 1_000_000
-  let isDown = false
-  const signer = new Signer({
-    async sign(urls) {
-      requests.push(urls)
-      if (isDown) throw new TypeError("no network")
-      const href = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
-      return { signed: urls.map((url) => ({ url, href: href(url) })), expires: now / 1000 + life }
-    },
-    now: () => now,
-    after: (_, call) => void waiting.push(call),
-  })
-  const settle = async (): Promise<void> => {
-    for (const call of waiting.splice(0)) call()
-    await soon(0)
-  }
-  return {
-    ...{ signer, requests, settle },
-    pass(ms: number) {
-      now += ms
-    },
-    down(is: boolean) {
-      isDown = is
-    },
-  }
-}
-
-describe("signatures", () => {
-  test("[PG38] what is drawn within a moment is asked for at once, a hundred at most in one request", async () => {
-    const { signer, requests, settle } = signing()
-    for (let at = 0; at < 230; at++) signer.want(`/media/${at % 210}`)
-    await settle()
-    expect(requests.map((urls) => urls.length)).toEqual([100, 100, 10])
-    expect(signer.address("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
-  })
-
-  test("[PG38] an answer is remembered until it runs out, and asked for anew then", async () => {
-    const { signer, requests, settle, pass } = signing()
-    signer.want("/media/a")
-    await settle()
-    pass(3_500_000)
-    signer.want("/media/a")
-    await settle()
-    expect(requests).toHaveLength(1)
-    pass(100_000)
-    signer.want("/media/a")
-    expect(await Promise.all([signer.fresh("/media/a"), settle()])).toEqual([
-      { at: "ready", href: "/media/a?token=2" },
-      undefined,
-    ])
-  })
-
-  test("[PG38] what is refused stays refused; what could not be asked is asked again when it is drawn again", async () => {
-    const { signer, requests, settle, down } = signing()
-    signer.want("/media/gone")
-    await settle()
-    signer.want("/media/gone")
-    await settle()
-    expect(requests).toHaveLength(1)
-    expect(signer.address("/media/gone").value).toEqual({ at: "refused" })
-    down(true)
-    signer.want("/media/a")
-    await settle()
-    expect(signer.address("/media/a").value).toEqual({ at: "failed" })
-    down(false)
-    signer.want("/media/a")
-    await settle()
-    expect(signer.address("/media/a").value.at).toBe("ready")
-  })
-})
-
 describe("pictures", () => {
   test("[PG38] [PG39] one of ours is signed and shown; words that stream in beside it touch neither", async () => {
     const first = answer("a", { status: "running", segments: [text("See:"), picture("/media/x"), text("So")] })
@@ -127,6 +50,7 @@ describe("pictures", () => {
   })
 
   test("[PG38] one that fails gets another address once, and then says so, with a way to try again", async () => {
+    vi.stubGlobal("fetch", async () => new Response("no picture"))
     const { root, wishes } = transcript([answer("a", { segments: [picture("/media/x")] })])
     await soon()
     root.querySelector("img")?.dispatchEvent(new Event("error"))
@@ -140,6 +64,25 @@ describe("pictures", () => {
     await soon()
     expect(wishes.sign).toHaveBeenCalledTimes(3)
     expect(root.querySelector("img")).not.toBe(null)
+  })
+
+  test("[PG38] what the net took comes by itself when it is back, whether the address or the bytes failed", async () => {
+    const { root, wishes, link } = transcript([answer("a", { segments: [picture("/media/x"), picture("/media/y")] })])
+    await soon()
+    for (const _ of [1, 2]) {
+      root.querySelector("img")?.dispatchEvent(new Event("error"))
+      await soon()
+    }
+    expect(root.querySelector(".gate")?.textContent).toBe("a chart It could not be loaded.Try again")
+    link.value = "waiting"
+    wishes.sign.mockRejectedValueOnce(new TypeError("no network"))
+    root.querySelector("img")?.dispatchEvent(new Event("error"))
+    await soon()
+    expect(root.querySelectorAll(".gate")).toHaveLength(2)
+    link.value = "live"
+    await soon()
+    expect(root.querySelectorAll(".gate")).toHaveLength(0)
+    expect(root.querySelectorAll("img")).toHaveLength(2)
   })
 
   test("[PG40] one from elsewhere is words, a host and a button; nothing is asked for before the click", async () => {
@@ -273,67 +216,6 @@ describe("sound", () => {
     )
     expect(barsOf(samples, 4)).toEqual([0.06, 0.5, 1, 0.2])
     expect(barsOf(new Float32Array(4), 4)).toEqual([0.06, 0.06, 0.06, 0.06])
-  })
-})
-
-describe("documents", () => {
-  test("[PG41] a frame runs scripts and nothing else, is as high as it says, and is made once", async () => {
-    const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
-    const { root, store } = transcript([first])
-    await soon()
-    const frame = root.querySelector("iframe") as HTMLIFrameElement
-    expect(frame.getAttribute("sandbox")).toBe("allow-scripts")
-    expect(frame.getAttribute("referrerpolicy")).toBe("no-referrer")
-    expect(frame.title).toBe("Plan")
-    expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
-    expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
-    store.applyFrame({
-      type: "ops",
-      seq: 2,
-      prev: 1,
-      message: "a",
-      ops: [{ op: "text", at: 1, offset: 2, text: " on" }],
-    })
-    await soon()
-    expect(root.querySelector("iframe")).toBe(frame)
-  })
-
-  test("[PG41] one from elsewhere names its host and needs no signature; one that is gone says so", async () => {
-    const { root, wishes, settings } = transcript([
-      answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
-    ])
-    // What was allowed once and is not any more is a link.
-    expect(root.querySelector("iframe")).toBe(null)
-    expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
-    settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
-    wishes.sign.mockImplementation(async (urls) => ({ signed: urls.map((url) => ({ url, href: null })), expires: 4e9 }))
-    await soon()
-    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("https://embed.example.com/x")
-    expect(root.querySelector(".canvas header small")?.textContent).toBe("embed.example.com")
-    expect(root.querySelectorAll("iframe")).toHaveLength(1)
-    expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
-  })
-
-  test("[PG41] only its own window is heard, and only that it is ready", async () => {
-    const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
-    settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
-    await soon()
-    const frame = root.querySelector("iframe") as HTMLIFrameElement
-    const inner = { postMessage: vi.fn() }
-    Object.defineProperty(frame, "contentWindow", { get: () => inner })
-    const say = (data: unknown, source: unknown): void => {
-      dispatchEvent(Object.assign(new Event("message"), { data, source }))
-    }
-    say({ type: "cuecard:ready" }, { postMessage: vi.fn() })
-    say({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
-    say("cuecard:ready", inner)
-    say(null, inner)
-    expect(inner.postMessage).not.toHaveBeenCalled()
-    say({ type: "cuecard:ready" }, inner)
-    expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
-    render(null, root)
-    say({ type: "cuecard:ready" }, inner)
-    expect(inner.postMessage).toHaveBeenCalledTimes(1)
   })
 })
 

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals"
 import { vi } from "vitest"
 import { Commands } from "../../client/commands.ts"
+import type { LinkState } from "../../client/link.ts"
 import { Draft } from "../../client/draft.ts"
 import type { Unsent } from "../../client/outbox.ts"
 import { TranscriptStore } from "../../client/store.ts"
@@ -27,6 +28,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
   const draft = new Draft()
   const entries = signal(unsent)
   const settings = signal(NO_SETTINGS)
+  const link = signal<LinkState>("live")
   const wishes = {
     approve: vi.fn(),
     withdraw: vi.fn(),
@@ -48,7 +50,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
       store={store}
       unsent={entries}
       keeper={new ScrollKeeper(() => {})}
-      asking={{ store, commands, draft, settings, ...wishes }}
+      asking={{ store, commands, draft, settings, link, ...wishes }}
       onRetry={() => {}}
       onDiscard={() => {}}
     />,
@@ -57,6 +59,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
     store,
     entries,
     settings,
+    link,
     commands,
     draft,
     wishes,

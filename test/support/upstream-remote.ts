@@ -42,6 +42,12 @@ export function playRemote(url: URL, reply: ServerResponse): void {
       return void reply.end(PNG)
     case "wav":
       return void reply.writeHead(200, { "content-length": 10_000 }).end(wav(10_000))
+    case "wav-untold":
+      return void reply.writeHead(200).end(wav(10_000))
+    case "wav-large": {
+      const bytes = 17 * 1024 * 1024
+      return void reply.writeHead(200, { "content-length": bytes }).end(wav(bytes))
+    }
     case "untold":
       return void reply.writeHead(200).end(PNG)
     case "loop":

@@ -2,7 +2,7 @@
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/limits.ts"
 import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
 import { signMedia } from "../../worker/tenant/media-keys.ts"
@@ -190,5 +190,35 @@ describe("media of other hosts", () => {
       expect(part.headers.get("content-type")).toBe("audio/wav")
     }
     expect(await seen(what)).toHaveLength(1)
+  })
+
+  test("[RM4] a range of a sound is cut though no cache keeps it; one that is not there is refused, with or without", async () => {
+    const range = { range: "bytes=9900-" }
+    const beyond = { headers: { range: "bytes=10000-" } }
+    const put = vi.spyOn(caches.default, "put").mockRejectedValue(new Error("full"))
+    const match = vi.spyOn(caches.default, "match").mockResolvedValue(undefined)
+    for (const isKept of [false, true]) {
+      if (isKept) for (const spy of [put, match]) spy.mockRestore()
+      const what = place("wav")
+      for (let n = 0; n < 2; n++) {
+        const part = await ask(what, range)
+        expect([part.status, part.headers.get("content-range")]).toEqual([206, "bytes 9900-9999/10000"])
+        expect((await part.arrayBuffer()).byteLength).toBe(100)
+        const refused = await call(await path(what), beyond)
+        expect(refused).toEqual(refusal(416, "range_invalid"))
+        expect(refused.headers.get("content-range")).toBe("bytes */10000")
+        const whole = await ask(what, { range: "bytes=0-1,5-9" })
+        expect([whole.status, (await whole.arrayBuffer()).byteLength]).toEqual([200, 10_000])
+      }
+    }
+  })
+
+  test.each([
+    ["of unknown length", "wav-untold", 10_000],
+    ["larger than what is kept", "wav-large", 17 * 1024 * 1024],
+  ])("[RM4] a range of a sound %s is answered with all of it, which promises no ranges", async (_, scenario, bytes) => {
+    const answer = await ask(place(scenario), { range: "bytes=100-" })
+    expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, null])
+    expect((await answer.arrayBuffer()).byteLength).toBe(bytes)
   })
 })

@@ -37,5 +37,7 @@ export function sealDocument(html: string): string {
   return `<!doctype html><script>${BRIDGE}</script>${html.replace(new RegExp(DOORS, "gi"), "<x-")}`
 }
 
-/** Stands in the frame where a document is not to be had. */
-export const GONE = "<!doctype html><title>Not available</title><p>This document is not available."
+/** Stands in the frame where a document is not to be had, and tells the page, which asks for another address. */
+export const GONE =
+  "<!doctype html><title>Not available</title><p>This document is not available." +
+  '<script>parent.postMessage({ type: "cuecard:gone" }, "*")</script>'

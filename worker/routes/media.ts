@@ -11,13 +11,13 @@ import type { Context } from "hono"
 import * as v from "valibot"
 import type { SignAnswer } from "../../shared/asset.ts"
 import { type Asset, idSchema } from "../../shared/event.ts"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/public-url.ts"
 import { keyOf, storedAs } from "../session/bucket.ts"
 import { log } from "../session/log.ts"
 import { type Audience, type MediaClaims, readMedia, signedUntil, signMedia } from "../tenant/media-keys.ts"
 import { type App, answerFault, readBody, sessionOf } from "./answer.ts"
+import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
 
 const signSchema = v.object({
   urls: v.pipe(v.array(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))), v.maxLength(MAX_SIGNED_URLS)),
@@ -137,11 +137,6 @@ async function serve(context: Context<App>, claims: MediaClaims): Promise<Respon
   return new Response(object.body, { headers: { ...headers, "content-length": String(object.size) } })
 }
 
-interface Part {
-  readonly offset: number
-  readonly length: number
-}
-
 async function servePart(
   bucket: R2Bucket,
   key: string,
@@ -151,32 +146,10 @@ async function servePart(
 ): Promise<Response> {
   const object = await bucket.get(key, { range })
   if (object === null) return answerFault({ reason: "asset_unknown" })
-  const { offset, length } = range
   return new Response(object.body, {
     status: 206,
-    headers: {
-      ...headers,
-      "content-range": `bytes ${offset}-${offset + length - 1}/${size}`,
-      "content-length": String(length),
-    },
+    headers: { ...headers, "content-range": contentRange(range, size), "content-length": String(range.length) },
   })
-}
-
-/** One range of bytes. Null: several, or in words that we do not know, so that all of it is served (RFC 9110 §14.2). */
-function rangeIn(header: string, size: number): Result<Part | null> {
-  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []
-  if (from === "" && to === "") return succeed(null)
-  const offset = from === "" ? Math.max(0, size - Number(to)) : Number(from)
-  const end = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1)
-  if (from !== "" && to !== "" && Number(to) < Number(from)) return succeed(null)
-  if (offset > end) return fail({ reason: "range_invalid" })
-  return succeed({ offset, length: end - offset + 1 })
-}
-
-function refuseRange(size: number): Response {
-  const refused = answerFault({ reason: "range_invalid" })
-  refused.headers.set("content-range", `bytes */${size}`)
-  return refused
 }
 
 function isKnown(header: string, etag: string): boolean {

@@ -2,7 +2,8 @@
  * remote.ts: `GET /media/remote?token=`: media of other hosts, which learn nothing of the reader.
  *
  * signed address → REMOTE → cache, or fetch → page
- * What came whole is kept for a while for its tenant, and ranges are cut from that.
+ * What is small and came whole is kept for a while for its tenant, and ranges are cut from that. Of what is large, or of
+ * unknown length, a range is answered with all of it, as RFC 9110 lets a server do: players go on with that.
  */
 
 import { type Context, Hono } from "hono"
@@ -10,6 +11,7 @@ import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limi
 import { type MediaClaims, readMedia } from "../tenant/media-keys.ts"
 import { timesFor } from "../times.ts"
 import { type App, answerFault } from "./answer.ts"
+import { contentRange, rangeIn, refuseRange } from "./range.ts"
 import { fetchRemote, type Remote } from "./remote-fetch.ts"
 
 export const remote = new Hono<App>().get("/", async (context) => {
@@ -31,45 +33,68 @@ async function cacheKey({ tenant, what }: MediaClaims): Promise<string> {
   return `https://media.invalid/${tenant}/${hex}`
 }
 
-/** A cache that fails is none. It cuts one range of bytes by itself. */
+/** A cache that fails is none. It cuts one range of bytes by itself; of one that is not there it has nothing. */
 async function match(key: string, range?: string): Promise<Response | null> {
   const headers = range !== undefined && /^bytes=\d*-\d*$/.test(range) ? { range } : undefined
   try {
-    return (await caches.default.match(new Request(key, headers === undefined ? {} : { headers }))) ?? null
+    const kept = await caches.default.match(new Request(key, headers === undefined ? {} : { headers }))
+    return kept?.ok === true ? kept : null
   } catch {
     return null
   }
 }
 
-async function keep(context: Context<App>, key: string, { type, size, body }: Remote): Promise<Response> {
+/** As it comes, whole, and kept on the way where it is small; cut where a player asks for that and it can be done. */
+async function keep(context: Context<App>, key: string, remote: Remote): Promise<Response> {
+  const { type, size, body } = remote
+  const range = type.kind === "image" ? undefined : context.req.header("range")
+  const isKept = size !== null && size <= MAX_REMOTE_CACHED_BYTES
+  if (isKept && range !== undefined) return await keepAndCut(key, remote, size, range)
   const headers: Record<string, string> = { "content-type": type.mime_type }
   if (size !== null) headers["content-length"] = String(size)
   const answer = new Response(size === null ? body : body.pipeThrough(new FixedLengthStream(size)), { headers })
-  if (size === null || size > MAX_REMOTE_CACHED_BYTES) return asOurs(answer)
-  const stored = store(key, answer.clone(), headers)
-  context.executionCtx.waitUntil(stored)
-  const range = context.req.header("range")
-  if (range === undefined || type.kind === "image") return asOurs(answer)
-  // A player that asks for a range may play nothing else.
-  await answer.body?.cancel()
-  await stored
-  const part = await match(key, range)
-  return part === null ? answerFault({ reason: "remote_refused", because: "unreachable" }) : asOurs(part)
+  if (!isKept) return asOurs(answer, false)
+  const copy = answer.clone()
+  context.executionCtx.waitUntil(
+    // What breaks off is fetched anew by the next reader.
+    copy.arrayBuffer().then(
+      (bytes) => store(key, bytes, headers),
+      () => {},
+    ),
+  )
+  return asOurs(answer)
 }
 
-/** Only what came whole: some caches also keep what breaks off. So it stands in memory until then. */
-async function store(key: string, copy: Response, headers: Readonly<Record<string, string>>): Promise<void> {
-  try {
-    const bytes = await copy.arrayBuffer()
-    const fresh = { ...headers, "cache-control": `public, max-age=${REMOTE_FRESH_SECONDS}` }
-    await caches.default.put(key, new Response(bytes, { headers: fresh }))
-  } catch {
-    // It broke off, or the cache is full: the next reader has it fetched anew.
+/** A player that asks for a range may play nothing else: it is cut from the bytes at hand, whether they are kept or not. */
+async function keepAndCut(key: string, { type, body }: Remote, size: number, range: string): Promise<Response> {
+  const wanted = rangeIn(range, size)
+  if (!wanted.ok) {
+    await body.cancel()
+    return refuseRange(size)
   }
+  const bytes = await new Response(body).arrayBuffer().catch(() => null)
+  if (bytes === null) return answerFault({ reason: "remote_refused", because: "unreachable" })
+  const headers = { "content-type": type.mime_type, "content-length": String(size) }
+  // The player's next question comes at once: it is to find it there.
+  await store(key, bytes, headers)
+  if (wanted.value === null) return asOurs(new Response(bytes, { headers }))
+  const { offset, length } = wanted.value
+  return asOurs(
+    new Response(bytes.slice(offset, offset + length), {
+      status: 206,
+      headers: { ...headers, "content-length": String(length), "content-range": contentRange(wanted.value, size) },
+    }),
+  )
 }
 
-/** Headers of our own about it: nothing that the other side says comes through. */
-function asOurs(from: Response): Response {
+/** Only what came whole: some caches also keep what breaks off. So it stands in memory until then. A full cache is none. */
+async function store(key: string, bytes: ArrayBuffer, headers: Readonly<Record<string, string>>): Promise<void> {
+  const fresh = { ...headers, "cache-control": `public, max-age=${REMOTE_FRESH_SECONDS}` }
+  await caches.default.put(key, new Response(bytes, { headers: fresh })).catch(() => {})
+}
+
+/** Headers of our own about it: nothing that the other side says comes through. `isCut`: ranges are answered with ranges. */
+function asOurs(from: Response, isCut = true): Response {
   const headers = new Headers({
     "content-disposition": "inline",
     "content-security-policy": "sandbox; default-src 'none'",
@@ -81,6 +106,6 @@ function asOurs(from: Response): Response {
     const value = from.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  if (from.headers.has("content-length")) headers.set("accept-ranges", "bytes")
+  if (isCut) headers.set("accept-ranges", "bytes")
   return new Response(from.body, { status: from.status, headers })
 }

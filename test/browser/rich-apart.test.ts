@@ -1,0 +1,135 @@
+/**
+ * rich-apart.test.ts: where documents stand, on real servers in a real Chromium: on the page's own origin, or on one of
+ * their own (CANVAS_ORIGIN), where nothing else is; and who is heard.
+ */
+
+import { request } from "node:http"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, open, settled } from "./page.ts"
+import { expectClock, freePort, SOON } from "./rich.ts"
+
+/** Counts what it is told, and says what its buttons are called. */
+const LISTENER = `<output id=n>0</output><script>
+addEventListener("message", () => { n.textContent = Number(n.textContent) + 1 })
+</script><button id=ready>ready</button><button id=gone>gone</button><script>
+for (const b of document.querySelectorAll("button"))
+  b.onclick = () => parent.postMessage({ type: "cuecard:" + b.id }, "*")
+</script>`
+
+let browser: Browser
+/** One whose documents stand with the page, and one whose documents stand apart. */
+let joined: Cuecard
+let apart: Cuecard
+let canvas = ""
+
+beforeAll(async () => {
+  const port = await freePort()
+  canvas = `http://canvas.localhost:${port}`
+  const vars = { SCRIPTED_DELAY_MS: "1" }
+  const places = { CANVAS_ORIGIN: canvas, PAGE_ORIGIN: `http://127.0.0.1:${port}` }
+  const started = await Promise.all([startCuecard({ vars }), startCuecard({ port, vars: { ...vars, ...places } })])
+  joined = started[0]
+  apart = started[1]
+  browser = await launchChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await joined?.close()
+  await apart?.close()
+})
+
+/** Asks the server by another of its names. */
+function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<Record<string, string>> = {}) {
+  return new Promise<number>((done, fail) => {
+    const asked = request(`${url}${path}`, { headers: { ...headers, host } }, (answer) => {
+      answer.resume()
+      done(answer.statusCode ?? 0)
+    })
+    asked.on("error", fail).end()
+  })
+}
+
+/** Frames that the page may not make, each by its address: what the policy refused of them. */
+function refusedFrames(page: Page, urls: readonly string[]): Promise<string[]> {
+  return page.evaluate(async (all) => {
+    const refused: string[] = []
+    addEventListener("securitypolicyviolation", ({ effectiveDirective }) => refused.push(effectiveDirective))
+    for (const src of all) document.body.append(Object.assign(document.createElement("iframe"), { src }))
+    for (let tries = 0; refused.length < all.length && tries < 100; tries++) {
+      await new Promise((done) => setTimeout(done, 50))
+    }
+    for (const frame of document.querySelectorAll("body > iframe")) frame.remove()
+    return refused
+  }, urls)
+}
+
+describe.each([
+  ["with the page", () => joined, () => joined.url, () => canvas],
+  ["on an origin of their own", () => apart, () => canvas, () => apart.url],
+] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
+  test("[CD1] [CD2] [HD2] [HD3] one runs there, the policy lets the page frame that place alone, and it is nowhere else", async () => {
+    const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
+    const { page, errors, strangers } = await open(browser, cuecard)
+    const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
+    expect(policy.split("; ").find((one) => one.startsWith("frame-src"))).toBe(`frame-src ${place}/canvas/documents/`)
+    await ask(page, "make a clock canvas")
+    await settled(page)
+    await expectClock(page)
+    const { origin, pathname, search } = new URL((await page.getAttribute("iframe", "src")) ?? "", page.url())
+    expect(origin).toBe(place)
+    expect(await page.getAttribute("iframe", "sandbox")).toBe("allow-scripts")
+    expect(errors).toEqual([])
+    expect(strangers.filter((url) => !url.startsWith(`${place}${pathname}`))).toEqual([])
+    // Elsewhere, also on the page's own origin, it is not to be had.
+    const framed = { "sec-fetch-dest": "iframe" }
+    expect(await askAs(new URL(place).host, cuecard, pathname + search, framed)).toBe(200)
+    expect(await askAs(new URL(place).host, cuecard, pathname + search, { "sec-fetch-dest": "document" })).toBe(403)
+    if (cuecard === apart) expect(await askAs(new URL(other).host, cuecard, pathname + search, framed)).toBe(404)
+    const bad = [`${other}${pathname}${search}`, `${place}/healthz`, `${cuecard.url}/`, "https://example.com/"]
+    expect(await refusedFrames(page, bad)).toEqual(Array(bad.length).fill("frame-src"))
+    await page.context().close()
+  })
+
+  test("[PG41] the page hears a frame by its window: forged words of the page or of another frame change nothing", async () => {
+    const cuecard = serverOf()
+    const { page, errors } = await open(browser, cuecard)
+    for (const [n, title] of ["First", "Second"].entries()) {
+      await ask(page, `/call canvas_create ${JSON.stringify({ title, html: LISTENER, height: 200 })}`)
+      await settled(page, n + 1)
+    }
+    const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
+    const told = (frame = first) => frame?.locator("output").textContent(SOON)
+    // Each said by itself that it was ready, and was told the theme.
+    await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["1", "1"])
+    const element = await page.$("iframe[title=First]")
+    await page.evaluate(() => {
+      for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
+    })
+    await second?.locator("#ready").click()
+    // It is answered to the one that said it.
+    await expect.poll(() => told(second), SOON).toBe("2")
+    expect(await told(first)).toBe("1")
+    expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
+    // What it says of itself counts for itself: it is loaded anew once, then taken at its word.
+    await second?.locator("#gone").click()
+    await expect.poll(() => told(second), SOON).toBe("1")
+    await second?.locator("#gone").click()
+    await page.waitForSelector("text=No longer available.", SOON)
+    expect(await told(first)).toBe("1")
+    expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})
+
+test("[CD2] on the documents' origin there is no page, no route and no medium", async () => {
+  const host = new URL(canvas).host
+  for (const path of ["/", "/index.html", "/healthz", "/v1/sessions", "/v1/dev/token", "/media/x", "/media/remote"]) {
+    expect([path, await askAs(host, apart, path)]).toEqual([path, 404])
+  }
+  expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
+})

@@ -1,0 +1,221 @@
+/**
+ * rich-far.test.ts: media of other hosts, and what stands there when a server is away or an address has run out: a real
+ * server in a real Chromium, and a real server that stands for all other hosts.
+ */
+
+import { createHmac } from "node:crypto"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { SignJWT } from "jose"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, open, openIn, sessionIn, settled } from "./page.ts"
+import { call, expectClock, type Far, lengthsIn, picturesIn, SOON, startElsewhere } from "./rich.ts"
+import { type Bytes, makeFiles } from "./samples.ts"
+
+const JWT_SECRET = "a secret of this test, to sign what has run out"
+const PICTURE = "https://pictures.example.com/harbour.png"
+const ALLOWED = "https://allowed.example.com/harbour.png"
+const SOUNDS = {
+  short: "https://sounds.example.com/short.wav",
+  untold: "https://sounds.example.com/untold.wav",
+  /** More than is kept. */
+  long: "https://sounds.example.com/long.wav",
+}
+
+let cuecard: Cuecard
+let browser: Browser
+let elsewhere: Awaited<ReturnType<typeof startElsewhere>>
+
+beforeAll(async () => {
+  browser = await launchChromium()
+  const page = await browser.newPage()
+  const files = await makeFiles(page)
+  await page.close()
+  const of = (name: string): Bytes => files.get(name) as Bytes
+  elsewhere = await startElsewhere(
+    new Map<string, Far>([
+      [PICTURE, of("/media/landscape")],
+      [ALLOWED, of("/media/landscape")],
+      [SOUNDS.short, of("/media/tone")],
+      [SOUNDS.untold, { ...of("/media/tone"), isUntold: true }],
+      [SOUNDS.long, { type: "audio/wav", body: silence(1100) }],
+    ]),
+  )
+  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "1", MEDIA_UPSTREAM: elsewhere.url, JWT_SECRET } })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+  await elsewhere?.close()
+})
+
+/** So many seconds of nothing: 8 kHz, 16 bits, one channel. */
+function silence(seconds: number): Buffer {
+  const bytes = Buffer.alloc(44 + seconds * 16_000)
+  bytes.write("RIFF    WAVEfmt ")
+  bytes.writeUInt32LE(36 + seconds * 16_000, 4)
+  const words = [16, 0x0001_0001, 8_000, 16_000, 0x0010_0002] as const
+  for (const [at, word] of words.entries()) bytes.writeUInt32LE(word, 16 + at * 4)
+  bytes.write("data", 36)
+  bytes.writeUInt32LE(seconds * 16_000, 40)
+  return bytes
+}
+
+/** The model says this, in a new session. */
+async function said(text: string) {
+  const opened = await open(browser, cuecard)
+  await ask(opened.page, `/say ${JSON.stringify(text)}`)
+  await settled(opened.page)
+  return opened
+}
+
+const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
+
+describe("media of other hosts", () => {
+  test("[PG40] [RM1] nobody is asked before the click, then the picture is there; an allowed host's comes by itself", async () => {
+    const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
+    const { page, errors, strangers } = await said(text)
+    expect(await page.$$(".frame, img")).toEqual([])
+    expect([askedOf(PICTURE), askedOf(ALLOWED)]).toEqual([[], []])
+    await page.click("[aria-label^='Load: Picture from pictures.example.com']")
+    await expect.poll(() => picturesIn(page), SOON).toEqual([880])
+    expect(askedOf(PICTURE)).toHaveLength(1)
+    expect(Object.keys(askedOf(PICTURE)[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]))
+    expect(askedOf(PICTURE)[0]?.headers).toMatchObject({ "user-agent": "Cuecard-Media/1" })
+    expect(JSON.stringify(askedOf(PICTURE)[0]?.headers)).not.toMatch(/chrome|127\.0\.0\.1:\d+\/"|referer/i)
+    const body = JSON.stringify({ media_hosts: ["allowed.example.com"] })
+    const admin = await cuecard.tokenFor({ scope: "admin" })
+    expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
+    await page.reload()
+    await settled(page)
+    // A click holds as long as the page lives; what the tenant allows, always.
+    await expect.poll(() => picturesIn(page), SOON).toEqual([880])
+    expect(await page.$$(".gate")).toHaveLength(1)
+    expect([askedOf(PICTURE).length, askedOf(ALLOWED).length]).toEqual([1, 1])
+    expect([errors, strangers]).toEqual([[], []])
+    await page.context().close()
+  })
+
+  test.each([
+    ["short", 3, 2],
+    ["untold", 3, 2],
+    ["long", 1100, 900],
+  ] as const)("[PG40] [PG39] [RM4] a %s sound plays, and can be sought", async (name, length, to) => {
+    const { page, errors, strangers } = await said(`MEDIA:${SOUNDS[name]}`)
+    expect(askedOf(SOUNDS[name])).toEqual([])
+    await page.click("[aria-label^='Load: Audio from sounds.example.com']")
+    const sound = <T>(of: (sound: HTMLAudioElement) => T): Promise<T> => page.$eval("audio", of as (one: Element) => T)
+    await expect.poll(() => lengthsIn(page), SOON).toEqual([expect.closeTo(length, 0)])
+    await page.click(".sound [aria-label=Play]")
+    await expect.poll(() => sound(({ currentTime }) => currentTime > 0.2), SOON).toBe(true)
+    await page.$eval(
+      ".sound input[type=range]",
+      (range, place) => {
+        Object.assign(range, { value: place })
+        range.dispatchEvent(new Event("input", { bubbles: true }))
+      },
+      to,
+    )
+    await expect
+      .poll(() => sound(({ currentTime, ended, seeking }) => !seeking && (ended || currentTime > 2)), SOON)
+      .toBe(true)
+    expect(await sound(({ error, currentTime, ended }) => [error, ended || currentTime >= 2])).toEqual([null, true])
+    expect(await page.$$(".gate")).toEqual([])
+    expect([errors, strangers]).toEqual([[], []])
+    await page.context().close()
+  })
+
+  test("[PG40] [RM2] what is not there says so, in the server's words", async () => {
+    const { page } = await said("MEDIA:https://pictures.example.com/nothing.png")
+    await page.click("[aria-label^='Load']")
+    await page.waitForSelector(".gate[data-state=failed]", SOON)
+    expect(await page.textContent(".gate small")).toContain("That address gives nothing that can be shown")
+    await page.context().close()
+  })
+})
+
+/** The next requests for signatures fail so often. */
+async function failSigning(context: BrowserContext, times: number): Promise<() => number> {
+  let count = 0
+  await context.route("**/media/sign", async (route) => {
+    count++
+    if (count <= times) return await route.fulfill({ status: 503, json: { code: "internal", text: "Away." } })
+    return await route.continue()
+  })
+  return () => count
+}
+
+/** What the server signed an hour and more ago. */
+function oldToken(session: string, document: string): Promise<string> {
+  return new SignJWT({ tenant: "demo", session })
+    .setProtectedHeader({ alg: "HS256" })
+    .setAudience("canvas")
+    .setSubject(document)
+    .setExpirationTime(Math.floor(Date.now() / 1000) - 60)
+    .sign(createHmac("sha256", JWT_SECRET).update("cuecard media").digest())
+}
+
+describe("a server that is away", () => {
+  async function drawn(question: string): Promise<{ at: string; page: Page }> {
+    const { page } = await open(browser, cuecard)
+    await ask(page, question)
+    await settled(page)
+    return { at: `#/s/${sessionIn(page)}`, page }
+  }
+
+  test("[PG38] that cannot sign says so; when it can, the picture comes by itself", async () => {
+    const { at, page } = await drawn("paint a sunset")
+    await page.close()
+    const context = await browser.newContext()
+    const count = await failSigning(context, 3)
+    const { page: again } = await openIn(context, cuecard, at)
+    await again.waitForSelector(".gate[data-state=failed]", SOON)
+    expect(await again.textContent(".gate small")).toBe("It could not be loaded.")
+    await expect.poll(() => picturesIn(again), SOON).toEqual([768])
+    expect(count()).toBe(4)
+    await context.close()
+  })
+
+  test("[PG38] [PG26] what was drawn while the net was away comes when it is back", async () => {
+    const { page } = await drawn("paint a sunset")
+    const context = page.context()
+    await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
+    await page.reload()
+    await page.waitForSelector(".gate[data-state=failed]", SOON)
+    await context.setOffline(true)
+    await page.waitForSelector("footer .link", SOON)
+    await context.unroute(/\/media\/(?!remote|sign)[\w-]+\?token=/)
+    expect(await picturesIn(page)).toEqual([])
+    await context.setOffline(false)
+    await expect.poll(() => picturesIn(page), SOON).toEqual([768])
+    await context.close()
+  })
+
+  test("[PG41] [CD1] a document is signed when it is scrolled to; one whose address has run out is signed anew", async () => {
+    const { at, page } = await drawn("make a clock canvas")
+    await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
+    await settled(page, 2)
+    await page.context().close()
+    const context = await browser.newContext()
+    const signed: string[][] = []
+    await context.route("**/media/sign", async (route) => {
+      const { urls } = route.request().postDataJSON() as { urls: string[] }
+      signed.push(urls)
+      const answer = await (await route.fetch()).json()
+      if (signed.length > 1) return await route.fulfill({ json: answer })
+      // The true address of an hour and more ago.
+      const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
+      const href = `${urls[0]}?token=${await oldToken(at.slice(4), what)}`
+      return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })
+    })
+    const opened = await openIn(context, cuecard, at)
+    await settled(opened.page, 2)
+    expect([signed, await opened.page.$$("iframe")]).toEqual([[], []])
+    await opened.page.locator(".canvas").scrollIntoViewIfNeeded()
+    await expectClock(opened.page)
+    expect(signed).toHaveLength(2)
+    await context.close()
+  })
+})

@@ -1,0 +1,164 @@
+/**
+ * rich.test.ts: media and documents on the real server in a real Chromium, with nothing between page and bucket: made by
+ * tools, sent by readers, kept through reloads, a kill, an export and an import, and gone with their session.
+ */
+
+import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
+import { call, expectRich, freePort, keptCopies, picturesIn, SOON, sourcesIn } from "./rich.ts"
+import { makeFiles } from "./samples.ts"
+
+const QUESTIONS = [
+  "draw a chart of apples 3, pears 5",
+  "paint a sunset",
+  "say hello world",
+  "make a clock canvas",
+] as const
+
+let options: CuecardOptions
+let cuecard: Cuecard
+let browser: Browser
+/** The page of the session in which all was made, and what it showed. */
+let page: Page
+let shown = ""
+let bay: Buffer
+const servers: Cuecard[] = []
+
+beforeAll(async () => {
+  options = { port: await freePort(), vars: { SCRIPTED_DELAY_MS: "1" } }
+  cuecard = await startCuecard(options)
+  servers.push(cuecard)
+  browser = await launchChromium()
+  const maker = await browser.newPage()
+  bay = (await makeFiles(maker)).get("/media/landscape")?.body ?? Buffer.alloc(0)
+  await maker.close()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  // The last one first: the first one's folder is everybody's.
+  for (const server of servers.reverse()) await server.close()
+})
+
+/** It shows what the first page showed when all was said. */
+async function expectSame(other: Page): Promise<void> {
+  await settled(other, QUESTIONS.length)
+  await expectRich(other)
+  expect(await transcriptOf(other)).toBe(shown)
+}
+
+describe("what tools make", () => {
+  test("[PG38] [PG39] [PG41] each built-in tool, asked as a person would: decoded, sounding, running", async () => {
+    const opened = await open(browser, cuecard)
+    page = opened.page
+    for (const [n, question] of QUESTIONS.entries()) {
+      await ask(page, question)
+      await settled(page, n + 1)
+    }
+    await expectRich(page)
+    await page.click(".sound [aria-label=Play]")
+    await expect.poll(() => page.$eval("audio", (sound) => sound.ended), SOON).toBe(true)
+    await expect.poll(() => page.getAttribute(".sound .play", "aria-label"), SOON).toBe("Play")
+    shown = await transcriptOf(page)
+    expect([opened.errors, opened.strangers]).toEqual([[], []])
+  })
+
+  test("[PG1] [PG2] it is the same after a reload, in a second tab, and in a browser that was never there", async () => {
+    const at = `#/s/${sessionIn(page)}`
+    await page.reload()
+    await expectSame(page)
+    const second = await openIn(page.context(), cuecard, at)
+    await expectSame(second.page)
+    await second.page.close()
+    const other = await open(browser, cuecard, { at })
+    await expectSame(other.page)
+    await other.page.context().close()
+    expect([second.errors, other.errors, second.strangers, other.strangers]).toEqual([[], [], [], []])
+  })
+
+  test("[PG26] [PG38] it is the same after workerd was killed, on the page that was open and on a new one", async () => {
+    await cuecard.kill()
+    cuecard = await startCuecard({ ...options, persist: cuecard.persist })
+    servers.push(cuecard)
+    await page.waitForSelector("footer .link", { state: "detached", ...SOON })
+    await expectSame(page)
+    const other = await open(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
+    await expectSame(other.page)
+    expect(other.errors).toEqual([])
+    await other.page.context().close()
+    await ask(page, "/say still here")
+    await settled(page, QUESTIONS.length + 1)
+  })
+})
+
+/** A new session with what the file says; how its page shows it. */
+async function imported(file: string) {
+  const { id } = await cuecard.createSession("A copy")
+  const taken = await call(cuecard, `/v1/sessions/${id}/import`, { method: "POST", body: file })
+  expect([taken.status, taken.json.skipped]).toEqual([200, 0])
+  const opened = await open(browser, cuecard, { at: `#/s/${id}` })
+  await settled(opened.page, QUESTIONS.length)
+  return { id, ...opened }
+}
+
+describe("taken along", () => {
+  test("[RE25] [RE26] a sealed export shows all of it in another session, also when the first is gone; a changed one its words", async () => {
+    const first = sessionIn(page)
+    const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
+    const copy = await imported(file)
+    await expectRich(copy.page)
+    const sources = await sourcesIn(copy.page)
+    expect(sources).toHaveLength(4)
+    for (const { session } of sources) expect(session).toBe(copy.id)
+    const changed = await imported(file.replace('"paint a sunset"', '"paint a Sunset"'))
+    expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
+    expect(await changed.page.textContent(".canvas .note")).toBe("No longer available. Try again")
+    const words = await changed.page.textContent("[data-transcript]")
+    for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "That is how it sounds."])
+      expect(words).toContain(part)
+    expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
+    await page.waitForSelector("text=This conversation was deleted.", SOON)
+    await copy.page.reload()
+    await settled(copy.page, QUESTIONS.length)
+    await expectRich(copy.page)
+    expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
+    await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
+  })
+})
+
+describe("what a reader sends", () => {
+  test("[PG42] [PG39] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
+    const opened = await open(browser, cuecard)
+    const { page: sender } = opened
+    const file = { name: "The bay at dusk.png", mimeType: "image/png", buffer: bay }
+    await sender.setInputFiles(".composer input[type=file]", [file])
+    await sender.waitForSelector(".chip[data-state=done]", SOON)
+    expect(await sender.textContent(".chip b")).toBe(file.name)
+    await sender.click("button[type=submit]")
+    await settled(sender)
+    const asked = "article[data-role=user]"
+    await expect.poll(() => picturesIn(sender, asked), SOON).toEqual([880])
+    // Files without words give the conversation their name.
+    await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
+    await sender.reload()
+    await settled(sender)
+    await expect.poll(() => picturesIn(sender, asked), SOON).toEqual([880])
+    await sender.click(`${asked} .frame`)
+    await expect
+      .poll(() => sender.$eval(".lightbox .stage img", (one) => (one as HTMLImageElement).naturalWidth), SOON)
+      .toBe(880)
+    await sender.keyboard.press("Escape")
+    const link = await sender.getAttribute(`${asked} img`, "src")
+    expect(keptCopies(cuecard, bay)).toBe(1)
+    expect((await fetch(`${cuecard.url}${link}`)).status).toBe(200)
+    expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
+    expect(keptCopies(cuecard, bay)).toBe(0)
+    const gone = await fetch(`${cuecard.url}${link}`)
+    expect([gone.status, await gone.json()]).toEqual([404, { code: "asset_unknown", text: "There is no such file." }])
+    expect(opened.errors).toEqual([])
+    await sender.context().close()
+  })
+})

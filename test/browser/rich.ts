@@ -1,0 +1,126 @@
+/**
+ * rich.ts: what the tests of rich output share: is it really there, drawn, sounding and running? And a real server that
+ * stands for all public hosts.
+ */
+
+import { readdirSync, readFileSync } from "node:fs"
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
+import { type AddressInfo, createServer as createSocket } from "node:net"
+import { join } from "node:path"
+import type { Cuecard } from "cuecard/testing"
+import type { Page } from "playwright-core"
+import { expect } from "vitest"
+import { parseJson } from "../../shared/frame.ts"
+import type { Bytes } from "./samples.ts"
+
+/** Longer than loopback ever takes, in milliseconds. */
+export const SOON = { timeout: 20_000 }
+
+/** A port that nobody has at the moment: an address that has to be known before its server starts. */
+export function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const socket = createSocket().listen(0, "127.0.0.1", () => {
+      const { port } = socket.address() as AddressInfo
+      socket.close(() => done(port))
+    })
+  })
+}
+
+export async function call(cuecard: Cuecard, path: string, init: RequestInit = {}, token = cuecard.token) {
+  const answer = await fetch(`${cuecard.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } })
+  const text = await answer.text()
+  return { status: answer.status, text, json: Object(parseJson(text)) }
+}
+
+/** Brings each of them before the reader: what is far away is not loaded. */
+export async function lookThrough(page: Page): Promise<void> {
+  for (const one of await page.$$("[data-segment=media], [data-segment=canvas]")) await one.scrollIntoViewIfNeeded()
+}
+
+export const picturesIn = (page: Page, within = "") =>
+  page.$$eval(`${within} .frame img`, (all) =>
+    all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
+  )
+
+/** The lengths of what can be played, in seconds; of what cannot (yet), nothing. */
+export const lengthsIn = (page: Page, within = "") =>
+  page.$$eval(`${within} audio`, (all) => (all as HTMLAudioElement[]).flatMap(({ duration }) => duration || []))
+
+/** What is really there of a chart, a painted picture, a voice note and a clock. */
+export async function expectRich(page: Page): Promise<void> {
+  await lookThrough(page)
+  await expect.poll(() => picturesIn(page), SOON).toEqual([768, 768])
+  const note = ".sound[data-voice]"
+  await expect.poll(() => lengthsIn(page, note), SOON).toEqual([expect.any(Number)])
+  await expect.poll(() => page.getAttribute(`${note} .wave path`, "d"), SOON).toMatch(/^M2 [\d.]+V/)
+  await expectClock(page)
+}
+
+/** Its own script drew it, in a frame of the height that it asked for. */
+export async function expectClock(page: Page): Promise<void> {
+  const frame = page.frameLocator("iframe[title=Clock]")
+  await expect.poll(() => frame.locator("#ticks line").count(), SOON).toBe(12)
+  expect(await frame.locator("#s").getAttribute("transform")).toMatch(/^rotate\(\d/)
+  expect(await page.$eval(".canvas iframe", (one) => one.clientHeight)).toBe(300)
+  expect(await page.textContent(".canvas header b")).toBe("Clock")
+}
+
+/** Where the page fetched its media and documents: paths without signatures, and the sessions that those are for. */
+export const sourcesIn = (page: Page) =>
+  page.$$eval("[data-transcript] :is(img, audio, iframe)", (all) =>
+    all.map((one) => {
+      const { pathname, searchParams } = new URL(one.getAttribute("src") ?? "", location.href)
+      const claims = (searchParams.get("token") ?? "").split(".")[1] ?? ""
+      const { session } = JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/"))) as { session: string }
+      return { pathname, session }
+    }),
+  )
+
+/** How many files of the bucket hold exactly these bytes: as they lie on the disk. */
+export function keptCopies({ persist }: Cuecard, bytes: Buffer): number {
+  const names = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((name) => /\bblobs\b/.test(name))
+  const isSame = (name: string): boolean => {
+    try {
+      return readFileSync(join(persist, name)).equals(bytes)
+    } catch {
+      return false
+    }
+  }
+  return names.filter(isSame).length
+}
+
+/** A file of another host. `isUntold`: it does not say how long it is. */
+export interface Far extends Bytes {
+  readonly isUntold?: boolean
+}
+
+export interface Asked {
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** All public hosts at once: `MEDIA_UPSTREAM`. What is asked of it, and how it is answered, by the whole address. */
+export async function startElsewhere(files: ReadonlyMap<string, Far>) {
+  const asked: Asked[] = []
+  const answer = (url: string, reply: ServerResponse): void => {
+    const found = files.get(url)
+    if (found === undefined) return void reply.writeHead(404).end()
+    const { type, body, isUntold = false } = found
+    reply.writeHead(200, { "content-type": type, ...(isUntold ? {} : { "content-length": body.length }) })
+    // A first piece by itself: without a length it comes chunked.
+    reply.write(body.subarray(0, 9_000))
+    reply.end(body.subarray(9_000))
+  }
+  const server = createServer(({ url = "", headers }, reply) => {
+    const wanted = decodeURIComponent(url.replace(/^\/remote\//, ""))
+    asked.push({ url: wanted, headers })
+    answer(wanted, reply)
+  })
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const close = (): Promise<void> =>
+    new Promise((done) => {
+      server.close(() => done())
+      server.closeAllConnections()
+    })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close }
+}

@@ -1,0 +1,143 @@
+/** documents.test.tsx: canvases: when their frame is made, with which address, and what is heard of it. */
+
+import { render } from "preact"
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import type { Segment } from "../../shared/frame.ts"
+import { soon as pause } from "./dom.ts"
+import { answer, text } from "./said.ts"
+import { transcript } from "./window.tsx"
+
+/** A signature is asked for after a moment, and drawn after another; a busy machine takes its time. */
+const soon = (ms = 100): Promise<void> => pause(ms)
+
+const canvas = (url: string): Segment => ({
+  type: "canvas",
+  preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
+})
+
+/** What is watched for coming near, and how it comes. */
+let watched: ((isIntersecting: boolean) => void)[] = []
+let isNear = true
+
+beforeEach(() => {
+  document.body.replaceChildren()
+  watched = []
+  isNear = true
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      readonly tell: (isIntersecting: boolean) => void
+      constructor(hear: (entries: readonly { readonly isIntersecting: boolean }[]) => void) {
+        this.tell = (isIntersecting) => hear([{ isIntersecting }])
+      }
+      observe() {
+        watched.push(this.tell)
+        this.tell(isNear)
+      }
+      disconnect() {}
+    },
+  )
+})
+
+describe("documents", () => {
+  test("[PG41] a frame runs scripts and nothing else, is as high as it says, and is made once", async () => {
+    const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
+    const { root, store } = transcript([first])
+    await soon()
+    const frame = root.querySelector("iframe") as HTMLIFrameElement
+    expect(frame.getAttribute("sandbox")).toBe("allow-scripts")
+    expect(frame.getAttribute("referrerpolicy")).toBe("no-referrer")
+    expect(frame.title).toBe("Plan")
+    expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
+    expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
+    store.applyFrame({
+      type: "ops",
+      seq: 2,
+      prev: 1,
+      message: "a",
+      ops: [{ op: "text", at: 1, offset: 2, text: " on" }],
+    })
+    await soon()
+    expect(root.querySelector("iframe")).toBe(frame)
+  })
+
+  test("[PG41] one from elsewhere names its host and needs no signature; one that is gone says so", async () => {
+    const { root, wishes, settings } = transcript([
+      answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
+    ])
+    // What was allowed once and is not any more is a link.
+    expect(root.querySelector("iframe")).toBe(null)
+    expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
+    settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
+    wishes.sign.mockImplementation(async (urls) => ({ signed: urls.map((url) => ({ url, href: null })), expires: 4e9 }))
+    await soon()
+    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("https://embed.example.com/x")
+    expect(root.querySelector(".canvas header small")?.textContent).toBe("embed.example.com")
+    expect(root.querySelectorAll("iframe")).toHaveLength(1)
+    expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
+  })
+
+  test("[PG41] [PG38] one that nobody came near to is not asked for: its address is new when it is seen", async () => {
+    isNear = false
+    const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    await soon()
+    expect([wishes.sign.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
+    expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
+    for (const tell of watched) tell(true)
+    await soon()
+    expect(wishes.sign).toHaveBeenCalledTimes(1)
+    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
+  })
+
+  test("[PG41] [PG38] one that says it is not there gets another address once, and then says so in words", async () => {
+    const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    await soon()
+    const sayGone = (isItsOwn = true): void => {
+      const inner = { postMessage: vi.fn() }
+      const frame = root.querySelector("iframe")
+      if (frame !== null) Object.defineProperty(frame, "contentWindow", { get: () => inner, configurable: true })
+      const source = isItsOwn ? inner : globalThis
+      dispatchEvent(Object.assign(new Event("message"), { data: { type: "cuecard:gone" }, source }))
+    }
+    const first = root.querySelector("iframe")
+    sayGone(false)
+    await soon()
+    expect(root.querySelector("iframe")).toBe(first)
+    wishes.sign.mockResolvedValueOnce({
+      signed: [{ url: "/canvas/documents/d/index.html", href: "/canvas/documents/d/index.html?token=t2" }],
+      expires: 4e9,
+    })
+    sayGone()
+    await soon()
+    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t2")
+    sayGone()
+    await soon()
+    expect(root.querySelector(".canvas")?.textContent).toBe("PlanNo longer available. Try again")
+    expect(wishes.sign).toHaveBeenCalledTimes(2)
+    root.querySelector<HTMLButtonElement>(".canvas button")?.click()
+    await soon()
+    expect(root.querySelectorAll("iframe")).toHaveLength(1)
+  })
+
+  test("[PG41] only its own window is heard, and only that it is ready", async () => {
+    const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
+    settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
+    await soon()
+    const frame = root.querySelector("iframe") as HTMLIFrameElement
+    const inner = { postMessage: vi.fn() }
+    Object.defineProperty(frame, "contentWindow", { get: () => inner })
+    const say = (data: unknown, source: unknown): void => {
+      dispatchEvent(Object.assign(new Event("message"), { data, source }))
+    }
+    say({ type: "cuecard:ready" }, { postMessage: vi.fn() })
+    say({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
+    say("cuecard:ready", inner)
+    say(null, inner)
+    expect(inner.postMessage).not.toHaveBeenCalled()
+    say({ type: "cuecard:ready" }, inner)
+    expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
+    render(null, root)
+    say({ type: "cuecard:ready" }, inner)
+    expect(inner.postMessage).toHaveBeenCalledTimes(1)
+  })
+})

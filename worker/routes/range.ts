@@ -1,0 +1,35 @@
+/**
+ * range.ts: which bytes of a file a request wants, and how that is told.
+ *
+ * Range header, size → RANGE → media, remote
+ * Pure. Source: SPEC MS4, RM4.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { answerFault } from "./answer.ts"
+
+export interface Part {
+  readonly offset: number
+  readonly length: number
+}
+
+/** One range of bytes. Null: several, or in words that we do not know, so that all of it is served (RFC 9110 §14.2). */
+export function rangeIn(header: string, size: number): Result<Part | null> {
+  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []
+  if (from === "" && to === "") return succeed(null)
+  const offset = from === "" ? Math.max(0, size - Number(to)) : Number(from)
+  const end = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1)
+  if (from !== "" && to !== "" && Number(to) < Number(from)) return succeed(null)
+  if (offset > end) return fail({ reason: "range_invalid" })
+  return succeed({ offset, length: end - offset + 1 })
+}
+
+export function contentRange({ offset, length }: Part, size: number): string {
+  return `bytes ${offset}-${offset + length - 1}/${size}`
+}
+
+export function refuseRange(size: number): Response {
+  const refused = answerFault({ reason: "range_invalid" })
+  refused.headers.set("content-range", `bytes */${size}`)
+  return refused
+}
