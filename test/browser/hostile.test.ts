@@ -6,11 +6,12 @@
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { launchChromium } from "../support/chromium.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
 
-/** Exchanges that a page loads at once. */
-const PER_SESSION = 12
+/** Exchanges that the largest page of history holds. */
+const PER_SESSION = MAX_PAGE_MESSAGES / 2
 
 let cuecard: Cuecard
 let browser: Browser
@@ -57,6 +58,15 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
       found.push(`asked ${route.request().url()}`)
       return route.abort()
     },
+  )
+  // A reload shows all of the session, as for a reader who has gone to its beginning.
+  await context.route(/\/conversation\/recent/, (route) =>
+    route.fallback({
+      url: route
+        .request()
+        .url()
+        .replace(/limit=\d+/, `limit=${MAX_PAGE_MESSAGES}`),
+    }),
   )
   const answer = await page.goto(`${cuecard.url}/${at}`)
   expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
@@ -129,7 +139,7 @@ async function settled(page: Page, answers: number): Promise<void> {
       return all.length === count && all.every((one) => one.getAttribute("data-status") === "completed")
     },
     answers,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   )
   // A picture that would be fetched, a handler that would run, does it by now.
   await page.waitForTimeout(150)
@@ -138,7 +148,8 @@ async function settled(page: Page, answers: number): Promise<void> {
 /** Every answer is there, to its end. */
 async function endsOf(page: Page): Promise<string[]> {
   return await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
-    all.map((one) => /END \w+ \d+/g.exec(one.textContent ?? "")?.at(-1) ?? "none"),
+    // A quote before it may end in words like these.
+    all.map((one) => (one.textContent ?? "").match(/END \w+ \d+/g)?.at(-1) ?? "none"),
   )
 }
 
@@ -176,19 +187,20 @@ describe("written by the model in a turn", () => {
       const contexts = [await browser.newContext(), await browser.newContext({ bypassCSP: true })]
       const pages = await Promise.all(contexts.map((context, n) => watch(context, `#/s/${id}`, n === 0)))
       await say(id, texts)
-      for (const when of ["live", "after a reload"]) {
-        for (const { page, found } of pages) {
-          await settled(page, texts.length)
-          expect(await endsOf(page), when).toEqual(texts.map(endOf))
-          expect(await strangersIn(page), when).toEqual([])
-          expect(found, when).toEqual([])
-          if (when === "live") await page.reload()
-        }
-      }
+      await Promise.all(pages.map((watched) => judge(watched, texts, "live")))
+      await Promise.all(pages.map(({ page }) => page.reload()))
+      await Promise.all(pages.map((watched) => judge(watched, texts, "after a reload")))
       await Promise.all(contexts.map((context) => context.close()))
     },
   )
 })
+
+async function judge({ page, found }: Watched, texts: readonly string[], when: string): Promise<void> {
+  await settled(page, texts.length)
+  expect(await endsOf(page), when).toEqual(texts.map(endOf))
+  expect(await strangersIn(page), when).toEqual([])
+  expect(found, when).toEqual([])
+}
 
 /** A page of history that the server never sent: what was written, as it was written. */
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
@@ -214,10 +226,9 @@ describe("as it was written", () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
     expect(await strangersIn(page)).toEqual([])
     // Whatever can be hovered, focused or entered is.
-    for (const one of await page.$$("[data-transcript] .prose :is(b, i, p, li, td, h1, code)")) {
-      await one.dispatchEvent("mouseover")
-      await one.dispatchEvent("focus")
-    }
+    await page.$$eval("[data-transcript] .prose :is(b, i, p, li, td, h1, code)", (all) => {
+      for (const one of all) for (const name of ["mouseover", "focus"]) one.dispatchEvent(new Event(name))
+    })
     expect(found).toEqual([])
     await context.close()
   })

@@ -130,11 +130,16 @@ describe("its doors", () => {
     ["<object\ndata=x></object>", "<x-object\ndata=x></object>"],
     ["<svg><foreignObject><embed >", "<svg><foreignObject><x-embed >"],
     ["<frame\f>", "<x-frame\f>"],
+    ["<h:iframe srcdoc=x>", "<x-h:iframe srcdoc=x>"],
+    ["<!ENTITY e '&#60;iframe'>", "<x-!ENTITY e '&#60;iframe'>"],
+    // What is written next may end it.
+    ["<p>x</p><ifr", "<p>x</p><x-ifr"],
+    ["<p>x</p><", "<p>x</p><x-"],
   ])("[CD3] %j is shut", (html, shut) => {
     expect(SHUT(html)).toBe(shut)
   })
 
-  test.each(["a<links.length", "<linked>", "x<link", "<p>frame <b>link</b>", "if(i<object.n)"])(
+  test.each(["a<links.length;", "<linked>", "x<link;<p>", "<p>frame <b>link</b>", "if(i<object.n)", "5<6", "1 < 2"])(
     "[CD3] %j is left as it is",
     (html) => {
       expect(SHUT(html)).toBe(html)

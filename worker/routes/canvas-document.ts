@@ -8,12 +8,17 @@
  * Pure.
  */
 
-/** Elements that open a realm of their own, or a connection that no policy sees. A tag's name ends at one of these letters. */
-const DOORS = "<(?=(?:iframe|frame|frameset|fencedframe|portal|object|embed|link)[\\s/>])"
+/**
+ * Elements that open a realm of their own, or a connection that no policy sees. In XML a prefix may stand before the name,
+ * and an entity may hold all of it. A tag that the text ends within may go on in the next: whatever it is, it is shut.
+ */
+const DOORS =
+  "<(?=!ENTITY|(?:[^\\s<>/]*:)?(?:iframe|frame|frameset|fencedframe|portal|object|embed|link)[\\s/>]|[a-z]*$)"
 
 /**
  * In the document's realm, first of all. Its policy lets no other policy for trusted types be made, so every markup that
- * a script writes passes here. `srcdoc` is the one kind of frame that the policy does not stop.
+ * a script writes passes here. `srcdoc` is the one kind of frame that the policy does not stop; a script that is an address
+ * would make another realm in this one's place. What is used here later is taken along, since the document may change it.
  */
 const BRIDGE = `(() => {
   const gone = ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "RTCIceTransport", "WebTransport", "XSLTProcessor"]
@@ -21,11 +26,13 @@ const BRIDGE = `(() => {
     delete globalThis[name]
     if (name in globalThis) Object.defineProperty(globalThis, name, { value: undefined })
   }
-  const doors = /${DOORS}/gi
-  const replace = Function.prototype.call.bind(String.prototype.replace)
+  const { exec, [Symbol.replace]: replaceIn } = RegExp.prototype
+  const doors = Object.defineProperties(/${DOORS.replaceAll("/", "\\/")}/gi, { exec: { value: exec }, flags: { value: "gi" } })
+  const replace = Function.prototype.call.bind(replaceIn)
+  const includes = Function.prototype.call.bind(String.prototype.includes)
   globalThis.trustedTypes?.createPolicy("default", {
-    createHTML: (html, _type, sink) => (/srcdoc/i.test(sink) ? "" : replace(html, doors, "<x-")),
-    createScript: (script) => script,
+    createHTML: (html, _type, sink) => (includes(sink, "srcdoc") ? "" : replace(doors, html, "<x-")),
+    createScript: (script, _type, sink) => (sink === "Location href" ? null : script),
     createScriptURL: (url) => url,
   })
   const { parent } = globalThis

