@@ -3,12 +3,13 @@
  *
  * canvas segment → CANVAS → iframe (scripts alone: never our origin, no forms, no popups, no navigation of the page)
  * The frame is made once: it is not made again while later words stream in. What it says is heard only from its own
- * window and only in the words below; it is told the theme and nothing else. Source: SPEC PG41.
+ * window and only in the words below; it is told the theme, again where that changes, and nothing else. Source: SPEC PG41.
  */
 
 import type { VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { hostOf } from "../markdown/links.ts"
+import { theme } from "../theme.ts"
 import { Icon } from "./icons.tsx"
 import type { CanvasSegment } from "./media-words.ts"
 import { useMedia } from "./source.ts"
@@ -23,7 +24,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
   const host = hostOf(url)
   const { href, isGone, isBarred, again } = useFrame(url)
   return (
-    <section class="canvas" ref={box} aria-label={name}>
+    <section class="canvas" ref={box} aria-label={`Document: ${name}`}>
       <header>
         <Icon name="canvas" />
         <b>{name}</b>
@@ -87,14 +88,26 @@ interface FrameProps {
 
 function Frame({ href, name }: FrameProps): VNode {
   const frame = useRef<HTMLIFrameElement>(null)
+  const isReady = useRef(false)
   useEffect(() => {
     const hear = (event: MessageEvent): void => {
       const { current } = frame
-      if (current === null || event.source !== current.contentWindow) return
-      answer(event.data, current)
+      if (current === null || event.source !== current.contentWindow || !isReadiness(event.data)) return
+      isReady.current = true
+      tellTheme(current)
     }
+    const turn = (): void => {
+      if (isReady.current && frame.current !== null) tellTheme(frame.current)
+    }
+    const machine = matchMedia(DARK)
     addEventListener("message", hear)
-    return () => removeEventListener("message", hear)
+    machine.addEventListener("change", turn)
+    const stop = theme.subscribe(turn)
+    return () => {
+      removeEventListener("message", hear)
+      machine.removeEventListener("change", turn)
+      stop()
+    }
   }, [])
   return (
     <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy" src={href} />
@@ -102,14 +115,15 @@ function Frame({ href, name }: FrameProps): VNode {
 }
 
 /** All that a document may say: that it is there. Anything else is not heard. */
-function answer(said: unknown, frame: HTMLIFrameElement): void {
-  if (Reflect.get(Object(said), "type") !== "cuecard:ready") return
-  const theme = isDark() ? "dark" : "light"
-  // Its origin is none, so no other can be named.
-  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme }, "*")
+function isReadiness(said: unknown): boolean {
+  return Reflect.get(Object(said), "type") === "cuecard:ready"
 }
 
-function isDark(): boolean {
-  const chosen = document.documentElement.dataset["theme"]
-  return chosen === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark"
+const DARK = "(prefers-color-scheme: dark)"
+
+function tellTheme(frame: HTMLIFrameElement): void {
+  const chosen = theme.peek()
+  const isDark = chosen === "system" ? matchMedia(DARK).matches : chosen === "dark"
+  // Its origin is none, so no other can be named.
+  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme: isDark ? "dark" : "light" }, "*")
 }

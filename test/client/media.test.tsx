@@ -8,6 +8,7 @@ import { notePlay, stopSound } from "../../client/media/sound.ts"
 import { clock, endingOf, sizeWords } from "../../client/media/media-words.ts"
 import { barsOf } from "../../client/media/wave.ts"
 import { spokenWords } from "../../client/markdown/words.ts"
+import { turnTheme } from "../../client/theme.ts"
 import { copiedWords } from "../../client/transcript/acts.tsx"
 import type { Segment } from "../../shared/frame.ts"
 import { soon as pause } from "./dom.ts"
@@ -331,9 +332,13 @@ describe("documents", () => {
     expect(inner.postMessage).not.toHaveBeenCalled()
     say({ type: "cuecard:ready" }, inner)
     expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
+    turnTheme()
+    expect(inner.postMessage.mock.lastCall).toEqual([{ type: "cuecard:theme", theme: "dark" }, "*"])
     render(null, root)
     say({ type: "cuecard:ready" }, inner)
-    expect(inner.postMessage).toHaveBeenCalledTimes(1)
+    turnTheme()
+    turnTheme()
+    expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 })
 
