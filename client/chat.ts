@@ -13,6 +13,7 @@ import type { Api } from "./api.ts"
 import { Draft } from "./draft.ts"
 import { Early } from "./attach/early.ts"
 import { uploadTo } from "./attach/files.ts"
+import { leftOutWords } from "./attach/limits.ts"
 import { Unfinished } from "./import/unfinished.ts"
 import type { Upload } from "./import/upload.ts"
 import { type Beside, besideOf, clearShelf, sessionsOn, type Unsent } from "./outbox.ts"
@@ -114,10 +115,11 @@ export class Chat {
     const { draft } = this
     const room = this.room.peek()
     if (room?.link.peek() === "gone") return
-    draft.files.add(files, async (...file) => {
+    const leftOut = draft.files.add(files, async (...file) => {
       const session = room?.id ?? (await this.#early.session())
       return await uploadTo(session, { api: this.#deps.api, upload }, ...file)
     })
+    if (leftOut > 0) this.sessions.tell(leftOutWords(leftOut), true)
     if (room !== null) return
     const stop = draft.files.list.subscribe((list) => {
       if (list.length > 0) return
@@ -166,6 +168,7 @@ export class Chat {
     this.room.peek()?.wake()
     for (const room of this.#left.values()) room.wake()
     this.#starts.hurry()
+    for (const { files } of this.#drafts.values()) files.hurry()
     this.#unfinished.collect()
   }
 

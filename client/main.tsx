@@ -24,6 +24,7 @@ import "./styles/cards.css"
 import "./styles/media.css"
 import "./styles/files.css"
 import "./styles/lightbox.css"
+import "./styles/print.css"
 import { restoreTheme } from "./theme.ts"
 import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 
@@ -112,7 +113,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) chat.wake()
 })
 addEventListener("keydown", (event) => {
-  takeEscape(event, isDrawerOpen, () => chat.room.peek()?.stop())
+  takeEscape(event, { isDrawerOpen, reply: chat.draft.reply, stop: () => chat.room.peek()?.stop() })
   const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
   if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
   event.preventDefault()

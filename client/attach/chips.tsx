@@ -9,20 +9,34 @@ import type { Asset } from "../../shared/event.ts"
 import { endingOf, sizeWords } from "../media/media-words.ts"
 import type { Attached, Files } from "./files.ts"
 
-export function FileChips({ files }: { readonly files: Files }): VNode | null {
+interface FileChipsProps {
+  readonly files: Files
+  /** A button went with its press. */
+  readonly onGone: () => void
+}
+
+export function FileChips({ files, onGone }: FileChipsProps): VNode | null {
   const list = files.list.value
   if (list.length === 0) return null
   return (
     <ul class="chips" aria-label="Files">
       {list.map((file) => (
-        <FileChip key={file.key} file={file} files={files} />
+        <FileChip key={file.key} {...{ file, files, onGone }} />
       ))}
     </ul>
   )
 }
 
-function FileChip({ file, files }: { readonly file: Attached; readonly files: Files }): VNode {
+function FileChip({ file, files, onGone }: FileChipsProps & { readonly file: Attached }): VNode {
   const { key, name, size, preview, state } = file
+  const remove = (): void => {
+    files.remove(key)
+    onGone()
+  }
+  const retry = (): void => {
+    files.retry(key)
+    onGone()
+  }
   const share = state.at === "sending" ? state.sent / Math.max(size, 1) : state.at === "done" ? 1 : 0
   return (
     <li class="chip" data-state={state.at}>
@@ -34,11 +48,11 @@ function FileChip({ file, files }: { readonly file: Attached; readonly files: Fi
         )}
       </span>
       {state.at === "failed" && !state.isFinal && (
-        <ChipButton label={`Try again: ${name}`} onAct={() => files.retry(key)}>
+        <ChipButton label={`Try again: ${name}`} onAct={retry}>
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </ChipButton>
       )}
-      <ChipButton label={`${state.at === "sending" ? "Cancel" : "Remove"}: ${name}`} onAct={() => files.remove(key)}>
+      <ChipButton label={`${state.at === "sending" ? "Cancel" : "Remove"}: ${name}`} onAct={remove}>
         <path d="M6 6l8 8M14 6l-8 8" />
       </ChipButton>
     </li>

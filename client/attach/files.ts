@@ -37,6 +37,11 @@ export type Uplink = (file: File, onSent: (bytes: number) => void, signal: Abort
 /** Uploads at a time: one line is shared by all of them. */
 const UNDER_WAY = 2
 
+/** What turns or hides text: a name must look like what it is, as it will on the server. */
+const UNSEEN = /[\p{Cc}\p{Cf}]/gu
+
+const UNREACHED = "The server could not be reached."
+
 interface Job {
   readonly file: File
   readonly uplink: Uplink
@@ -48,8 +53,8 @@ export class Files {
   readonly #jobs = new Map<number, Job>()
   #keys = 0
 
-  /** As many as a message may have; what is too large is not sent at all. */
-  add(files: readonly File[], uplink: Uplink): void {
+  /** As many as a message may have; what is too large is not sent at all. How many were left out. */
+  add(files: readonly File[], uplink: Uplink): number {
     const room = Math.max(0, MAX_ATTACHMENTS - this.list.peek().length)
     for (const file of files.slice(0, room)) {
       const key = ++this.#keys
@@ -58,12 +63,13 @@ export class Files {
       const text = isEmpty ? "The file is empty." : `It may have ${Math.floor(maxBytes(file) / 2 ** 20)} MB at most.`
       this.#jobs.set(key, { file, uplink, stop: new AbortController() })
       this.#put({
-        ...{ key, name: file.name === "" ? "file" : file.name, size: file.size },
+        ...{ key, name: file.name.replace(UNSEEN, "") || "file", size: file.size },
         preview: file.type.startsWith("image/") ? URL.createObjectURL(file) : null,
         state: isTooLarge || isEmpty ? { at: "failed", text, isFinal: true } : { at: "waiting" },
       })
     }
     this.#next()
+    return Math.max(0, files.length - room)
   }
 
   /** Takes it away, wherever it is. */
@@ -79,6 +85,12 @@ export class Files {
   retry(key: number): void {
     this.#set(key, { at: "waiting" })
     this.#next()
+  }
+
+  /** The machine is back: what found no server is tried again. */
+  hurry(): void {
+    for (const { key, state } of this.list.peek())
+      if (state.at === "failed" && state.text === UNREACHED) this.retry(key)
   }
 
   /** All are up. */
@@ -139,8 +151,7 @@ export class Files {
 }
 
 function refusalOf(error: unknown): FileState {
-  if (!(error instanceof RequestError))
-    return { at: "failed", text: "The server could not be reached.", isFinal: false }
+  if (!(error instanceof RequestError)) return { at: "failed", text: UNREACHED, isFinal: false }
   const isFinal = error.status < 500 && ![401, 408, 429].includes(error.status)
   return { at: "failed", text: error.message, isFinal }
 }

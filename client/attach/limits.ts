@@ -24,4 +24,9 @@ export function maxBytes({ type }: Pick<File, "type">): number {
   return MAX_BYTES.find(([kind]) => kind.test(type))?.[1] ?? MAX_VIDEO_BYTES
 }
 
+/** Of files that there was no room for. */
+export function leftOutWords(count: number): string {
+  return `A message takes ${MAX_ATTACHMENTS} files: ${count} ${count === 1 ? "was" : "were"} left out.`
+}
+
 export const LIMITS_TOLD = `up to ${MAX_ATTACHMENTS}: pictures, audio, video, PDF and text`

@@ -56,7 +56,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
     draft.words.value = ""
   }
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Escape" && text === "" && stop === null) field.current?.blur()
+    if (event.key === "Escape" && text === "" && stop === null && quote === null) field.current?.blur()
     // 229: some input methods end their composition before they tell.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
@@ -72,7 +72,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
       }}
     >
       {quote !== null && <QuoteChip quote={quote} onRemove={() => unquote(draft, field.current)} />}
-      <FileChips files={files} />
+      <FileChips files={files} onGone={() => focusWithoutKeyboard(field.current)} />
       {onFiles !== undefined && <AttachButton onFiles={onFiles} />}
       <textarea
         ref={field}
@@ -123,10 +123,21 @@ function unquote(draft: Draft, field: HTMLTextAreaElement | null): void {
 
 /** Text stays text, however long, also where a picture of it comes along. */
 function paste(event: ClipboardEvent, onFiles: ComposerProps["onFiles"]): void {
-  const { files, types } = event.clipboardData ?? {}
-  if (onFiles === undefined || files === undefined || files.length === 0 || types?.includes("text/plain")) return
+  const { clipboardData } = event
+  const files = Array.from(clipboardData?.files ?? [])
+  if (onFiles === undefined || clipboardData === null || files.length === 0 || isText(clipboardData, files)) return
   event.preventDefault()
-  onFiles(Array.from(files))
+  onFiles(files)
+}
+
+/** Some machines give the names or paths of copied files as text beside them: that is no text. */
+function isText(data: DataTransfer, files: readonly File[]): boolean {
+  if (!data.types.includes("text/plain")) return false
+  const lines = data
+    .getData("text/plain")
+    .trim()
+    .split(/[\r\n]+/)
+  return !lines.every((line) => files.some(({ name }) => line.split(/[/\\]/).at(-1) === name))
 }
 
 function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode {

@@ -65,7 +65,7 @@ function Player({ segment, source, href }: PlayerProps): VNode {
           max={length > 0 ? length : 1}
           step="any"
           value={time}
-          aria-label="Place"
+          aria-label="Position"
           aria-valuetext={`${clock(time)} of ${clock(length)}`}
           onInput={(event) => seek(event.currentTarget.valueAsNumber)}
           onKeyDown={(event) => nudge(event, time, length, seek)}

@@ -4,12 +4,13 @@
  * canvas segment → CANVAS → iframe (scripts alone: never our origin, no forms, no popups, no navigation of the page)
  * The frame is made when it comes near to what the reader sees, with an address that holds then, and is not made again
  * while later words stream in. What it says is heard only from its own window and only in the words below; it is told the
- * theme and nothing else. Source: SPEC PG41.
+ * theme, again where that changes, and nothing else. Source: SPEC PG41.
  */
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hostOf } from "../markdown/links.ts"
+import { theme } from "../theme.ts"
 import { Icon } from "./icons.tsx"
 import type { CanvasSegment } from "./media-words.ts"
 import type { Address } from "./signed.ts"
@@ -27,7 +28,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
   const host = hostOf(url)
   const { href, fault, isBarred, again, onGone } = useFrame(url, box)
   return (
-    <section class="canvas" ref={box} aria-label={name}>
+    <section class="canvas" ref={box} aria-label={`Document: ${name}`}>
       <header>
         <Icon name="canvas" />
         <b>{name}</b>
@@ -126,29 +127,39 @@ interface FrameProps {
 
 function Frame({ href, name, onGone }: FrameProps): VNode {
   const frame = useRef<HTMLIFrameElement>(null)
+  const isReady = useRef(false)
   // Before it can say anything.
   useLayoutEffect(() => {
     const hear = (event: MessageEvent): void => {
       const { current } = frame
       if (current === null || event.source !== current.contentWindow) return
       const said: unknown = Reflect.get(Object(event.data), "type")
-      if (said === "cuecard:ready") tellTheme(current)
       if (said === "cuecard:gone") onGone()
+      if (said !== "cuecard:ready") return
+      isReady.current = true
+      tellTheme(current)
     }
+    const turn = (): void => {
+      if (isReady.current && frame.current !== null) tellTheme(frame.current)
+    }
+    const machine = matchMedia(DARK)
     addEventListener("message", hear)
-    return () => removeEventListener("message", hear)
+    machine.addEventListener("change", turn)
+    const stop = theme.subscribe(turn)
+    return () => {
+      removeEventListener("message", hear)
+      machine.removeEventListener("change", turn)
+      stop()
+    }
   }, [])
   return <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
-/** All that it is told. */
-function tellTheme(frame: HTMLIFrameElement): void {
-  const theme = isDark() ? "dark" : "light"
-  // Its origin is none, so no other can be named.
-  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme }, "*")
-}
+const DARK = "(prefers-color-scheme: dark)"
 
-function isDark(): boolean {
-  const chosen = document.documentElement.dataset["theme"]
-  return chosen === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark"
+function tellTheme(frame: HTMLIFrameElement): void {
+  const chosen = theme.peek()
+  const isDark = chosen === "system" ? matchMedia(DARK).matches : chosen === "dark"
+  // Its origin is none, so no other can be named.
+  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme: isDark ? "dark" : "light" }, "*")
 }

@@ -2,7 +2,8 @@
  * lightbox.tsx: pictures of one message, looked at closely.
  *
  * Escape and a click beside the picture close it, and the focus is back on the picture it came from. Arrow keys lead through the others.
- * A picture fits the window; a click shows it as large as it is. Source: SPEC PG39.
+ * A finger goes sideways for the next, and down to close. A picture fits the window; a click shows it as large as it is.
+ * Source: SPEC PG39.
  */
 
 import type { VNode } from "preact"
@@ -49,6 +50,7 @@ function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNod
     const before = document.activeElement
     const { current } = box
     current?.showModal()
+    current?.querySelector<HTMLElement>("[data-first]")?.focus()
     return () => {
       current?.close()
       if (before instanceof HTMLElement) before.focus({ preventScroll: true })
@@ -81,9 +83,13 @@ function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNod
           <b>{picture.label}</b> <small>{place}</small>
         </p>
         <IconButton name="download" label="Download" onAct={() => void download(media, picture.url, picture.label)} />
-        <IconButton name="close" label="Close" onAct={onClose} />
+        <IconButton name="close" label="Close" isFirst onAct={onClose} />
       </header>
-      <div class="stage" data-large={isLarge ? "" : undefined}>
+      <div
+        class="stage"
+        data-large={isLarge ? "" : undefined}
+        {...(isLarge ? {} : swiping({ left: onNext, right: onBack, down: onClose }))}
+      >
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the browser's own zoom is the keyboard's. */}
         <img key={picture.src} src={picture.src} alt={picture.label} onClick={() => setLarge(!isLarge)} />
       </div>
@@ -93,17 +99,42 @@ function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNod
   )
 }
 
+/** So far a finger has to go, in CSS pixels, and twice as far as across. */
+const SWIPE_PX = 48
+
+type Ways = { readonly [way in "left" | "right" | "down"]: (() => void) | null }
+
+/** What hears one finger. With more of them, or in a page that was drawn larger, it is the browser's. */
+function swiping(ways: Ways) {
+  let from: Touch | undefined
+  return {
+    onTouchStart({ touches }: TouchEvent) {
+      from = touches.length === 1 && (visualViewport?.scale ?? 1) <= 1 ? touches[0] : undefined
+    },
+    onTouchEnd({ changedTouches: [to] }: TouchEvent) {
+      if (from === undefined || to === undefined) return
+      const [along, down] = [to.clientX - from.clientX, to.clientY - from.clientY]
+      from = undefined
+      if (Math.abs(along) > Math.max(SWIPE_PX, 2 * Math.abs(down))) ways[along < 0 ? "left" : "right"]?.()
+      else if (down > Math.max(SWIPE_PX, 2 * Math.abs(along))) ways.down?.()
+    },
+  }
+}
+
 interface IconButtonProps {
   readonly name: IconName
   readonly label: string
+  /** The keyboard begins there. */
+  readonly isFirst?: boolean
   readonly onAct: (() => void) | null
 }
 
-function IconButton({ name, label, onAct }: IconButtonProps): VNode {
+function IconButton({ name, label, isFirst = false, onAct }: IconButtonProps): VNode {
   return (
     <button
       type="button"
       data-way={name}
+      data-first={isFirst ? "" : undefined}
       aria-label={label}
       title={label}
       aria-disabled={onAct === null}

@@ -53,7 +53,7 @@ export function QuoteView({ of }: { readonly of: string }): VNode {
     <button
       type="button"
       class="quote"
-      aria-label={`In reply to ${quote.who}: ${quote.words}`}
+      aria-label={quote.who === "" ? "In reply to an earlier message" : `In reply to ${quote.who}: ${quote.words}`}
       onClick={() => void go()}
     >
       <svg viewBox="0 0 20 20" aria-hidden="true">

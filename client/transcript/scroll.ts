@@ -86,7 +86,9 @@ export class ScrollKeeper {
     const article = this.#view?.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"]`) ?? null
     if (article === null) return null
     this.letGo()
-    article.scrollIntoView({ block: "center" })
+    // Of one that is higher than the view its beginning.
+    const isHigh = article.offsetHeight > (this.#view?.clientHeight ?? 0)
+    article.scrollIntoView({ block: isHigh ? "start" : "center" })
     article.tabIndex = -1
     article.focus({ preventScroll: true })
     return article

@@ -17,6 +17,7 @@ import { type Media, MediaContext } from "../media/source.ts"
 import type { Unsent } from "../outbox.ts"
 import type { TranscriptStore } from "../store.ts"
 import { type Asking, AskingContext } from "./asking.ts"
+import { copyNames } from "./selection.ts"
 import { JumpContext, QuoteView } from "./quote.tsx"
 import { Rows } from "./rows.tsx"
 import type { ScrollKeeper } from "./scroll.ts"
@@ -55,6 +56,7 @@ export function Transcript({ store, unsent, keeper, asking, onRetry, onDiscard }
             aria-live="off"
             aria-label="Conversation"
             aria-busy={isComing}
+            onCopy={copyNames}
           >
             <Rows ids={ids} store={store} keeper={keeper} />
             {entries.map((entry) => (

@@ -138,21 +138,24 @@ describe("stopping", () => {
     expect(commands(server)).toEqual([])
   })
 
-  test("[PG18] Escape belongs to an input method, an editor, the drawer, and then stops the answer", () => {
+  test("[PG18] [PG43] Escape belongs to an input method, an editor, the drawer, the reply, and then stops the answer", () => {
     const drawer = signal(true)
+    const reply = signal<string | null>("m")
     let stopped = 0
     const press = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
       const event = new KeyboardEvent("keydown", { key, cancelable: true, ...more })
       if (taken) event.preventDefault()
-      takeEscape(event, drawer, () => void stopped++)
+      takeEscape(event, { isDrawerOpen: drawer, reply, stop: () => void stopped++ })
     }
     press({ isComposing: true })
     press({ repeat: true })
     press({}, true)
     expect([drawer.value, stopped]).toEqual([true, 0])
     press()
-    expect([drawer.value, stopped]).toEqual([false, 0])
+    expect([drawer.value, reply.value, stopped]).toEqual([false, "m", 0])
     press({}, false, "Enter")
+    press()
+    expect([reply.value, stopped]).toEqual([null, 0])
     press()
     expect(stopped).toBe(1)
   })

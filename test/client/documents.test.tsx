@@ -2,6 +2,7 @@
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
+import { turnTheme } from "../../client/theme.ts"
 import type { Segment } from "../../shared/frame.ts"
 import { soon as pause } from "./dom.ts"
 import { answer, text } from "./said.ts"
@@ -136,8 +137,12 @@ describe("documents", () => {
     expect(inner.postMessage).not.toHaveBeenCalled()
     say({ type: "cuecard:ready" }, inner)
     expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
+    turnTheme()
+    expect(inner.postMessage.mock.lastCall).toEqual([{ type: "cuecard:theme", theme: "dark" }, "*"])
     render(null, root)
     say({ type: "cuecard:ready" }, inner)
-    expect(inner.postMessage).toHaveBeenCalledTimes(1)
+    turnTheme()
+    turnTheme()
+    expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 })

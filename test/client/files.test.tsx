@@ -99,16 +99,46 @@ describe("files of a message", () => {
     const files = new Files()
     const { under, uplink } = uplinks()
     const large = Object.defineProperty(file("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
-    files.add(
+    const leftOut = files.add(
       [file("no.txt", "text/plain", ""), large, ...Array.from({ length: 12 }, (_, at) => file(`${at}`))],
       uplink,
     )
+    expect(leftOut).toBe(4)
     expect(files.list.value).toHaveLength(10)
     expect(files.list.value.slice(0, 2).map(({ state }) => state)).toEqual([
       { at: "failed", text: "The file is empty.", isFinal: true },
       { at: "failed", text: "It may have 20 MB at most.", isFinal: true },
     ])
     expect(under).toHaveLength(2)
+  })
+
+  test("[PG42] the machine is back: what found no server goes up again by itself, what was refused does not", async () => {
+    const { deps } = setUp()
+    const answers: (() => Promise<{ status: number; text: string }>)[] = [
+      () => Promise.reject(new TypeError("no network")),
+      async () => ({ status: 415, text: JSON.stringify({ text: "Such files are not taken." }) }),
+      async () => ({ status: 201, text: JSON.stringify(asset("a")) }),
+    ]
+    const upload = () => answers.shift()?.() ?? Promise.reject(new Error("asked too often"))
+    const chat = new Chat({ ...deps, readHash: () => "#/s/s1", writeHash() {}, upload })
+    chat.follow()
+    chat.attach([file("a.txt"), file("a.exe")])
+    await vi.waitFor(() => expect(states(chat.draft.files)).toEqual(["failed", "failed"]))
+    chat.wake()
+    await vi.waitFor(() => expect(states(chat.draft.files)).toEqual(["done", "failed"]))
+    expect(answers).toEqual([])
+  })
+
+  test("[PG42] what a message has no room for is told", async () => {
+    const { deps } = setUp()
+    const upload = () => Promise.reject(new TypeError("no network"))
+    const chat = new Chat({ ...deps, readHash: () => "#/s/s1", writeHash() {}, upload })
+    chat.follow()
+    chat.attach(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
+    expect(chat.sessions.notice.value).toMatchObject({
+      text: "A message takes 10 files: 1 was left out.",
+      isFault: true,
+    })
   })
 
   test("[PG42] the bytes go raw, under their name, with a token that is renewed once where it is refused", async () => {
@@ -172,9 +202,9 @@ describe("the composer", () => {
 
   test("[PG42] a pasted picture is a file; pasted text stays text, also with a picture of it", async () => {
     const { field, onFiles } = composer()
-    const paste = (types: string[], files: File[]): boolean => {
+    const paste = (types: string[], files: File[], words = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
-      field.dispatchEvent(Object.assign(event, { clipboardData: { types, files } }))
+      field.dispatchEvent(Object.assign(event, { clipboardData: { types, files, getData: () => words } }))
       return event.defaultPrevented
     }
     const picture = file("image.png", "image/png")
@@ -183,6 +213,10 @@ describe("the composer", () => {
     expect(onFiles).not.toHaveBeenCalled()
     expect(paste(["Files"], [picture])).toBe(true)
     expect(onFiles.mock.calls).toEqual([[[picture]]])
+    // Files that were copied as such come with their names or paths as text.
+    expect(paste(["text/plain", "Files"], [picture], "image.png")).toBe(true)
+    expect(paste(["text/plain", "Files"], [picture, file("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n")).toBe(true)
+    expect(paste(["text/plain", "Files"], [picture], "see image.png")).toBe(false)
   })
 })
 

@@ -31,7 +31,7 @@ async function page(rows: readonly SessionSummary[]) {
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
   render(<App chat={chat} spoken={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
-  const onKeyDown = (event: KeyboardEvent): void => takeEscape(event, isDrawerOpen, stop)
+  const onKeyDown = (event: KeyboardEvent): void => takeEscape(event, { isDrawerOpen, reply: signal(null), stop })
   addEventListener("keydown", onKeyDown)
   ended.push(() => {
     removeEventListener("keydown", onKeyDown)

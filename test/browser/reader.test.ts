@@ -1,0 +1,218 @@
+/** reader.test.ts: what a reader does with media by hand, on the real server, in a real Chromium: keys, fingers, clipboard, paper. */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
+import { type Bytes, makeFiles } from "./samples.ts"
+
+/** Longer than loopback ever takes, in milliseconds. */
+const SOON = { timeout: 15_000 }
+
+let cuecard: Cuecard
+let browser: Browser
+let files: ReadonlyMap<string, Bytes>
+
+beforeAll(async () => {
+  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0" } })
+  browser = await launchChromium()
+  const page = await browser.newPage()
+  files = await makeFiles(page)
+  await page.close()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+const bytesOf = (url: string): Buffer => files.get(url)?.body ?? Buffer.alloc(0)
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "")
+const choose = (page: Page, ...all: readonly (readonly [name: string, buffer: Buffer])[]) =>
+  page.setInputFiles(
+    ".composer input[type=file]",
+    all.map(([name, buffer]) => ({ name, buffer, mimeType: name.endsWith(".png") ? "image/png" : "text/plain" })),
+  )
+const chips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const pictures = (page: Page, count: number) =>
+  page.waitForFunction((of) => {
+    const images = [...document.querySelectorAll<HTMLImageElement>("article .frame img")]
+    return images.length === of && images.every((image) => image.complete && image.naturalWidth > 0)
+  }, count)
+
+/** Two pictures in one message of the reader's. */
+async function twoPictures(page: Page): Promise<void> {
+  await choose(page, ["bay.png", bytesOf("/media/landscape")], ["hills.png", bytesOf("/media/portrait")])
+  await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
+  await page.fill(FIELD, "/say Both are there.")
+  await page.click("button[type=submit]")
+  await settled(page)
+  await pictures(page, 2)
+}
+
+describe("a picture that is looked at", () => {
+  test("[PG39] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
+    const { page, errors } = await open(browser, cuecard)
+    await twoPictures(page)
+    await page.focus(".frame >> nth=0")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => focused(page), SOON).toBe("Close")
+    const seen = new Set<string>()
+    for (let presses = 0; presses < 8; presses++) {
+      await page.keyboard.press("Tab")
+      seen.add(await focused(page))
+    }
+    expect([...seen].sort()).toEqual(["", "Close", "Download", "Next picture", "Previous picture"])
+    await page.keyboard.press("Escape")
+    await page.waitForSelector(".lightbox", { state: "detached" })
+    expect(await focused(page)).toBe("Picture: bay.png")
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[PG39] a finger goes sideways for the next, and down to close", async () => {
+    const context = await browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
+    const { page, errors } = await openIn(context, cuecard)
+    await twoPictures(page)
+    const line = await context.newCDPSession(page)
+    const swipe = async (from: readonly [number, number], to: readonly [number, number]): Promise<void> => {
+      const point = ([x, y]: readonly [number, number]) => [{ x, y }]
+      await line.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: point(from) })
+      await line.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: point(to) })
+      await line.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] })
+    }
+    const title = () => page.textContent(".lightbox header p")
+    await page.tap(".frame >> nth=0")
+    await expect.poll(title, SOON).toBe("bay.png 1 of 2")
+    await swipe([300, 400], [120, 410])
+    await expect.poll(title, SOON).toBe("hills.png 2 of 2")
+    await swipe([100, 400], [280, 390])
+    await expect.poll(title, SOON).toBe("bay.png 1 of 2")
+    await swipe([200, 300], [190, 500])
+    await page.waitForSelector(".lightbox", { state: "detached" })
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
+
+describe("what leaves the page", () => {
+  test("[PG44] what is copied by hand names media; no address that runs out, nothing that is folded", async () => {
+    const { page, errors } = await open(browser, cuecard)
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+    for (const [at, wish] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
+      await ask(page, wish)
+      await settled(page, at + 1)
+    }
+    await page.waitForSelector("iframe")
+    expect(await page.$eval("[data-transcript]", (all) => all.innerHTML.includes("?token="))).toBe(true)
+    await page.$eval("[data-transcript]", (all) => getSelection()?.selectAllChildren(all))
+    await page.keyboard.press("Control+c")
+    const copied = await page.evaluate(async () => {
+      const [item] = await navigator.clipboard.read()
+      const of = async (type: string) => (await item?.getType(type))?.text() ?? ""
+      return { html: await of("text/html"), plain: await of("text/plain") }
+    })
+    expect(copied.html).not.toMatch(/token|<img|<iframe|<audio|src=/)
+    for (const text of [copied.html, copied.plain]) {
+      expect(text).toContain("[Picture: a sunset.png]")
+      expect(text).toContain("[Voice note: hello world.wav]")
+      expect(text).toContain("[Document: Clock]")
+      expect(text).toContain("I will paint a sunset.")
+      expect(text).not.toContain("The tool paints")
+    }
+    expect(copied.plain).toMatch(/^paint a sunset\n\nI will paint a sunset\.\n\nHere it is:\n\n\[Picture/)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[PG44] on paper stands the conversation alone, all of it, dark on light", async () => {
+    const { page } = await open(browser, cuecard, { theme: "dark" })
+    for (let at = 0; at < 4; at++) {
+      await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
+      await settled(page, at + 1)
+    }
+    await page.emulateMedia({ media: "print" })
+    const paper = await page.evaluate(() => {
+      const shown = (selector: string) => document.querySelector(selector)?.checkVisibility() === true
+      const last = [...document.querySelectorAll("article")].at(-1)?.getBoundingClientRect()
+      return {
+        around: [".sidebar", ".foot", ".acts"].map(shown),
+        isWhole: last !== undefined && last.bottom <= document.documentElement.scrollHeight && last.bottom > 2000,
+        ink: getComputedStyle(document.querySelector("article p") as Element).color,
+      }
+    })
+    expect(paper).toEqual({ around: [false, false, false], isWhole: true, ink: "rgb(23, 23, 31)" })
+    // And the printer cuts it into as many sheets as it takes.
+    const sheets = (await page.pdf({ format: "A5" })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []
+    expect(sheets.length).toBeGreaterThan(2)
+    await page.context().close()
+  })
+})
+
+describe("files and replies by keyboard", () => {
+  test("[PG42] [PG5] a chip that goes, or its button, leaves the keyboard in the composer; names look like what they are", async () => {
+    const { page } = await open(browser, cuecard)
+    let isDown = true
+    await page.route("**/assets?name=notes*", (route) => {
+      if (!isDown) return route.continue()
+      return route.fulfill({ status: 503, json: { code: "asset_store_failed", text: "Not just now." } })
+    })
+    await choose(page, ["notes.txt", Buffer.from("words")], ["a\u202egnp.txt", Buffer.from("more")])
+    await expect.poll(() => chips(page), SOON).toEqual(["failed", "done"])
+    expect(await page.$$eval(".chip b", (all) => all.map((one) => one.textContent))).toEqual(["notes.txt", "agnp.txt"])
+    isDown = false
+    await page.focus("[aria-label='Try again: notes.txt']")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => focused(page), SOON).toBe("Message")
+    await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
+    await page.focus("[aria-label='Remove: notes.txt']")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => focused(page), SOON).toBe("Message")
+    expect(await chips(page)).toEqual(["done"])
+    await page.context().close()
+  })
+
+  test("[PG42] gone from the net in the middle of a file: it goes up again by itself, and its message comes everywhere", async () => {
+    const { page } = await open(browser, cuecard)
+    const context = page.context()
+    await ask(page, "/say Hello.")
+    await settled(page)
+    const other = await openIn(context, cuecard, `#/s/${sessionIn(page)}`)
+    // What the browser says of a line that broke half-way.
+    await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
+    await choose(page, ["bay.png", bytesOf("/media/landscape")])
+    await expect.poll(() => chips(page), SOON).toEqual(["failed"])
+    expect(await page.textContent(".chip [role=alert]")).toBe("The server could not be reached.")
+    await context.setOffline(true)
+    await context.setOffline(false)
+    await expect.poll(() => chips(page), SOON).toEqual(["done"])
+    await page.click("button[type=submit]")
+    await settled(other.page, 2)
+    await pictures(other.page, 1)
+    await context.close()
+  })
+
+  test("[PG43] Escape lets go of a reply before it stops anything; of a long message its beginning is shown", async () => {
+    const { page } = await open(browser, cuecard)
+    await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
+    await settled(page)
+    await page.hover("article[data-role=assistant]")
+    await page.click("article[data-role=assistant] [data-way=reply]")
+    await page.waitForSelector(".quoted")
+    await page.keyboard.press("Escape")
+    await page.waitForSelector(".quoted", { state: "detached" })
+    expect(await focused(page)).toBe("Message")
+    await page.click("article[data-role=assistant] [data-way=reply]")
+    await page.fill(FIELD, "/say As you say.")
+    await page.press(FIELD, "Enter")
+    await settled(page, 2)
+    await page.click(".quote")
+    await page.waitForSelector("article[data-marked]")
+    await expect.poll(() => page.locator("text=First line.").last().isVisible(), SOON).toBe(true)
+    const top = await page.$eval("article[data-marked]", (one) => one.getBoundingClientRect().top)
+    expect(top).toBeGreaterThanOrEqual(0)
+    expect(top).toBeLessThan(120)
+    await page.context().close()
+  })
+})
