@@ -40,7 +40,6 @@ export type Fault =
   | { readonly reason: "message_unknown" }
   | { readonly reason: "message_begun" }
   | { readonly reason: "version_unknown" }
-  | { readonly reason: "not_supported"; readonly type: string }
   | { readonly reason: "socket_behind" }
   | { readonly reason: "token_missing" }
   | { readonly reason: "token_invalid" }
@@ -157,8 +156,6 @@ export function faultToWire(fault: Fault): WireFault {
       return say(409, "That message is not waiting any more.")
     case "version_unknown":
       return say(404, "There is no such version.")
-    case "not_supported":
-      return say(501, `This server does not support "${fault.type}" yet.`)
     case "socket_behind":
       return say(408, "The connection fell too far behind. Resume.", 4408)
     case "token_missing":
