@@ -211,7 +211,7 @@ export function faultToWire(fault: Fault): WireFault {
     case "asset_type_refused":
       return say(415, "Files of this type are not taken. Images, audio, video, PDF and text are.")
     case "asset_too_large":
-      return say(413, `A file of this type may have ${fault.max} bytes at most.`)
+      return say(413, `A file of this type may have ${fault.max / 2 ** 20} MB at most.`)
     case "asset_cut_off":
       return say(400, "The file did not come whole. Send it again.")
     case "assets_full":

@@ -27,8 +27,10 @@ export async function eraseStored(
   await storage.setAlarm(lateAt)
 }
 
-/** What came late goes. Where it fails it throws, and the platform rings again. */
-export async function eraseLate(storage: DurableObjectStorage, bucket: R2Bucket): Promise<void> {
+/** What came late goes. Where it fails it throws, and is tried again at `againAt`. */
+export async function eraseLate(storage: DurableObjectStorage, bucket: R2Bucket, againAt: number): Promise<void> {
   const place = storage.kv.get<Place>(LATE)
-  if (place !== undefined) await eraseStored(storage, bucket, place, null)
+  if (place === undefined) return
+  await storage.setAlarm(againAt)
+  await eraseStored(storage, bucket, place, null)
 }

@@ -302,8 +302,7 @@ export class Session extends DurableObject<Env> {
     const room = this.#room
     if (room === null) return await this.#eraseLate()
     // First of all: whatever goes wrong below is tried again.
-    const next = Math.min(...[room.turns, room.importer, room.files].map((one) => one.nextAlarm() ?? Infinity))
-    this.#alarm.again(next)
+    this.#alarm.again(Math.min(...[room.turns, room.importer, room.files].map((one) => one.nextAlarm() ?? Infinity)))
     this.ctx.waitUntil(room.importer.wake())
     this.ctx.waitUntil(room.files.sweep())
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
@@ -312,7 +311,9 @@ export class Session extends DurableObject<Env> {
   /** Whoever makes a session here meanwhile waits. */
   async #eraseLate(): Promise<void> {
     this.#alarm.forget()
-    this.#erasing ??= eraseLate(this.ctx.storage, plantBucket(this.env.PLANT, this.env.MEDIA)).finally(() => {
+    const { ctx, env } = this
+    const againAt = Date.now() + timesFor(env).assetPendingMs
+    this.#erasing ??= eraseLate(ctx.storage, plantBucket(env.PLANT, env.MEDIA), againAt).finally(() => {
       this.#erasing = null
     })
     await this.#erasing
