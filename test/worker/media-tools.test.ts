@@ -7,6 +7,7 @@ import { cardOf, resultData } from "../../shared/cue.ts"
 import { parseDirectives } from "../../shared/directive.ts"
 import type { Asset } from "../../shared/event.ts"
 import { succeed } from "../../shared/fault.ts"
+import { madeFor } from "../../worker/model/scripted-media.ts"
 import { canvasTool } from "../../worker/tool/canvas.ts"
 import { imageTool } from "../../worker/tool/image.ts"
 import { speakTool } from "../../worker/tool/speak.ts"
@@ -120,6 +121,22 @@ describe("image_generate", () => {
     // Figures are never left to a model.
     const chart = await run(imageTool(answers(null)), { prompt: "x", kind: "chart", data: [{ label: "a", value: 1 }] })
     expect(chart.kept).toHaveLength(2)
+  })
+})
+
+describe("a wish for a chart", () => {
+  const spec = [{ name: "image_generate", description: "", parameters: {} }]
+
+  test.each([
+    ["Draw a chart of apples 3, pears 5.5 and plums -2", ["apples 3", "pears 5.5", "plums -2"], "I will draw it."],
+    ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I will draw it."],
+    ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I will draw it."],
+    ["Draw a chart of apples 3, my hopes", ["apples 3"], "I will draw what has a figure."],
+  ])("[AS12] %j: its figures as they are said, and no others", (question, figures, words) => {
+    const [, said, call] = madeFor(question, spec) ?? []
+    const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
+    expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
+    expect(said).toEqual({ type: "text_delta", delta: words })
   })
 })
 
