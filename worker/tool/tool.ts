@@ -75,7 +75,7 @@ export type Told = string & { readonly [TOLD]: true }
  *
  * Shapes  (ToolContext, data, trailer by the tag) → Told, or the plain object. No blank line stands in JSON, so that data never
  *         reaches the trailer; what a trailer says of data is the tool's own business.
- * Source  SPEC TO12, AG7, DR15.
+ * Source  SPEC TO5, AG7, DR15.
  */
 export function told({ card }: Pick<ToolContext, "card">, data: Data, trailer: (tag: string) => string): Told | Data {
   return card === null ? data : (`${JSON.stringify(data)}\n\n${trailer(card)}` as Told)
