@@ -40,7 +40,6 @@ export type Fault =
   | { readonly reason: "message_unknown" }
   | { readonly reason: "message_begun" }
   | { readonly reason: "version_unknown" }
-  | { readonly reason: "not_supported"; readonly type: string }
   | { readonly reason: "socket_behind" }
   | { readonly reason: "token_missing" }
   | { readonly reason: "token_invalid" }
@@ -157,8 +156,6 @@ export function faultToWire(fault: Fault): WireFault {
       return say(409, "That message is not waiting any more.")
     case "version_unknown":
       return say(404, "There is no such version.")
-    case "not_supported":
-      return say(501, `This server does not support "${fault.type}" yet.`)
     case "socket_behind":
       return say(408, "The connection fell too far behind. Resume.", 4408)
     case "token_missing":
@@ -214,7 +211,7 @@ export function faultToWire(fault: Fault): WireFault {
     case "asset_type_refused":
       return say(415, "Files of this type are not taken. Images, audio, video, PDF and text are.")
     case "asset_too_large":
-      return say(413, `A file of this type may have ${fault.max} bytes at most.`)
+      return say(413, `A file of this type may have ${fault.max / 2 ** 20} MB at most.`)
     case "asset_cut_off":
       return say(400, "The file did not come whole. Send it again.")
     case "assets_full":

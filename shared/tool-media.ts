@@ -32,12 +32,3 @@ function isNamedBy(asset: Asset, segment: Segment): boolean {
   if (segment.type === "canvas") return asset.kind === "canvas" && canvasUrl(asset) === segment.preview.url
   return segment.type === "media" && assetUrl(asset) === segment.url
 }
-
-/**
- * A result as others than a person's turn have it: what asks for lines in a reply to a person stays home.
- *
- * Source  SPEC DR12; law 5.
- */
-export function withoutTrailer(result: string, saved: readonly Asset[]): string {
-  return toolMedia(result, saved).length === 0 ? result : splitResult(result).head
-}

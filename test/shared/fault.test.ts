@@ -33,7 +33,6 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   message_unknown: { reason: "message_unknown" },
   message_begun: { reason: "message_begun" },
   version_unknown: { reason: "version_unknown" },
-  not_supported: { reason: "not_supported", type: "…" },
   socket_behind: { reason: "socket_behind" },
   token_missing: { reason: "token_missing" },
   token_invalid: { reason: "token_invalid" },

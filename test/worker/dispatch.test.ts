@@ -5,9 +5,12 @@ import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
 import { ordinalsFor } from "../../worker/session/decide.ts"
 import { dispatchCall } from "../../worker/session/dispatch.ts"
-import { cardTrailer, type Tool, type ToolContext } from "../../worker/tool/tool.ts"
+import { cardTrailer, type Told, type Tool, type ToolContext, told } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
+
+/** What no tool of ours can return. */
+const asTold = (text: string): Told => text as Told
 
 describe("tools", () => {
   const queued: ToolCall = {
@@ -57,7 +60,7 @@ describe("tools", () => {
     const result = await run(
       () => {
         ran = true
-        return "x"
+        return {}
       },
       { args },
     )
@@ -81,11 +84,11 @@ describe("tools", () => {
   })
 
   test("[TU7] a result over the limit is a failed call that says so; one at the limit is kept whole", async () => {
-    expect(await run(() => "é".repeat(MAX_RESULT_BYTES / 2 + 1))).toMatchObject({
+    expect(await run(() => asTold("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
       ...{ status: "failed", error: { code: "tool_result_too_large" } },
     })
     const whole = "x".repeat(MAX_RESULT_BYTES)
-    expect((await run(() => whole)).result).toBe(whole)
+    expect((await run(() => asTold(whole))).result).toBe(whole)
   })
 
   test("[TU7] a tool that never answers is interrupted with the turn", async () => {
@@ -93,6 +96,26 @@ describe("tools", () => {
     const result = run(() => new Promise(() => {}), {}, abort.signal)
     abort.abort()
     expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
+  })
+
+  test("[CN1] what a call would keep after it was stopped is not kept", async () => {
+    const abort = new AbortController()
+    const { promise: stopped, resolve } = Promise.withResolvers<void>()
+    const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
+    const result = run(
+      async (_args, { save }) => {
+        await stopped
+        await save(new Uint8Array(1), { label: "late", mime_type: "text/plain" }).then(end, end)
+        return {}
+      },
+      {},
+      abort.signal,
+    )
+    abort.abort(new Error("stopped"))
+    expect(await result).toMatchObject({ status: "interrupted" })
+    resolve()
+    // Not even asked for: `saveNothing` would say otherwise.
+    expect(await over).toEqual(new Error("stopped"))
   })
 
   test("[TU7] output streams, and what the iterable returns is the result", async () => {
@@ -109,7 +132,7 @@ describe("tools", () => {
     expect(await run(() => ({ error: "City not found" }))).toMatchObject({
       ...{ status: "failed", error: { code: "tool_failed", message: "City not found" } },
     })
-    const carded = await run((_args, ctx) => `{"error":"x"}\n\n${cardTrailer(ctx.card ?? "")}`)
+    const carded = await run((_args, ctx) => told(ctx, { error: "x" }, cardTrailer))
     expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
   })
 
@@ -119,7 +142,7 @@ describe("tools", () => {
       ...{ name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false },
       execute(_args, ctx) {
         seen.push(ctx.card)
-        return `{}\n\n${cardTrailer("probe_1")}`
+        return asTold(`{}\n\n${cardTrailer("probe_1")}`)
       },
     }
     const shared = {

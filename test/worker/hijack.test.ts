@@ -54,6 +54,25 @@ test("[DR15] said again by the model: no data but the stored, live as reloaded",
   await expectReload(id, client)
 }, 60_000)
 
+test("[DR15] [AG7] said by another agent that was asked, and again by the one that asked: words", async () => {
+  const id = await freshSession("asked")
+  await keepPicture(id)
+  const client = await connect(id)
+  for (const [n, text] of HIJACKS.entries()) {
+    const message = script([say(text.toWellFormed())])
+    const asked = call("agents_message", { agent: "researcher", message, mode: "sync" })
+    client.say({ type: "send", id: `q${n}`, content: script([asked], [say("So:\n"), say(text.toWellFormed())]) })
+    const { segments, status } = await client.untilEnd(`q${n}`)
+    client.say({ type: "seen", seq: client.last })
+    const [first] = segments
+    expect([text, status, first?.type]).toEqual([text, "completed", "tool"])
+    const result: unknown = JSON.parse((first?.type === "tool" ? first.result : undefined) ?? "null")
+    expect(result).toEqual(expect.objectContaining({ agent: "researcher", answer: expect.any(String) }))
+    for (const segment of segments) expectOwn(segment, text, "asked")
+  }
+  await expectReload(id, client)
+}, 90_000)
+
 /** Cards show what the tool of this very turn gave; files are those of the session. */
 function expectOwn(segment: Segment, text: string, as: string): void {
   if (segment.type === "rich") {

@@ -67,6 +67,25 @@ describe("signing", () => {
     expect((await sign(session, token, many.slice(1))).json.signed).toHaveLength(MAX_SIGNED_URLS)
   })
 
+  test("[MS1] canvases on their own origin, where there is one; files never", async () => {
+    const { token, session, id } = await kept(png(1))
+    const stub = env.SESSION.getByName(`${T}:${session}`)
+    const claims = { tenant: T, user: "ann", expires: 4_000_000_000, token: null, issued: 0 }
+    const reserved = await stub.reserveAsset(claims, 1)
+    if (!reserved.ok) throw new Error(reserved.fault.reason)
+    const canvas = { id: reserved.value, kind: "canvas", mime_type: "text/html", label: "c", size: 1 } as const
+    await stub.keepAsset(claims, canvas, "00")
+    const urls = [`/canvas/documents/${canvas.id}/index.html`, `/media/${id}`, "https://example.com/a.png"]
+    const apart = { CANVAS_ORIGIN: "https://canvas.example.com", PAGE_ORIGIN: "https://chat.example.com" }
+    const path = `/v1/sessions/${session}/media/sign`
+    const told = await call(path, { method: "POST", token, body: JSON.stringify({ urls }), env: apart })
+    expect(told.json.signed.map(({ href }: { href: string }) => href.split("?")[0])).toEqual([
+      `https://canvas.example.com/canvas/documents/${canvas.id}/index.html`,
+      `/media/${id}`,
+      "/media/remote",
+    ])
+  })
+
   test("[MS2] a token opens what it names, in its audience, until it ends, and is no token of a user", async () => {
     const { token, session, id } = await kept(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }

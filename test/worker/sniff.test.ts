@@ -11,6 +11,12 @@ const ogg = (codec: string, ...before: readonly number[]) =>
   file(100, "OggS", 0, 2, ...Array.from({ length: 20 }, (_, i) => i), 1, 30, ...before, codec)
 const ebml = (type: string, ...more: readonly (string | number)[]) =>
   file(400, 0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x86, 0x81, 1, 0x42, 0x82, 0x80 + type.length, type, ...more)
+/** A film whose header stands at its beginning: `next` is the number of the track that would come next. */
+const film = (next: number, ...handlers: readonly string[]) => {
+  const boxes = handlers.flatMap((handler) => ["trak....hdlr", 0, 0, 0, 0, 0, 0, 0, 0, handler])
+  const header = ["mvhd", ...Array.from({ length: 99 }, () => 0), next]
+  return file(600, 0, 0, 0, 20, "ftypmp42", 0, 0, 0, 0, "isom", 0, 0, 1, 0, "moov", 0, 0, 0, 108, ...header, ...boxes)
+}
 
 const TAKEN: readonly (readonly [what: string, bytes: Uint8Array, type: string])[] = [
   ["PNG", file(100, ...PNG_HEAD), "image/png"],
@@ -33,6 +39,9 @@ const TAKEN: readonly (readonly [what: string, bytes: Uint8Array, type: string])
   ["WebM", ebml("webm", "V_VP9", 0, "A_OPUS"), "video/webm"],
   ["MP4", ftyp("isom", "iso2", "mp41"), "video/mp4"],
   ["MP4 version 2", ftyp("mp42", "isom"), "video/mp4"],
+  ["MP4 with sound alone", film(2, "soun"), "audio/mp4"],
+  ["MP4 with a picture alone", film(2, "vide"), "video/mp4"],
+  ["MP4 with sound first", film(3, "soun", "vide"), "video/mp4"],
   ["PDF", file(100, "%PDF-1.7"), "application/pdf"],
   ["text", file(5, "hello"), "text/plain"],
   ["text cut in a character", new TextEncoder().encode("aé".repeat(10)).slice(0, -1), "text/plain"],

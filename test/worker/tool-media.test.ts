@@ -3,11 +3,12 @@
  * stand, with what voice, and that history says so too.
  */
 
-import { evictDurableObject } from "cloudflare:test"
+import { env, evictDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { WireMessage } from "../../shared/frame.ts"
-import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { exportOf } from "./exported.ts"
+import { leftOf } from "./files.ts"
 import { answerTo, begin, call, expectSame, fault, freshSession, pause, renew, say, script, toolsIn } from "./follow.ts"
 
 async function ask(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
@@ -112,4 +113,20 @@ test("[DR12] [SG11] an agent that is asked is told of no lines for a reply", asy
   const { session } = JSON.parse(tool?.result ?? "{}")
   const [made] = (await pageOf(session)).messages.flatMap((one) => toolsIn(one))
   expect(made).toMatchObject({ name: "probe_save", status: "ok", result: '{"data":""}' })
+})
+
+test("[AS10] what an interrupted call had saved stays with the session, shown by nobody", async () => {
+  const id = await freshSession("stopped")
+  const client = await connect(id)
+  const slow = call("probe_save", { labels: "a.txt", trailer: "MEDIA:/media/$0", ms: 60_000 })
+  client.say({ type: "send", id: "q1", content: script([slow], [say("Here.")]) })
+  const kept = async () => (await leftOf(CLAIMS.tenant, id)).rows.map((row) => row.split(" ")[1])
+  await expect.poll(kept, { timeout: 8_000 }).toEqual(["kept"])
+  client.say({ type: "cancel", exchange_id: "q1" })
+  const answer = await client.untilEnd("q1")
+  expect([answer.status, kinds(answer)]).toEqual(["cancelled", ["tool"]])
+  const { bytes, rows } = await leftOf(CLAIMS.tenant, id)
+  expect(rows).toEqual([`${bytes[0]} kept`])
+  await sessionOf(id).erase(CLAIMS)
+  expect((await env.MEDIA.list({ prefix: `${CLAIMS.tenant}/${id}/` })).objects).toEqual([])
 })

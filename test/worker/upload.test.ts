@@ -58,6 +58,24 @@ describe("what is taken", () => {
     expect(await leftOf(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
+  test("[AS5] also where the session has no room for another", async () => {
+    const token = await tokenOf(T, "ann")
+    const id = await makeSession(token)
+    const first = await upload(id, token, png(4, 70_000))
+    await runInDurableObject(stubOf(id), (_object, { storage }) => {
+      for (let i = 1; i < MAX_SESSION_ASSETS; i++) {
+        storage.sql.exec("INSERT INTO asset (id, state, origin, created) VALUES (?, 'kept', 'user', 1)", `x${i}`)
+      }
+    })
+    const before = await leftOf(T, id)
+    const again = await upload(id, token, png(4, 70_000))
+    expect(again).toMatchObject({ status: 200, json: { ...first.json, duplicate: true } })
+    expect(await upload(id, token, png(5, 70_000))).toEqual(refusal(409, "assets_full"))
+    const options = { headers: { "content-length": "70000" } }
+    expect(await upload(id, token, streamOf(png(4, 70_000), 60_000), options)).toEqual(refusal(400, "asset_cut_off"))
+    expect(await leftOf(T, id)).toEqual(before)
+  })
+
   test("[AS6] a label is the last part of a name, without what is not seen, and never too long", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
@@ -70,6 +88,7 @@ describe("what is taken", () => {
       ["..", "image.png"],
       ["\ud800x.png", "\ufffdx.png".replace("\ufffd", "")],
       [`${"é".repeat(300)}.png`, `${"é".repeat(116)}.png`],
+      ["a\u3164\u115f\u{e0041}b\u2060.png", "ab.png"],
       [`${"a".repeat(115)}😀${"b".repeat(99)}.png`, `${"a".repeat(115)}.png`],
     ] as const
     for (const [i, [name, label]] of names.entries()) {
@@ -85,9 +104,9 @@ describe("what is refused", () => {
     const headers = (length: number) => ({ headers: { "content-length": String(length) } })
     expect(await upload(id, token, streamOf(png(1, 9_000)))).toEqual(refusal(411, "length_required"))
     const video = await upload(id, token, png(), headers(MAX_VIDEO_BYTES + 1))
-    expect(video).toEqual(refusal(413, "asset_too_large", String(MAX_VIDEO_BYTES)))
+    expect(video).toEqual(refusal(413, "asset_too_large", "100 MB"))
     const image = await upload(id, token, png(), headers(MAX_IMAGE_BYTES + 1))
-    expect(image).toEqual(refusal(413, "asset_too_large", String(MAX_IMAGE_BYTES)))
+    expect(image).toEqual(refusal(413, "asset_too_large", "20 MB"))
     expect(await upload(id, token, streamOf(png(1, 9_000)), headers(20_000))).toEqual(refusal(400, "asset_cut_off"))
     expect(await upload(id, token, streamOf(png(1, 9_000)), headers(8_000))).toEqual(refusal(400, "asset_cut_off"))
     expect(await leftOf(T, id)).toEqual(NOTHING)
@@ -252,5 +271,31 @@ describe("an erased session", () => {
     resolve()
     expect(await uploading).toEqual(refusal(404, "session_unknown"))
     expect(await keysOf(id)).toBe(0)
+  })
+
+  test("[AS9] nor where whoever uploads is killed before it hears of the erasing", async () => {
+    const token = await tokenOf(T, "dan")
+    const id = await makeSession(token)
+    const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)
+    if (!reserved.ok) throw new Error(reserved.fault.reason)
+    expect((await remove(id, token)).status).toBe(204)
+    await env.MEDIA.put(`${T}/${id}/${reserved.value}`, png())
+    const alarm = () => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
+    expect((await alarm()) ?? 0).toBeGreaterThan(Date.now() + ASSET_PENDING_MS / 2)
+    await evictDurableObject(stubOf(id))
+    expect(await runDurableObjectAlarm(stubOf(id))).toBe(true)
+    expect([await keysOf(id), await alarm()]).toEqual([0, null])
+    expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
+  })
+
+  test("[AS9] a new one of that id keeps its files", async () => {
+    const token = await tokenOf(T, "dan")
+    const id = await makeSession(token)
+    await stubOf(id).reserveAsset(claimsOf("dan"), 200)
+    expect((await remove(id, token)).status).toBe(204)
+    await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
+    expect((await upload(id, token, png(1))).status).toBe(201)
+    await runDurableObjectAlarm(stubOf(id))
+    expect(await keysOf(id)).toBe(1)
   })
 })

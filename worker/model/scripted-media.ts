@@ -41,9 +41,11 @@ function chartIn(question: string): Wish | null {
     /^(?:draw|make|show|plot|create)(?: me)?(?: an?)? (?:bar )?chart (?:of|with|about|for|from):? (.{1,800})$/is
   const told = order.exec(trimmed(question))?.[1]
   if (told === undefined) return null
-  const data = told.split(/[,;\n]| and /i).flatMap((part) => {
-    const [, label, value] = /^\s*(\S.{0,58}?)\s*[:= ]\s*(-?\d+(?:\.\d+)?)\s*$/.exec(part) ?? []
-    return label === undefined ? [] : [{ label, value: Number(value) }]
+  // A comma in a figure, as in 1,200, parts nothing.
+  const parts = told.split(/,(?!\d{3}(?!\d))|[;\n]| and /i)
+  const data = parts.flatMap((part) => {
+    const [, label, value = ""] = /^\s*(\S.{0,58}?)\s*[:= ]\s*[$€£]?(-?\d[\d,]*(?:\.\d+)?)%?\s*$/.exec(part) ?? []
+    return label === undefined ? [] : [{ label, value: Number(value.replaceAll(",", "")) }]
   })
   if (data.length === 0) return null
   const title = data
@@ -51,7 +53,8 @@ function chartIn(question: string): Wish | null {
     .join(", ")
     .slice(0, 60)
   const args = { kind: "chart", prompt: title, title, data }
-  return { name: "image_generate", args, why: "These are figures: a chart says it best.", words: "I will draw it." }
+  const words = data.length === parts.length ? "I will draw it." : "I will draw what has a figure."
+  return { name: "image_generate", args, why: "These are figures: a chart says it best.", words }
 }
 
 /** "Paint a sunset", "make a picture of the sea". */

@@ -179,7 +179,9 @@ function headersOf(object: R2Object, { expires }: MediaClaims): Readonly<Record<
 
 /** RFC 6266: a plain name for old programs, the true one beside it (RFC 5987). */
 function filenameOf(label: string): string {
-  const plain = label.replace(/[^\x20-\x7e]|["\\%]/g, "_")
-  const encoded = encodeURIComponent(label).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  // A file whose name begins with a point is not seen where it is saved.
+  const name = label.replace(/^\./, "_")
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_")
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
   return `filename="${plain}"; filename*=UTF-8''${encoded}`
 }

@@ -13,13 +13,14 @@ import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.t
 import { type Json, parseJson } from "../../shared/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/message.ts"
-import { toolMedia, withoutTrailer } from "../../shared/tool-media.ts"
+import { toolMedia } from "../../shared/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
 import { orAborted } from "./or-aborted.ts"
 import {
   argsOf,
   Deferred,
   type Save,
+  type Told,
   type Tool,
   type ToolArgs,
   type ToolContext,
@@ -75,10 +76,10 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   }
   try {
     const ids = { call_id: call.call_id, exchange_id, nth, card }
-    const context: ToolContext = { ...ids, signal, now: dispatch.now, save: keepTrack(dispatch.save, saved) }
+    const context: ToolContext = { ...ids, signal, now: dispatch.now, save: keepTrack(dispatch.save, saved, signal) }
     const returned = await orAborted(finish(tool, args, context, output.say), signal)
     const result = resultOf(call, channel === "user" ? ordinal : null, returned)
-    return withSize(withMedia(result, [...saved.values()], channel))
+    return withSize(channel === "user" ? withMedia(result, [...saved.values()]) : result)
   } catch (error) {
     if (dispatch.signal.aborted) return withSize(interrupted(call))
     if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${limit / 1000} s.`))
@@ -90,8 +91,10 @@ export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
   }
 }
 
-function keepTrack(save: Save, saved: Map<string, Asset>): Save {
+/** Of a call that was stopped nothing more is kept (law 7); what it had saved by then stays. */
+function keepTrack(save: Save, saved: Map<string, Asset>, signal: AbortSignal): Save {
   return async (bytes, as) => {
+    signal.throwIfAborted()
     const kept = await save(bytes, as)
     if (kept.ok) saved.set(kept.value.id, kept.value)
     return kept
@@ -104,7 +107,7 @@ export function interrupted(call: ToolCall): ToolResult {
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
 }
 
-type Returned = string | Deferred | { readonly [key: string]: Json }
+type Returned = Told | Deferred | { readonly [key: string]: Json }
 
 async function finish(
   tool: Tool,
@@ -115,7 +118,7 @@ async function finish(
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
   // However the waiting ends, the tool learns that nobody listens any more.
-  context.signal.addEventListener("abort", () => void returned.return("").catch(() => {}), { once: true })
+  context.signal.addEventListener("abort", () => void returned.return({}).catch(() => {}), { once: true })
   for (;;) {
     const next = await returned.next()
     if (next.done === true) return next.value
@@ -171,12 +174,9 @@ function resultOf(call: ToolCall, ordinal: number | null, returned: Returned): T
   return { type: "tool_result", call_id, status, result, card, error }
 }
 
-/** Only a person's reply is given files: elsewhere nobody is to place them, and no trailer asks for it. */
-function withMedia(event: ToolResult, saved: readonly Asset[], channel: Channel): ToolResult {
-  const { status, result } = event
-  if (status !== "ok" || result === null) return event
-  if (channel !== "user") return { ...event, result: withoutTrailer(result, saved) }
-  const media = toolMedia(result, saved)
+/** Only a person's reply is given files: elsewhere nobody is to place them, and no trailer asks for it (`told`). */
+function withMedia(event: ToolResult, saved: readonly Asset[]): ToolResult {
+  const media = event.status === "ok" && event.result !== null ? toolMedia(event.result, saved) : []
   return media.length === 0 ? event : { ...event, media }
 }
 

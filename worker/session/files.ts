@@ -13,7 +13,7 @@ import type { AssetBook, AssetOrigin, Kept } from "./assets.ts"
 import { deleteBytes, type Place } from "./bucket.ts"
 import { Erased } from "./erase.ts"
 import { storeAsset } from "./keeping.ts"
-import { labelOf } from "./label.ts"
+import { labelOfTitle } from "./label.ts"
 import { sniff } from "./sniff.ts"
 
 export interface Files {
@@ -109,9 +109,13 @@ function judge(bytes: Uint8Array, { kind, label, voice }: SavedAs): Result<Omit<
   if (kind === "canvas") {
     if (type.mime_type !== "text/plain") return fail({ reason: "asset_type_refused" })
     if (bytes.byteLength > MAX_CANVAS_BYTES) return fail({ reason: "asset_too_large", max: MAX_CANVAS_BYTES })
-    return succeed({ kind, mime_type: "text/html", label: labelOf(label, "Canvas") })
+    return succeed({ kind, mime_type: "text/html", label: labelOfTitle(label, "Canvas") })
   }
   if (bytes.byteLength > type.max) return fail({ reason: "asset_too_large", max: type.max })
-  const about = { kind: type.kind, mime_type: type.mime_type, label: labelOf(label, `${type.kind}.${type.extension}`) }
+  const about = {
+    kind: type.kind,
+    mime_type: type.mime_type,
+    label: labelOfTitle(label, `${type.kind}.${type.extension}`),
+  }
   return succeed(voice === true && type.kind === "audio" ? { ...about, voice } : about)
 }

@@ -25,6 +25,13 @@ export interface PageQuery {
   readonly before?: number
 }
 
+/** A page, and what it took. */
+export function pageText(store: Store, epoch: string, seq: number, query: PageQuery): PageText {
+  const before = store.rows().read
+  const json = pageJson(store, epoch, seq, query)
+  return { json, rowsRead: store.rows().read - before }
+}
+
 /**
  * One page as JSON text, ready to send: built once, not parsed again on its way out.
  *

@@ -26,6 +26,9 @@ export interface PartOf {
   readonly of: number
 }
 
+/** A file that comes whole. */
+export const WHOLE: PartOf = { part: 1, of: 1 }
+
 export interface ImportHost extends FoldingHost {
   readonly turns: Turns
   readonly times: Times

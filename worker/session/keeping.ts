@@ -43,12 +43,22 @@ export async function storeAsset(
 ): Promise<Result<Kept>> {
   const { about, size } = incoming
   const reserved = await shelf.reserve(size)
-  if (!reserved.ok) return reserved
+  if (!reserved.ok) return reserved.fault.reason === "assets_full" ? await known(shelf, incoming, reserved) : reserved
   const asset: Asset = { id: reserved.value, ...about, size }
-  const put = await putBytes(bucket, keyOf(place, asset.id), asset, incoming)
+  const put = await pass(incoming, (bytes) => bucket.put(keyOf(place, asset.id), bytes, putOptions(asset)))
   const kept = put.ok ? await shelf.keep(asset, put.value) : put
   if (!kept.ok || kept.value.duplicate) await discard(bucket, place, shelf, asset.id)
   return kept
+}
+
+/** Where there is no room, the same bytes again are still the file that there is: they are read, and kept nowhere. */
+async function known(shelf: Shelf, incoming: Incoming, full: Result<never>): Promise<Result<Kept>> {
+  const { about, size } = incoming
+  const read = await pass(incoming, (bytes) => bytes.pipeTo(new WritableStream()))
+  if (!read.ok) return read
+  // No row waits for that id.
+  const kept = await shelf.keep({ id: "", ...about, size }, read.value)
+  return kept.ok ? kept : full
 }
 
 async function discard(bucket: R2Bucket, place: Place, shelf: Shelf, id: string): Promise<void> {
@@ -61,8 +71,11 @@ async function discard(bucket: R2Bucket, place: Place, shelf: Shelf, id: string)
   }
 }
 
-/** Puts what comes and tells the SHA-256 of it, in hexadecimal. */
-async function putBytes(bucket: R2Bucket, key: string, asset: Asset, incoming: Incoming): Promise<Result<string>> {
+/** Passes on what comes and tells the SHA-256 of it, in hexadecimal. */
+async function pass(
+  incoming: Incoming,
+  take: (bytes: ReadableStream<Uint8Array>) => Promise<unknown>,
+): Promise<Result<string>> {
   const { size, signal } = incoming
   const { readable, writable } = new FixedLengthStream(size)
   const digest = new crypto.DigestStream("SHA-256")
@@ -82,8 +95,8 @@ async function putBytes(bucket: R2Bucket, key: string, asset: Asset, incoming: I
   digest.digest.catch(() => {})
   const poured = pour(incoming, [file, sum]).catch((error) => stop({ reason: "asset_cut_off" }, error))
   // In a function of its own: a bucket that throws at once is one that failed, too.
-  const put = (async () => await bucket.put(key, readable, putOptions(asset)))()
-  await Promise.all([poured, put.catch((error) => stop({ reason: "asset_store_failed" }, error))])
+  const taken = (async () => await take(readable))()
+  await Promise.all([poured, taken.catch((error) => stop({ reason: "asset_store_failed" }, error))])
   signal.removeEventListener("abort", onAbort)
   return fault === null ? succeed(toHex(await digest.digest)) : fail(fault)
 }

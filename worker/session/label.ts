@@ -8,7 +8,7 @@
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 
 /** Controls, line separators, and what turns or hides text: a name must look like what it is. */
-const UNSEEN = /[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\uffff]/g
+const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
 
 /** Longest ending that is kept of a name that is cut. */
 const MAX_EXTENSION = 12
@@ -22,12 +22,19 @@ export function labelOf(name: string, fallback: string): string {
       .split(/[/\\]/)
       .filter((part) => part.trim() !== "")
       .at(-1) ?? ""
-  const label = last
-    .replace(UNSEEN, "")
-    .replace(/\s+/g, " ")
-    .replace(/^[.\s]+/, "")
-    .trim()
+  const label = tidy(last).replace(/^[.\s]+/, "")
   return label === "" ? fallback : shorten(label)
+}
+
+/** A title as a name: it is no path, so what stands before a stroke or behind a first point is a part of it. */
+export function labelOfTitle(title: string, fallback: string): string {
+  const words = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")
+  const label = tidy(words.replace(/ *[/\\]+ */g, "-"))
+  return label === "" ? fallback : shorten(label)
+}
+
+function tidy(text: string): string {
+  return text.replace(UNSEEN, "").replace(/\s+/g, " ").trim()
 }
 
 function shorten(label: string): string {

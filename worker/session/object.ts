@@ -21,13 +21,14 @@ import { type Accepted, acceptMessage, type SendRequest, titleWords } from "./ac
 import { timesFor } from "../times.ts"
 import { type Alarm, createAlarm } from "./alarm.ts"
 import type { Kept } from "./assets.ts"
-import { deleteAllBytes, type Place } from "./bucket.ts"
+import type { Place } from "./bucket.ts"
+import { eraseLate, eraseStored } from "./erasing.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "./asking.ts"
 import { exportLines, exportMarkdown, type Format } from "./export.ts"
 import { createDoor, type Door, type Taken } from "./external.ts"
-import type { PartOf } from "./import.ts"
+import { type PartOf, WHOLE } from "./import.ts"
 import { advanceAndTell, type Listing, listingOf } from "./listing.ts"
-import { type PageQuery, type PageText, pageJson } from "./history.ts"
+import { type PageQuery, type PageText, pageText } from "./history.ts"
 import { type Desk, obeyFrame } from "./obey.ts"
 import type { ExternalState, ToldWhole, Where } from "./outside.ts"
 import { plantBucket, plantSockets } from "./plants.ts"
@@ -37,9 +38,6 @@ import { isCreated, migrate } from "./schema.ts"
 import type { NewSession } from "./rows.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
 import { createStore } from "./store.ts"
-
-/** A file that comes whole. */
-const WHOLE: PartOf = { part: 1, of: 1 }
 
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets
@@ -111,11 +109,7 @@ export class Session extends DurableObject<Env> {
 
   /** A page of history as JSON text (HistoryPage), and the rows it took. */
   recent(claims: Claims, query: PageQuery): Result<PageText> {
-    return this.#in(claims, ({ store, epoch, lastSeq }) => {
-      const before = store.rows().read
-      const json = pageJson(store, epoch(), lastSeq(), query)
-      return succeed({ json, rowsRead: store.rows().read - before })
-    })
+    return this.#in(claims, ({ store, epoch, lastSeq }) => succeed(pageText(store, epoch(), lastSeq(), query)))
   }
 
   /** Gives the session another title; that is no activity. */
@@ -138,23 +132,22 @@ export class Session extends DurableObject<Env> {
     const { id, family } = room.session
     const isWhole = withAgents || id === family.session
     const agents = isWhole ? room.store.asks.sessionsAsked().filter((one) => one !== family.session) : []
+    const lateAt = room.files.nextAlarm() === null ? null : Date.now() + room.host.times.assetPendingMs
     this.ctx.waitUntil(room.answering.giveUp())
     room.gate.shut()
     room.turns.stop()
     this.#sockets.dismiss({ reason: "session_unknown" })
-    this.#erasing = this.#eraseAll({ tenant: owner.tenant, session: id }, owner, agents)
+    this.#erasing = this.#eraseAll({ tenant: owner.tenant, session: id }, owner, agents, lateAt)
     await this.#erasing
     return succeed(null)
   }
 
   /** The agents' sessions that were asked go first: should this end half-way, asking again finds them. */
-  async #eraseAll(place: Place, owner: Owner, agents: readonly string[]): Promise<void> {
+  async #eraseAll(place: Place, owner: Owner, agents: readonly string[], lateAt: number | null): Promise<void> {
     const erase = (id: string) => this.env.SESSION.getByName(`${owner.tenant}:${id}`).erase(owner, true)
     try {
       await Promise.all(agents.map(erase))
-      await deleteAllBytes(plantBucket(this.env.PLANT, this.env.MEDIA), place)
-      await this.ctx.storage.deleteAlarm()
-      await this.ctx.storage.deleteAll()
+      await eraseStored(this.ctx.storage, plantBucket(this.env.PLANT, this.env.MEDIA), place, lateAt)
     } finally {
       // Where it failed, what is left is there again, to be erased once more.
       if (isCreated(this.ctx.storage.sql)) this.#enter()
@@ -215,7 +208,10 @@ export class Session extends DurableObject<Env> {
     if (!made.ok || room === null || !isAgentOf(room, agent, family)) return fail("agent_unknown")
     // Whoever asks may be erased by now, with all that it had asked: then this one has no business either.
     const asker = this.env.SESSION.getByName(`${owner.tenant}:${from.session}`)
-    if (isNew && !(await asker.isAsking(owner, request.id))) return await this.#unmake(owner)
+    if (isNew && !(await asker.isAsking(owner, request.id))) {
+      await this.erase(owner, true)
+      return fail("agent_failed")
+    }
     if (!(await refreshAgent(this.env, room))) return fail("agent_unknown")
     const taken = await room.answering.take(request).catch((error: unknown) => {
       room.host.resetSeq()
@@ -228,11 +224,6 @@ export class Session extends DurableObject<Env> {
   /** Whether a question of this session is still open. */
   isAsking(owner: Owner, id: string): boolean {
     return this.#roomOf(owner)?.asking.isOpen(id) ?? false
-  }
-
-  async #unmake(owner: Owner): Promise<Result<null, TurnFault>> {
-    await this.erase(owner, true)
-    return fail("agent_failed")
   }
 
   /** The answer to what was asked, once it is there. */
@@ -307,15 +298,25 @@ export class Session extends DurableObject<Env> {
     socket.close(code >= 3000 ? code : 1000)
   }
 
-  override alarm(): void {
+  override async alarm(): Promise<void> {
     const room = this.#room
-    if (room === null) return this.#alarm.forget()
+    if (room === null) return await this.#eraseLate()
     // First of all: whatever goes wrong below is tried again.
-    const next = Math.min(...[room.turns, room.importer, room.files].map((one) => one.nextAlarm() ?? Infinity))
-    this.#alarm.again(next)
+    this.#alarm.again(Math.min(...[room.turns, room.importer, room.files].map((one) => one.nextAlarm() ?? Infinity)))
     this.ctx.waitUntil(room.importer.wake())
     this.ctx.waitUntil(room.files.sweep())
     this.ctx.waitUntil(sparing(room, () => room.turns.wake()))
+  }
+
+  /** Whoever makes a session here meanwhile waits. */
+  async #eraseLate(): Promise<void> {
+    this.#alarm.forget()
+    const { ctx, env } = this
+    const againAt = Date.now() + timesFor(env).assetPendingMs
+    this.#erasing ??= eraseLate(ctx.storage, plantBucket(env.PLANT, env.MEDIA), againAt).finally(() => {
+      this.#erasing = null
+    })
+    await this.#erasing
   }
 
   #cancel(room: Room, exchange: string): Result<number> {

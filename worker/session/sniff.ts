@@ -67,7 +67,10 @@ function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
   return isLayer3 && bitRate !== 0 && bitRate !== 15 && (rates & 0x0c) !== 0x0c
 }
 
-/** ISO media: the brands of its first box say what it is. */
+/** One track, which is sound: its header tells the number of the next one, and the first handler is of the first one. */
+const SOUND_ALONE = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
+
+/** ISO media: the brands of its first box say what it is; a film whose header stands at its beginning may be sound alone. */
 function movieIn(latin: string): FileType | null {
   const [, major = "", more = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin) ?? []
   const length = latin.charCodeAt(2) * 256 + latin.charCodeAt(3)
@@ -75,7 +78,8 @@ function movieIn(latin: string): FileType | null {
   if (/^avi[fs]$/.test(major)) return AVIF
   if (/^m(?:if|sf)1$/.test(major)) return /avi[fs]/.test(brands) ? AVIF : null
   if (/^M4[AB] $/.test(major)) return M4A
-  return /^(?:iso[m2-9]|mp4[12]|avc1|M4V |M4VH|dash|msdh|MSNV|mmp4|f4v )$/.test(major) ? MP4 : null
+  if (!/^(?:iso[m2-9]|mp4[12]|avc1|M4V |M4VH|dash|msdh|MSNV|mmp4|f4v )$/.test(major)) return null
+  return SOUND_ALONE.test(latin) ? M4A : MP4
 }
 
 /** WebM; as audio where its tracks, which stand at its beginning, are audio alone. */

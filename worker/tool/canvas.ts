@@ -7,7 +7,7 @@
 
 import * as v from "valibot"
 import { MAX_CANVAS_BYTES, MAX_EMBED_HEIGHT, MIN_EMBED_HEIGHT } from "../../shared/limits.ts"
-import { refusal, type Tool, unsaved } from "./tool.ts"
+import { embedTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
 
 const argsSchema = v.object({
   title: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(120)),
@@ -50,16 +50,7 @@ export function canvasTool(): Tool {
       const saved = await ctx.save(bytes, { kind: "canvas", label: title, mime_type: "text/html" })
       if (!saved.ok) return unsaved(saved.fault)
       const ref = saved.value.id
-      return `${JSON.stringify({ ref, title, height })}\n\n${embedTrailer(ref, title, height)}`
+      return told(ctx, { ref, title, height }, () => embedTrailer(ref, title, height))
     },
   }
-}
-
-function embedTrailer(ref: string, title: string, height: number): string {
-  const named = title.replace(/["\][\s]+/g, " ").trim()
-  return [
-    "To show this document you MUST write this line into your reply, by itself, where it shall stand:",
-    `[embed ref="${ref}" title="${named}" height="${height}" /]`,
-    "Without it the reader does not see the document.",
-  ].join("\n")
 }

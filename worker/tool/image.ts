@@ -6,14 +6,13 @@
  */
 
 import * as v from "valibot"
-import { type Result, turnFaultText } from "../../shared/fault.ts"
-import type { Asset } from "../../shared/event.ts"
+import { turnFaultText } from "../../shared/fault.ts"
 import type { Json } from "../../shared/frame.ts"
 import { type ImageEnv, imageFromAi } from "./image-ai.ts"
 import { drawChart } from "./chart.ts"
 import { drawPicture } from "./picture.ts"
 import { encodePng } from "./png.ts"
-import { mediaTrailer, refusal, type Tool, type ToolReturn, unsaved } from "./tool.ts"
+import { mediaTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
 
 /** Edges of what is drawn, in pixels: what fits a page, in both directions. */
 const [MIN_EDGE, MAX_EDGE] = [120, 1024]
@@ -82,7 +81,11 @@ export function imageTool(env: ImageEnv): Tool {
       const made = await make(wanted, env, ctx.signal)
       if ("error" in made) return { error: turnFaultText("tool_failed"), details: made.error }
       const label = `${(wanted.title ?? wanted.prompt).slice(0, 100)}.${made.mime_type === "image/png" ? "png" : "jpg"}`
-      return told(wanted, made.source, await ctx.save(made.bytes, { label, mime_type: made.mime_type }))
+      const saved = await ctx.save(made.bytes, { label, mime_type: made.mime_type })
+      if (!saved.ok) return unsaved(saved.fault)
+      const { id, label: name, size } = saved.value
+      const data = { kind: wanted.kind, media: `/media/${id}`, label: name, bytes: size, source: made.source }
+      return told(ctx, data, () => mediaTrailer(saved.value))
     },
   }
 }
@@ -99,10 +102,4 @@ async function make(wanted: Wanted, env: ImageEnv, signal: AbortSignal): Promise
       ? drawChart({ title: title ?? prompt, bars: data, width, height })
       : drawPicture(prompt, width, height)
   return { bytes: await encodePng(raster), mime_type: "image/png", source: "built-in" }
-}
-
-function told({ kind }: Wanted, source: string, saved: Result<Asset>): ToolReturn {
-  if (!saved.ok) return unsaved(saved.fault)
-  const { id, label, size } = saved.value
-  return `${JSON.stringify({ kind, media: `/media/${id}`, label, bytes: size, source })}\n\n${mediaTrailer(saved.value)}`
 }

@@ -7,7 +7,7 @@
 
 import type { Json } from "../../shared/frame.ts"
 import { pause } from "../model/pause.ts"
-import { cardTrailer, type Tool, type ToolArgs, type ToolContext, type ToolReturn } from "./tool.ts"
+import { cardTrailer, type Told, type Tool, type ToolArgs, type ToolContext, type ToolReturn, told } from "./tool.ts"
 
 export interface ProbeEnv {
   readonly PROBE_TOOLS?: string
@@ -26,7 +26,7 @@ export function probeTools(url: string): readonly Tool[] {
     },
     probe("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, stream),
     probe("probe_data", { text: STRING, as: STRING }, true, data),
-    probe("probe_save", { labels: STRING, trailer: STRING, data: STRING }, false, save),
+    probe("probe_save", { labels: STRING, trailer: STRING, data: STRING, ms: NUMBER }, false, save),
     probe("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
       await pause(numberIn(args, "ms"), signal)
       return { waited: numberIn(args, "ms") }
@@ -39,17 +39,19 @@ export function probeTools(url: string): readonly Tool[] {
 }
 
 /** A tool that reads what others wrote: as its data, in a card, in the wrapper of a skill, or while it runs. */
-async function* data(args: ToolArgs, { card }: ToolContext): AsyncGenerator<string, ToolData> {
+async function* data(args: ToolArgs, ctx: ToolContext): AsyncGenerator<string, ToolData> {
   const text = typeof args["text"] === "string" ? args["text"] : ""
   if (args["as"] === "output") yield text
-  const head = JSON.stringify({ text })
-  const whole = card === null ? head : `${head}\n\n${cardTrailer(card)}`
-  if (args["as"] === "card") return whole
-  return args["as"] === "wrapped" ? `[probe_data(${JSON.stringify(text)})]\n${whole}\n[end:probe_data]` : { text }
+  if (args["as"] === "card") return told(ctx, { text }, cardTrailer)
+  if (args["as"] !== "wrapped") return { text }
+  const whole = told(ctx, { text }, cardTrailer)
+  const body = typeof whole === "string" ? whole : JSON.stringify(whole)
+  // As results of other systems look; no tool of ours makes one.
+  return `[probe_data(${JSON.stringify(text)})]\n${body}\n[end:probe_data]` as Told
 }
 
-/** Keeps a file for each label; in its trailer and its data `$0` stands for the id of the first. */
-async function save(args: ToolArgs, ctx: ToolContext): Promise<string> {
+/** Keeps a file for each label, then waits; in its trailer and its data `$0` stands for the id of the first. */
+async function save(args: ToolArgs, ctx: ToolContext): Promise<ToolData> {
   const words = (name: string): string => (typeof args[name] === "string" ? args[name] : "")
   const ids: string[] = []
   for (const label of words("labels").split(" ")) {
@@ -58,8 +60,9 @@ async function save(args: ToolArgs, ctx: ToolContext): Promise<string> {
     })
     ids.push(kept.ok ? kept.value.id : "none")
   }
+  await pause(numberIn(args, "ms"), ctx.signal)
   const filled = (text: string): string => text.replace(/\$(\d)/g, (_, n) => ids[Number(n)] ?? "none")
-  return `${JSON.stringify({ data: filled(words("data")) })}\n\n${filled(words("trailer"))}`
+  return told(ctx, { data: filled(words("data")) }, () => filled(words("trailer")))
 }
 
 /** The shortest WAV file. */
@@ -76,7 +79,7 @@ function silence(): Uint8Array {
   return bytes
 }
 
-type ToolData = string | { readonly [key: string]: Json }
+type ToolData = Told | { readonly [key: string]: Json }
 
 function probe(
   name: string,

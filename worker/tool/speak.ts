@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot"
-import { mediaTrailer, refusal, type Tool, unsaved } from "./tool.ts"
+import { mediaTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
 import { SAMPLE_RATE, speakWav } from "./voice.ts"
 
 /** A minute of sound, and two megabytes. */
@@ -48,7 +48,7 @@ export function speakTool(): Tool {
       if (!saved.ok) return unsaved(saved.fault)
       const seconds = Math.round((bytes.length - 44) / 2 / SAMPLE_RATE)
       const data = { media: `/media/${saved.value.id}`, seconds, voice }
-      return `${JSON.stringify(data)}\n\n${mediaTrailer(saved.value)}`
+      return told(ctx, data, () => mediaTrailer(saved.value))
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * tool.ts: what every tool looks like to the dispatcher.
  *
- * A tool opts into a card at run time, in its own return string:
+ * A tool opts into a card at run time, in its own return string (`told`):
  * `<JSON>\n\n<trailer>`, where the trailer names the tag in `ctx.card`.
  * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
  */
@@ -53,24 +53,39 @@ export function argsOf(text: string): ToolArgs | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
 }
 
+type Data = { readonly [key: string]: Json }
+
 /** An answer for now: the true one comes later, from elsewhere, and the turn need not wait for it. */
 export class Deferred {
-  readonly result: { readonly [key: string]: Json }
+  readonly result: Data
 
-  constructor(result: { readonly [key: string]: Json }) {
+  constructor(result: Data) {
     this.result = result
   }
 }
 
+declare const TOLD: unique symbol
+
+/** `<JSON>\n\n<trailer>`. Nothing but `told` makes one, so no string that others wrote is taken for a tool's own trailer. */
+export type Told = string & { readonly [TOLD]: true }
+
+/**
+ * Data, and what the model is told to do with it. A trailer is for whom a person's turn shows it to: `ctx.card` is null
+ * elsewhere, and there it is left out.
+ *
+ * Shapes  (ToolContext, data, trailer by the tag) → Told, or the plain object. No blank line stands in JSON, so that data never
+ *         reaches the trailer; what a trailer says of data is the tool's own business.
+ * Source  SPEC TO5, AG7, DR15.
+ */
+export function told({ card }: Pick<ToolContext, "card">, data: Data, trailer: (tag: string) => string): Told | Data {
+  return card === null ? data : (`${JSON.stringify(data)}\n\n${trailer(card)}` as Told)
+}
+
 /** What a tool gives: a string is stored verbatim, an object as its JSON, an iterable streams output and returns the result. */
-export type ToolReturn =
-  | string
-  | Deferred
-  | { readonly [key: string]: Json }
-  | AsyncGenerator<string, string | { readonly [key: string]: Json }>
+export type ToolReturn = Told | Deferred | Data | AsyncGenerator<string, Told | Data>
 
 /** What a tool returns that was refused or failed: `code` is a reason of its own; without one it is `tool_failed`. */
-export function refusal(code: TurnFault, details: string): { readonly [key: string]: Json } {
+export function refusal(code: TurnFault, details: string): Data {
   return { error: turnFaultText(code), details, code }
 }
 
@@ -107,7 +122,18 @@ export function mediaTrailer({ id, kind, voice }: Asset): string {
   ].join("\n")
 }
 
+/** The instruction of a tool that keeps a document: only the line that it names shows it. Its data names it by `ref`, too. */
+export function embedTrailer(ref: string, title: string, height: number): string {
+  // Nothing in a title may end the line, or ask for a card.
+  const named = title.replace(/["[\]<>\s]+/g, " ").trim()
+  return [
+    "To show this document you MUST write this line into your reply, by itself, where it shall stand:",
+    `[embed ref="${ref}" title="${named}" height="${height}" /]`,
+    "Without it the reader does not see the document.",
+  ].join("\n")
+}
+
 /** What a tool returns whose file could not be kept. */
-export function unsaved(fault: Fault): { readonly [key: string]: Json } {
+export function unsaved(fault: Fault): Data {
   return { error: "It was made, but could not be kept.", details: faultToWire(fault).text }
 }

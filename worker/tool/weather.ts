@@ -11,7 +11,7 @@ import { fail, type Result } from "../../shared/fault.ts"
 import type { Json } from "../../shared/frame.ts"
 import { WEATHER_MS } from "../../shared/limits.ts"
 import { openMeteoSource } from "./open-meteo.ts"
-import { cardTrailer, type Tool, type ToolArgs, type ToolContext } from "./tool.ts"
+import { cardTrailer, type Tool, type ToolArgs, type ToolContext, told } from "./tool.ts"
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
@@ -51,7 +51,7 @@ export function weatherTool(source: WeatherSource, timeoutMs: number = WEATHER_M
       if (location === null) return invalidLocation()
       const read = await readInTime(source, location, ctx, timeoutMs)
       if (!read.ok) return { error: errorText(read.fault, location), details: read.fault.details }
-      return ctx.card === null ? { ...read.value } : `${JSON.stringify(read.value)}\n\n${cardTrailer(ctx.card)}`
+      return told(ctx, { ...read.value }, cardTrailer)
     },
   }
 }
