@@ -6,9 +6,9 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useEffect, useRef } from "preact/hooks"
-import { isElsewhere } from "../attach/drop.tsx"
+import { useRef } from "preact/hooks"
 import type { Chat } from "../chat.ts"
+import { useDrop } from "../drop.ts"
 import { nameOf } from "../sessions.ts"
 import type { Importer } from "./importer.ts"
 
@@ -23,7 +23,6 @@ interface ImportPlaceProps {
 export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
   const code = useSignal<ImportCode | null>(null)
   const isOpen = useSignal(false)
-  const isOver = useSignal(false)
   const importer = useRef<Importer | null>(null)
 
   const open = async (): Promise<void> => {
@@ -57,29 +56,9 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
     close()
     chat.sessions.tell(`“${nameOf(chat.sessions.find(stage.session)?.title)}” was imported.`)
   }
-  const taken = useRef(take)
-  taken.current = take
-  useEffect(() => {
-    const over = (event: DragEvent): void => {
-      if (event.dataTransfer?.types.includes("Files") !== true) return
-      // Else the browser leaves the page for the file.
-      event.preventDefault()
-      isOver.value = event.type === "dragover" && isElsewhere(event)
-      const file = event.type === "drop" && isElsewhere(event) ? event.dataTransfer.files[0] : undefined
-      if (file !== undefined) void taken.current(file)
-    }
-    const leave = (): void => {
-      isOver.value = false
-    }
-    addEventListener("dragover", over)
-    addEventListener("drop", over)
-    addEventListener("dragleave", leave)
-    return () => {
-      removeEventListener("dragover", over)
-      removeEventListener("drop", over)
-      removeEventListener("dragleave", leave)
-    }
-  }, [])
+  const isOver = useDrop("list", ([file]) => {
+    if (file !== undefined) void take(file)
+  })
   const Box = code.value?.ImportDialog
   return (
     <>
