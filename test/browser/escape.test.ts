@@ -70,9 +70,13 @@ const server = createHttp((request, reply) => {
   reply.writeHead(404).end()
 })
 
+/** Beside the ways. */
+const [GRABBING, ENDLESS] = [-1, -2]
+
 /** It says that its script runs, then tries. */
 function documentAt(at: number): string {
   const to = hosts[at]
+  if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
   if (to === undefined) return grabbing()
   return `<script>parent.postMessage(${at}, "*")</script>${ALL[at]?.html(to) ?? ""}`
 }
@@ -125,14 +129,9 @@ describe("a document that wants out", () => {
     heard.length = 0
     const context = await browser.newContext()
     const page = await context.newPage()
-    await page.addInitScript(() => {
-      if (window !== parent) return
-      Object.assign(globalThis, { ran: [] })
-      addEventListener("message", ({ data }) => typeof data === "number" && Reflect.get(globalThis, "ran").push(data))
-    })
+    const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&ways=${WAYS.map((_, at) => at).join(",")}`)
-    const ran = (): Promise<number[]> => page.evaluate(() => Reflect.get(globalThis, "ran"))
-    await expect.poll(async () => new Set(await ran()).size, { timeout: 60_000 }).toBe(WAYS.length)
+    await expect.poll(ran, { timeout: 60_000 }).toBe(WAYS.length)
     // What has no bounds is heard in this very page, after them: so they had the time.
     await standControl(page)
     const isControl = (said: string): boolean => said.startsWith(nameOf(CONTROL))
@@ -143,6 +142,30 @@ describe("a document that wants out", () => {
     await context.close()
     expect(heard.filter((said) => !isControl(said))).toEqual([])
   })
+
+  test("[CD5] what never ends in a document does not stop the page", async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const ran = await countRuns(page)
+    await page.goto(`${own}/page?mode=closed&ways=${ENDLESS}`, { waitUntil: "commit" })
+    await expect.poll(ran, { timeout: 10_000 }).toBe(1)
+    // It has begun by the last of these.
+    for (let n = 0; n < 20; n++) {
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 20)))
+    }
+    await context.close()
+  })
+
+  /** How many documents have said that their script runs. */
+  async function countRuns(page: Page): Promise<() => Promise<number>> {
+    await page.addInitScript(() => {
+      if (window !== parent) return
+      const ran = new Set<number>()
+      Object.assign(globalThis, { ran })
+      addEventListener("message", ({ data }) => typeof data === "number" && ran.add(data))
+    })
+    return () => page.evaluate(() => Reflect.get(globalThis, "ran").size)
+  }
 
   async function standControl(page: Page): Promise<void> {
     await page.evaluate((src) => {
@@ -171,7 +194,7 @@ describe("a document that wants out", () => {
       await page.waitForFunction(() => Reflect.get(globalThis, "got").length > 1)
       return await page.evaluate(() => Reflect.get(globalThis, "got"))
     }
-    await page.goto(`${own}/page?mode=closed&ways=-1`)
+    await page.goto(`${own}/page?mode=closed&ways=${GRABBING}`)
     // It is told apart by its window, and that it is there is all that it can say.
     expect(await said()).toEqual([
       { data: [], isOurs: true },
@@ -189,7 +212,7 @@ describe("a document that wants out", () => {
       Object.assign(globalThis, { secret: "s" })
       addEventListener("message", ({ data }) => Object.assign(globalThis, { got: data }))
     })
-    await page.goto(`${own}/page?mode=open&ways=-1`)
+    await page.goto(`${own}/page?mode=open&ways=${GRABBING}`)
     await page.waitForFunction(() => Reflect.has(globalThis, "got"))
     const got: string[] = await page.evaluate(() => Reflect.get(globalThis, "got"))
     expect(got.length).toBeGreaterThanOrEqual(Object.keys(GRABS).length - 1)

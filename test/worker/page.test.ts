@@ -52,6 +52,7 @@ describe("the page's policy", () => {
     expect(headers).toMatchObject({
       ...{ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "x-dns-prefetch-control": "off" },
       ...{ "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin" },
+      ...{ "origin-agent-cluster": "?1" },
       ...{ "permissions-policy": expect.stringContaining("camera=()"), "cache-control": "no-cache", "x-file": "yes" },
     })
     // "Not changed" would keep the policy of another day.

@@ -51,6 +51,8 @@ export function pageHeaders(places: Places, { embed_origins }: TenantSettings): 
     "content-security-policy": pagePolicy(places, embed_origins),
     "permissions-policy": NO_POWERS,
     "cross-origin-opener-policy": "same-origin",
+    // A process of its own, where a browser gives one: what never ends in a framed document does not stop the page.
+    "origin-agent-cluster": "?1",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
   }
