@@ -7,9 +7,11 @@
  * theme and nothing else. Source: SPEC PG41.
  */
 
+import { useSignalEffect } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hostOf } from "../markdown/links.ts"
+import { type Theme, theme } from "../theme.ts"
 import { Icon } from "./icons.tsx"
 import type { CanvasSegment } from "./media-words.ts"
 import type { Address } from "./signed.ts"
@@ -126,14 +128,21 @@ interface FrameProps {
 
 function Frame({ href, name, onGone }: FrameProps): VNode {
   const frame = useRef<HTMLIFrameElement>(null)
+  const isReady = useRef(false)
+  useSignalEffect(() => {
+    const chosen = theme.value
+    if (isReady.current && frame.current !== null) tellTheme(frame.current, chosen)
+  })
   // Before it can say anything.
   useLayoutEffect(() => {
     const hear = (event: MessageEvent): void => {
       const { current } = frame
       if (current === null || event.source !== current.contentWindow) return
       const said: unknown = Reflect.get(Object(event.data), "type")
-      if (said === "cuecard:ready") tellTheme(current)
-      if (said === "cuecard:gone") onGone()
+      if (said === "cuecard:gone") return onGone()
+      if (said !== "cuecard:ready") return
+      isReady.current = true
+      tellTheme(current, theme.peek())
     }
     addEventListener("message", hear)
     return () => removeEventListener("message", hear)
@@ -141,14 +150,9 @@ function Frame({ href, name, onGone }: FrameProps): VNode {
   return <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
-/** All that it is told. */
-function tellTheme(frame: HTMLIFrameElement): void {
-  const theme = isDark() ? "dark" : "light"
+/** All that it is told, when it is ready and when the reader chooses another. */
+function tellTheme(frame: HTMLIFrameElement, chosen: Theme): void {
+  const isDark = chosen === "dark" || (chosen === "system" && matchMedia("(prefers-color-scheme: dark)").matches)
   // Its origin is none, so no other can be named.
-  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme }, "*")
-}
-
-function isDark(): boolean {
-  const chosen = document.documentElement.dataset["theme"]
-  return chosen === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark"
+  frame.contentWindow?.postMessage({ type: "cuecard:theme", theme: isDark ? "dark" : "light" }, "*")
 }
