@@ -6,12 +6,13 @@ import { signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
 import { announce } from "./announcer.ts"
-import { createApi } from "./api.ts"
+import { createApi, RequestError } from "./api.ts"
 import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
 import { focusAsked } from "./composer/composer.tsx"
 import { takeEscape } from "./escape.ts"
 import { upload } from "./import/upload.ts"
+import { retryDelayMs } from "./link.ts"
 import { NO_SETTINGS } from "./media/remote.ts"
 import type { Shelf } from "./outbox.ts"
 import "./styles/base.css"
@@ -91,6 +92,16 @@ function openShelf(): Shelf {
   }
 }
 
+/** Until the server says what the tenant allows nothing is; one that is away is asked again, one that refuses is not. */
+async function askSettings(tries: number): Promise<void> {
+  try {
+    settings.value = await api.settings()
+  } catch (error) {
+    if (error instanceof RequestError && error.status < 500 && error.status !== 429) return
+    setTimeout(() => void askSettings(tries + 1), retryDelayMs(tries, Math.random()))
+  }
+}
+
 addEventListener("hashchange", () => {
   chat.follow()
   focusAsked.value++
@@ -124,11 +135,7 @@ restoreTheme()
 chat.follow()
 chat.collect()
 void chat.sessions.refresh().then(() => chat.sessions.watch())
-api.settings().then(
-  (said) => (settings.value = said),
-  // Nothing is allowed, then.
-  () => {},
-)
+void askSettings(1)
 const root = document.getElementById("app")
 // After the first view is painted.
 setTimeout(loadTranscript)

@@ -105,21 +105,23 @@ describe.each([
     const told = (frame = first) => frame?.locator("output").textContent(SOON)
     // Each said by itself that it was ready, and was told the theme.
     await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["1", "1"])
+    await page.click("button.theme")
+    await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["2", "2"])
     const element = await page.$("iframe[title=First]")
     await page.evaluate(() => {
       for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
     })
     await second?.locator("#ready").click()
     // It is answered to the one that said it.
-    await expect.poll(() => told(second), SOON).toBe("2")
-    expect(await told(first)).toBe("1")
+    await expect.poll(() => told(second), SOON).toBe("3")
+    expect(await told(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
     // What it says of itself counts for itself: it is loaded anew once, then taken at its word.
     await second?.locator("#gone").click()
     await expect.poll(() => told(second), SOON).toBe("1")
     await second?.locator("#gone").click()
     await page.waitForSelector("text=No longer available.", SOON)
-    expect(await told(first)).toBe("1")
+    expect(await told(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
     expect(errors).toEqual([])
     await page.context().close()

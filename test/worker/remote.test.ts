@@ -213,6 +213,26 @@ describe("media of other hosts", () => {
     }
   })
 
+  test("[RM4] a player that begins with a range of all has it as a range, while it comes, and it is kept", async () => {
+    const what = place("wav")
+    const first = await ask(what, { range: "bytes=0-" })
+    expect([first.status, first.headers.get("content-range")]).toEqual([206, "bytes 0-9999/10000"])
+    expect((await first.arrayBuffer()).byteLength).toBe(10_000)
+    // It is kept when it has come whole, a moment later.
+    const part = async () => [
+      (await (await ask(what, { range: "bytes=5-" })).arrayBuffer()).byteLength,
+      await seen(what),
+    ]
+    await expect.poll(part, { timeout: 5_000 }).toEqual([9_995, expect.anything()])
+    const before = (await seen(what)).length
+    await part()
+    expect(await seen(what)).toHaveLength(before)
+    // It need not be there whole before it begins.
+    const cut = await ask(place("cut"), { range: "bytes=0-" })
+    expect(cut.status).toBe(206)
+    await expect(cut.arrayBuffer()).rejects.toThrow()
+  })
+
   test.each([
     ["of unknown length", "wav-untold", 10_000],
     ["larger than what is kept", "wav-large", 17 * 1024 * 1024],

@@ -29,14 +29,13 @@ export function saidTo(kind: Exclude<Ask["kind"], "weather">): Said {
       return { thinking: "They want to see formatting. I will use one of each kind of block.", text: SHOWCASE }
     case "other":
       return {
-        thinking:
-          "This is not about the weather, and that is the one thing I have a tool for. I should say so plainly.",
+        thinking: "This is neither about the weather nor something that I can make. I should say so plainly.",
         text: OTHER,
       }
   }
 }
 
-const HELLO = `Hello! I am the built-in assistant of Cuecard. I work without a network and I know one trick well: the weather.
+const HELLO = `Hello! I am the built-in assistant of Cuecard. I work without a network and I know one trick well: the weather. I also draw, speak and build small documents.
 
 Try **What's the weather in London and in Tokyo?** and watch the answer arrive, cards and all.`
 
@@ -48,6 +47,13 @@ I am the *scripted* model: small, offline and the same every time. I understand 
 - Will it rain in Paris tomorrow?
 - Compare the weather in Oslo with Bergen
 - …and then simply: *and in Rome?*
+
+I can make things, too, where my agent has the tools for it:
+
+- Draw a chart of apples 3, pears 5
+- Paint a sunset
+- Say hello world
+- Make a clock canvas
 
 I can also **show markdown**: tables, lists, quotes and code.
 
@@ -94,9 +100,10 @@ for (const city of cities) console.log(\`weather in \${city}\`)
 
 That was one of each.`
 
-const OTHER = `I am Cuecard's built-in, scripted model, so I cannot answer that one. What I do know is the weather:
+const OTHER = `I am Cuecard's built-in, scripted model, so I cannot answer that one. What I can do:
 
 - **What's the weather in London and in Tokyo?**
 - **Will it rain in Paris tomorrow?**
+- **Draw a chart of apples 3, pears 5**
 
 Say \`help\` for more, or connect a real model.`

@@ -7,11 +7,12 @@
  */
 
 import { type Context, Hono } from "hono"
+import { succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limits.ts"
 import { type MediaClaims, readMedia } from "../tenant/media-keys.ts"
 import { timesFor } from "../times.ts"
 import { type App, answerFault } from "./answer.ts"
-import { contentRange, rangeIn, refuseRange } from "./range.ts"
+import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
 import { fetchRemote, type Remote } from "./remote-fetch.ts"
 
 export const remote = new Hono<App>().get("/", async (context) => {
@@ -44,53 +45,58 @@ async function match(key: string, range?: string): Promise<Response | null> {
   }
 }
 
-/** As it comes, whole, and kept on the way where it is small; cut where a player asks for that and it can be done. */
+/** As it comes, and kept on the way where it is small; cut where a player asks for a part, and that can be done. */
 async function keep(context: Context<App>, key: string, remote: Remote): Promise<Response> {
   const { type, size, body } = remote
-  const range = type.kind === "image" ? undefined : context.req.header("range")
-  const isKept = size !== null && size <= MAX_REMOTE_CACHED_BYTES
-  if (isKept && range !== undefined) return await keepAndCut(key, remote, size, range)
-  const headers: Record<string, string> = { "content-type": type.mime_type }
-  if (size !== null) headers["content-length"] = String(size)
-  const answer = new Response(size === null ? body : body.pipeThrough(new FixedLengthStream(size)), { headers })
+  if (size === null) return asOurs(new Response(body, { headers: { "content-type": type.mime_type } }), false)
+  const whole: Part = { offset: 0, length: size }
+  const isKept = size <= MAX_REMOTE_CACHED_BYTES
+  const range = isKept && type.kind !== "image" ? context.req.header("range") : undefined
+  const wanted = range === undefined ? succeed(null) : rangeIn(range, size)
+  if (!wanted.ok) {
+    await body.cancel()
+    return refuseRange(size)
+  }
+  const part = wanted.value
+  if (part !== null && part.length < size) return await keepAndCut(key, remote, size, part)
+  // Players begin by asking for all of it as a range: they have it while it comes.
+  const answer = answerOf(body.pipeThrough(new FixedLengthStream(size)), type, whole, part === null ? null : size)
   if (!isKept) return asOurs(answer, false)
   const copy = answer.clone()
+  // What breaks off is fetched anew by the next reader.
   context.executionCtx.waitUntil(
-    // What breaks off is fetched anew by the next reader.
     copy.arrayBuffer().then(
-      (bytes) => store(key, bytes, headers),
+      (bytes) => store(key, bytes, type),
       () => {},
     ),
   )
   return asOurs(answer)
 }
 
-/** A player that asks for a range may play nothing else: it is cut from the bytes at hand, whether they are kept or not. */
-async function keepAndCut(key: string, { type, body }: Remote, size: number, range: string): Promise<Response> {
-  const wanted = rangeIn(range, size)
-  if (!wanted.ok) {
-    await body.cancel()
-    return refuseRange(size)
-  }
+/** `size`: of the whole, where it is answered as a range; else null. */
+function answerOf(body: BodyInit, { mime_type }: Remote["type"], part: Part, size: number | null): Response {
+  const headers = { "content-type": mime_type, "content-length": String(part.length) }
+  if (size === null) return new Response(body, { headers })
+  return new Response(body, { status: 206, headers: { ...headers, "content-range": contentRange(part, size) } })
+}
+
+/** From the bytes at hand, whether a cache keeps them or not. */
+async function keepAndCut(key: string, { type, body }: Remote, size: number, part: Part): Promise<Response> {
   const bytes = await new Response(body).arrayBuffer().catch(() => null)
   if (bytes === null) return answerFault({ reason: "remote_refused", because: "unreachable" })
-  const headers = { "content-type": type.mime_type, "content-length": String(size) }
   // The player's next question comes at once: it is to find it there.
-  await store(key, bytes, headers)
-  if (wanted.value === null) return asOurs(new Response(bytes, { headers }))
-  const { offset, length } = wanted.value
-  return asOurs(
-    new Response(bytes.slice(offset, offset + length), {
-      status: 206,
-      headers: { ...headers, "content-length": String(length), "content-range": contentRange(wanted.value, size) },
-    }),
-  )
+  await store(key, bytes, type)
+  return asOurs(answerOf(bytes.slice(part.offset, part.offset + part.length), type, part, size))
 }
 
 /** Only what came whole: some caches also keep what breaks off. So it stands in memory until then. A full cache is none. */
-async function store(key: string, bytes: ArrayBuffer, headers: Readonly<Record<string, string>>): Promise<void> {
-  const fresh = { ...headers, "cache-control": `public, max-age=${REMOTE_FRESH_SECONDS}` }
-  await caches.default.put(key, new Response(bytes, { headers: fresh })).catch(() => {})
+async function store(key: string, bytes: ArrayBuffer, { mime_type }: Remote["type"]): Promise<void> {
+  const headers = {
+    "content-type": mime_type,
+    "content-length": String(bytes.byteLength),
+    "cache-control": `public, max-age=${REMOTE_FRESH_SECONDS}`,
+  }
+  await caches.default.put(key, new Response(bytes, { headers })).catch(() => {})
 }
 
 /** Headers of our own about it: nothing that the other side says comes through. `isCut`: ranges are answered with ranges. */
