@@ -9,6 +9,7 @@ import type { Asset } from "../../shared/event.ts"
 import { succeed } from "../../shared/fault.ts"
 import { madeFor } from "../../worker/model/scripted-media.ts"
 import { canvasTool } from "../../worker/tool/canvas.ts"
+import { drawChart, numberText } from "../../worker/tool/chart.ts"
 import { imageTool } from "../../worker/tool/image.ts"
 import { speakTool } from "../../worker/tool/speak.ts"
 import type { Save, SavedAs, Tool } from "../../worker/tool/tool.ts"
@@ -92,6 +93,7 @@ describe("image_generate", () => {
       { prompt: "x", kind: "chart" },
       { prompt: "x", kind: "film" },
       { prompt: "x", kind: "chart", data: [{ label: "a", value: "1" }] },
+      { prompt: "x", kind: "chart", data: [{ label: "a", value: 1e300 }] },
     ]
     for (const args of bad) {
       const { kept, object } = await run(imageTool({}), args)
@@ -121,6 +123,24 @@ describe("image_generate", () => {
     // Figures are never left to a model.
     const chart = await run(imageTool(answers(null)), { prompt: "x", kind: "chart", data: [{ label: "a", value: 1 }] })
     expect(chart.kept).toHaveLength(2)
+  })
+})
+
+describe("a chart", () => {
+  const drawn = (...values: readonly number[]) => {
+    const bars = values.map((value, i) => ({ label: `${i}`, value }))
+    return drawChart({ title: "", bars, width: 400, height: 300 }).pixels
+  }
+
+  test("[AS12] has an axis and bars for any figures, the least and the largest", () => {
+    for (const values of [[0], [5e-324, 0], [-1e15, 1e15], [1, 1 + Number.EPSILON]]) {
+      expect(drawn(...values)).not.toEqual(drawn(Number.NaN))
+    }
+  })
+
+  test("[AS12] tells figures as they are, and shows where it rounds", () => {
+    const said = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(numberText)
+    expect(said).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
   })
 })
 

@@ -38,6 +38,8 @@ const FILLS: readonly Color[] = [
 
 /** Lines of the axis that are aimed at. */
 const TICKS = 5
+/** Smaller differences are drawn as none: there are no numbers between them that an axis could have. */
+const LEAST_SPAN = 1e-9
 
 export function drawChart({ title, bars, width, height }: Chart): Raster {
   const raster = createRaster(width, height)
@@ -89,7 +91,7 @@ function drawBars(
 
 /** Round figures around what is to be shown: steps of 1, 2 or 5 times a power of ten. */
 function axisOf(low: number, high: number) {
-  const span = high - low || 1
+  const span = Math.max(high - low, LEAST_SPAN)
   const power = 10 ** Math.floor(Math.log10(span / TICKS))
   const step = power * ([1, 2, 5, 10].find((one) => span / (one * power) <= TICKS) ?? 10)
   // Below what is negative there is room for its figure.
@@ -99,6 +101,14 @@ function axisOf(low: number, high: number) {
   return { low: first * step, high: last * step, ticks }
 }
 
-function numberText(value: number): string {
-  return String(Number(value.toPrecision(4)))
+/** A figure as it is; a long one is rounded so that one sees it. */
+export function numberText(value: number): string {
+  const [unit, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [1, ""]
+  return `${Number((value / unit).toPrecision(name === "" ? 6 : 4))}${name}`
 }
+
+const UNITS = [
+  [1e12, "T"],
+  [1e9, "B"],
+  [1e6, "M"],
+] as const

@@ -23,7 +23,13 @@ const MAX_PROMPT_CHARS = 1_000
 const edge = (otherwise: number) =>
   v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EDGE), v.maxValue(MAX_EDGE)), otherwise)
 
-const barSchema = v.object({ label: v.pipe(v.string(), v.maxLength(60)), value: v.pipe(v.number(), v.finite()) })
+/** Whatever is counted is less; figures with more digits are not exact any more. */
+const MAX_FIGURE = 1e15
+
+const barSchema = v.object({
+  label: v.pipe(v.string(), v.maxLength(60)),
+  value: v.pipe(v.number(), v.minValue(-MAX_FIGURE), v.maxValue(MAX_FIGURE)),
+})
 
 const argsSchema = v.object({
   prompt: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_PROMPT_CHARS)),
@@ -51,7 +57,7 @@ export function imageTool(env: ImageEnv): Tool {
   return {
     name: "image_generate",
     description:
-      'Makes an image. kind "chart" draws bars from the figures in "data"; kind "picture" paints what "prompt" says.',
+      'Makes an image. kind "chart" draws bars from the figures in "data", named in Latin letters; kind "picture" paints what "prompt" says.',
     parameters: {
       type: "object",
       properties: {
