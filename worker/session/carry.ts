@@ -13,13 +13,15 @@ import { type BadLine, parseJson } from "../../shared/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/record.ts"
 import type { AssetBook } from "./assets.ts"
+import { keyOf } from "./bucket.ts"
+import { pass } from "./keeping.ts"
 import type { SessionRow } from "./rows.ts"
 import { PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
 
 export interface Carrier {
   readonly assets: AssetBook
-  /** Copies the bytes of a file from another session of the tenant to this one; false: they are gone. */
-  copy(from: string, asset: Asset): Promise<boolean>
+  /** Copies the bytes of a file from another session of the tenant to this one; their SHA-256, or null: they are gone. */
+  copy(from: string, asset: Asset): Promise<string | null>
 }
 
 export function carrierFor(
@@ -30,14 +32,18 @@ export function carrierFor(
   return {
     assets,
     async copy(from, asset) {
-      const found = await bucket.get(`${tenant}/${from}/${asset.id}`)
-      if (found === null) return false
-      const { httpMetadata, customMetadata } = found
-      await bucket.put(`${tenant}/${id}/${asset.id}`, found.body, {
+      const found = await bucket.get(keyOf({ tenant, session: from }, asset.id))
+      if (found === null) return null
+      const { httpMetadata, customMetadata, size, body: bytes } = found
+      const options = {
         ...(httpMetadata === undefined ? {} : { httpMetadata }),
         ...(customMetadata === undefined ? {} : { customMetadata }),
-      })
-      return true
+      }
+      const key = keyOf({ tenant, session: id }, asset.id)
+      const { signal } = new AbortController()
+      const copied = await pass({ size, bytes, signal }, (copy) => bucket.put(key, copy, options))
+      if (!copied.ok) throw new Error(`a file was not copied: ${copied.fault.reason}`)
+      return copied.value
     },
   }
 }
@@ -82,10 +88,11 @@ async function carryOne({ assets, copy }: Carrier, { line, home }: StagedLine, n
   // One that a dead process announced may be on its way out, its bytes too: the next try finds it gone.
   const isOurs = assets.renew(asset.id, "import", now, asset.size)
   if (!isOurs) throw new Error("a file of this import is being given up")
-  if (!v.is(idSchema, home) || !(await copy(home, asset))) {
+  const hash = v.is(idSchema, home) ? await copy(home, asset) : null
+  if (hash === null) {
     assets.drop(asset.id)
     return { reason: "file_gone" }
   }
-  if (!assets.keep(asset, null)) throw new Error("a file of this import was given up")
+  if (!assets.keep(asset, hash)) throw new Error("a file of this import was given up")
   return null
 }

@@ -71,9 +71,9 @@ async function discard(bucket: R2Bucket, place: Place, shelf: Shelf, id: string)
   }
 }
 
-/** Passes on what comes and tells the SHA-256 of it, in hexadecimal. */
-async function pass(
-  incoming: Incoming,
+/** Passes on what comes and tells the SHA-256 of it, in hexadecimal. Errors: `asset_cut_off`, `asset_store_failed`. */
+export async function pass(
+  incoming: Omit<Incoming, "about">,
   take: (bytes: ReadableStream<Uint8Array>) => Promise<unknown>,
 ): Promise<Result<string>> {
   const { size, signal } = incoming
@@ -103,7 +103,7 @@ async function pass(
 
 /** Counts for itself: what does not come whole is not the bucket's fault. */
 async function pour(
-  { bytes, size }: Incoming,
+  { bytes, size }: Omit<Incoming, "about">,
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],
 ): Promise<void> {
   let length = 0
