@@ -209,7 +209,7 @@ export function faultToWire(fault: Fault): WireFault {
     case "asset_unknown":
       return say(404, "There is no such file.")
     case "asset_type_refused":
-      return say(415, "Files of this type are not taken. Images, audio, video, PDF and text are.")
+      return say(415, "Files of this type are not taken. Images, audio, video, PDF and text in UTF-8 are.")
     case "asset_too_large":
       return say(413, `A file of this type may have ${fault.max / 2 ** 20} MB at most.`)
     case "asset_cut_off":
