@@ -11,6 +11,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { Gate } from "./gate.tsx"
 import { Icon } from "./icons.tsx"
 import { clock, type MediaSegment } from "./media-words.ts"
+import { usePlace } from "./place.ts"
 import { useSeen } from "./seen.ts"
 import { notePause, notePlay } from "./sound.ts"
 import { type Source, useSource } from "./source.ts"
@@ -97,8 +98,7 @@ function useSound(sound: RefObject<HTMLAudioElement | null>, source: Source) {
   const [isPlaying, setPlaying] = useState(false)
   const [time, setTime] = useState(0)
   const [length, setLength] = useState(0)
-  /** Where it goes on with another address. */
-  const lost = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
+  const place = usePlace()
   useEffect(() => {
     const { current } = sound
     // An element that is taken away plays on.
@@ -118,14 +118,10 @@ function useSound(sound: RefObject<HTMLAudioElement | null>, source: Source) {
     onDurationChange: () => setLength(Number.isFinite(sound.current?.duration) ? (sound.current?.duration ?? 0) : 0),
     onLoadedMetadata() {
       source.onLoad()
-      const { current } = sound
-      if (current === null || lost.current === null) return
-      current.currentTime = lost.current.at
-      if (lost.current.wasPlaying) current.play().catch(() => {})
-      lost.current = null
+      if (sound.current !== null) place.resume(sound.current)
     },
     onError() {
-      lost.current = { at: time, wasPlaying: isPlaying }
+      if (sound.current !== null) place.keep(sound.current)
       setPlaying(false)
       source.onError()
     },

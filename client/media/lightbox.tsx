@@ -10,7 +10,7 @@ import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { download } from "./file.tsx"
 import { Icon, type IconName } from "./icons.tsx"
-import { type Media, type Picture, useMedia } from "./source.ts"
+import { type Media, type Picture, useMedia, useSource } from "./source.ts"
 
 export function Lightbox(): VNode | null {
   const media = useMedia()
@@ -45,7 +45,7 @@ interface BoxProps {
 
 function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNode {
   const box = useRef<HTMLDialogElement>(null)
-  const [isLarge, setLarge] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
   useLayoutEffect(() => {
     const before = document.activeElement
     const { current } = box
@@ -56,7 +56,7 @@ function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNod
       if (before instanceof HTMLElement) before.focus({ preventScroll: true })
     }
   }, [])
-  useLayoutEffect(() => setLarge(false), [picture])
+  useLayoutEffect(() => setFault(null), [picture])
   const onKeyDown = (event: KeyboardEvent): void => {
     const act = { Escape: onClose, ArrowLeft: onBack, ArrowRight: onNext }[event.key]
     if (act === undefined || act === null || event.isComposing) return
@@ -80,22 +80,38 @@ function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNod
     >
       <header>
         <p aria-live="polite">
-          <b>{picture.label}</b> <small>{place}</small>
+          <b>{picture.label}</b> <small>{fault ?? place}</small>
         </p>
-        <IconButton name="download" label="Download" onAct={() => void download(media, picture.url, picture.label)} />
+        <IconButton
+          name="download"
+          label="Download"
+          onAct={() => void download(media, picture.url, picture.label).then(setFault)}
+        />
         <IconButton name="close" label="Close" isFirst onAct={onClose} />
       </header>
-      <div
-        class="stage"
-        data-large={isLarge ? "" : undefined}
-        {...(isLarge ? {} : swiping({ left: onNext, right: onBack, down: onClose }))}
-      >
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the browser's own zoom is the keyboard's. */}
-        <img key={picture.src} src={picture.src} alt={picture.label} onClick={() => setLarge(!isLarge)} />
-      </div>
+      <Stage key={picture.url} {...picture} ways={{ left: onNext, right: onBack, down: onClose }} />
       {place !== "" && <IconButton name="back" label="Previous picture" onAct={onBack} />}
       {place !== "" && <IconButton name="on" label="Next picture" onAct={onNext} />}
     </dialog>
+  )
+}
+
+interface StageProps extends Picture {
+  readonly ways: Ways
+}
+
+/** Its address may have run out since it was drawn, or have been waiting for its reader to come that far. */
+function Stage({ url, label, ways }: StageProps): VNode {
+  const { state, onLoad, onError } = useSource(url)
+  const [isLarge, setLarge] = useState(false)
+  return (
+    <div class="stage" data-large={isLarge ? "" : undefined} {...(isLarge ? {} : swiping(ways))}>
+      {state.at === "failed" && <p>{state.text}</p>}
+      {state.at === "ready" && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the browser's own zoom is the keyboard's.
+        <img src={state.href} alt={label} onClick={() => setLarge(!isLarge)} {...{ onLoad, onError }} />
+      )}
+    </div>
   )
 }
 

@@ -57,7 +57,7 @@ function look(media: Media, chosen: HTMLElement): void {
   const pictures = there.flatMap((frame): Picture[] => {
     const image = frame.querySelector("img")
     if (image === null) return []
-    return [{ url: frame.dataset["url"] ?? "", src: image.getAttribute("src") ?? "", label: image.alt }]
+    return [{ url: frame.dataset["url"] ?? "", label: image.alt }]
   })
   const at = there.indexOf(chosen)
   if (pictures.length === there.length) media.shown.value = { pictures, at }

@@ -16,7 +16,6 @@ import type { Address, Signer } from "./signed.ts"
 /** A picture that can be looked at. */
 export interface Picture {
   readonly url: string
-  readonly src: string
   readonly label: string
 }
 

@@ -1,12 +1,18 @@
-/** video.tsx: a film with the browser's own controls; nothing of it but its first frame comes before it is played. */
+/**
+ * video.tsx: a film with the browser's own controls; nothing of it but its first frame comes before it is played.
+ *
+ * An address that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG39.
+ */
 
 import type { VNode } from "preact"
 import { Gate } from "./gate.tsx"
+import { usePlace } from "./place.ts"
 import { notePause, notePlay } from "./sound.ts"
 import { useSource } from "./source.ts"
 
 export function VideoView({ url, label }: { readonly url: string; readonly label: string }): VNode {
   const source = useSource(url)
+  const place = usePlace()
   const { state } = source
   if (state.at === "closed" || state.at === "failed") {
     return <Gate source={source} url={url} icon="video" kind="Video" label={label} />
@@ -19,8 +25,14 @@ export function VideoView({ url, label }: { readonly url: string; readonly label
       controls
       playsInline
       preload="metadata"
-      onLoadedMetadata={source.onLoad}
-      onError={source.onError}
+      onLoadedMetadata={(event) => {
+        source.onLoad()
+        place.resume(event.currentTarget)
+      }}
+      onError={(event) => {
+        place.keep(event.currentTarget)
+        source.onError()
+      }}
       onPlay={(event) => notePlay(event.currentTarget)}
       onPause={(event) => notePause(event.currentTarget)}
     />

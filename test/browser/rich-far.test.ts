@@ -71,6 +71,18 @@ async function said(text: string) {
   return opened
 }
 
+const timeIn = (page: Page) => page.$eval("audio", (one) => (one as HTMLAudioElement).currentTime)
+
+const seek = (page: Page, to: number) =>
+  page.$eval(
+    ".sound input[type=range]",
+    (range, place) => {
+      Object.assign(range, { value: place })
+      range.dispatchEvent(new Event("input", { bubbles: true }))
+    },
+    to,
+  )
+
 const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
@@ -114,14 +126,7 @@ describe("media of other hosts", () => {
     await expect.poll(() => lengthsIn(page), SOON).toEqual([expect.closeTo(length, 0)])
     await page.click(".sound [aria-label=Play]")
     await expect.poll(() => sound(({ currentTime }) => currentTime > 0.2), SOON).toBe(true)
-    await page.$eval(
-      ".sound input[type=range]",
-      (range, place) => {
-        Object.assign(range, { value: place })
-        range.dispatchEvent(new Event("input", { bubbles: true }))
-      },
-      to,
-    )
+    await seek(page, to)
     await expect
       .poll(() => sound(({ currentTime, ended, seeking }) => !seeking && (ended || currentTime > 2)), SOON)
       .toBe(true)
@@ -151,13 +156,13 @@ async function failSigning(context: BrowserContext, times: number): Promise<() =
   return () => count
 }
 
-/** What the server signed an hour and more ago. */
-function oldToken(session: string, document: string): Promise<string> {
+/** What the server signs, for as long as it takes here; less than nothing: it has run out. */
+function tokenFor(audience: string, session: string, what: string, seconds: number): Promise<string> {
   return new SignJWT({ tenant: "demo", session })
     .setProtectedHeader({ alg: "HS256" })
-    .setAudience("canvas")
-    .setSubject(document)
-    .setExpirationTime(Math.floor(Date.now() / 1000) - 60)
+    .setAudience(audience)
+    .setSubject(what)
+    .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
     .sign(createHmac("sha256", JWT_SECRET).update("cuecard media").digest())
 }
 
@@ -197,6 +202,35 @@ describe("a server that is away", () => {
     await context.close()
   })
 
+  test("[PG39] [PG38] a sound whose address runs out in the middle goes on where it is sought to", async () => {
+    const { id: session } = await cuecard.createSession("Long")
+    const post = (path: string, body: BodyInit) =>
+      call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
+    const { id } = (await post("assets?name=long.wav", new Uint8Array(silence(1100)))).json
+    await post("messages", JSON.stringify({ content: "/say heard", attachments: [id] }))
+    const context = await browser.newContext()
+    const tokens: string[] = []
+    await context.route("**/media/sign", async (route) => {
+      const answer = await (await route.fetch()).json()
+      tokens.push(await tokenFor("media", session, id, 6))
+      const href = tokens.length === 1 ? `/media/${id}?token=${tokens[0]}` : answer.signed[0].href
+      return await route.fulfill({ json: { ...answer, signed: [{ url: `/media/${id}`, href }] } })
+    })
+    const { page, errors } = await openIn(context, cuecard, `#/s/${session}`)
+    await settled(page)
+    await expect.poll(() => lengthsIn(page), SOON).toEqual([1100])
+    await page.click(".sound [aria-label=Play]")
+    await expect.poll(() => timeIn(page), SOON).toBeGreaterThan(0.2)
+    const ran = async () => (await fetch(`${cuecard.url}${await page.getAttribute("audio", "src")}`)).status
+    await expect.poll(ran, SOON).toBe(403)
+    await seek(page, 1000)
+    await expect.poll(() => timeIn(page), SOON).toBeGreaterThan(1000.2)
+    expect(await page.$eval("audio", (one) => (one as HTMLAudioElement).paused)).toBe(false)
+    expect(tokens).toHaveLength(2)
+    expect(errors.filter((error) => !error.includes("403"))).toEqual([])
+    await page.context().close()
+  })
+
   test("[PG41] [CD1] a document is signed when it is scrolled to; one whose address has run out is signed anew", async () => {
     const { at, page } = await drawn("make a clock canvas")
     await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
@@ -211,7 +245,7 @@ describe("a server that is away", () => {
       if (signed.length > 1) return await route.fulfill({ json: answer })
       // The true address of an hour and more ago.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
-      const href = `${urls[0]}?token=${await oldToken(at.slice(4), what)}`
+      const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })
     })
     const opened = await openIn(context, cuecard, at)

@@ -152,7 +152,7 @@ describe("pictures", () => {
   })
 
   test("[PG39] a click looks at it among the pictures of its message; Escape closes, the focus goes back", async () => {
-    const { root } = transcript([
+    const { root, wishes } = transcript([
       answer("a", { segments: [picture("/media/x", "one"), picture("/media/y", "two")] }),
       answer("b", { segments: [picture("/media/z", "another")] }),
     ])
@@ -173,6 +173,14 @@ describe("pictures", () => {
     expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t")
     await press("ArrowLeft")
     expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
+    // Its address ran out since it was drawn.
+    const old = wishes.sign.mock.calls.length
+    box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+    await soon()
+    expect([wishes.sign.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1])
+    box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+    await soon()
+    expect(box()?.querySelector(".stage")?.textContent).toBe("It could not be loaded.")
     expect(await press("Escape")).toBe(true)
     expect(box()).toBe(null)
     expect(document.activeElement).toBe(frame)
@@ -208,6 +216,23 @@ describe("sound", () => {
     await soon()
     expect(range.getAttribute("aria-valuetext")).toBe("0:05 of 1:15")
     expect(sound.currentTime).toBe(5)
+  })
+
+  test.each(["audio", "video"] as const)("[PG39] %s whose address ran out goes on where it was", async (kind) => {
+    const { root, wishes } = transcript([
+      answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
+    ])
+    await soon()
+    const element = root.querySelector(kind) as HTMLMediaElement
+    const play = vi.spyOn(element, "play").mockResolvedValue()
+    element.currentTime = 75
+    Object.defineProperty(element, "paused", { value: false })
+    element.dispatchEvent(new Event("error"))
+    element.currentTime = 0
+    await soon()
+    expect([wishes.sign.mock.calls.length, root.querySelector(kind)]).toEqual([2, element])
+    element.dispatchEvent(new Event("loadedmetadata"))
+    expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1])
   })
 
   test("[PG39] the wave is as loud as the sound, the loudest stretch being 1", () => {
