@@ -12,6 +12,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hostOf } from "../markdown/links.ts"
 import { theme } from "../theme.ts"
 import { Icon } from "./icons.tsx"
+import { useKeyboard } from "./keyboard.ts"
 import type { CanvasSegment } from "./media-words.ts"
 import type { Address } from "./signed.ts"
 import { UNREACHED } from "./remote.ts"
@@ -27,6 +28,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
   const name = title === "" ? "Document" : title
   const host = hostOf(url)
   const { href, fault, isBarred, again, onGone } = useFrame(url, box)
+  const [isTaking, setTaking] = useState(false)
   return (
     <section class="canvas" ref={box} aria-label={`Document: ${name}`}>
       <header>
@@ -53,9 +55,16 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
             Try again
           </button>
         </p>
+      ) : isTaking ? (
+        <p class="note" style={{ height: `${preferredHeight}px` }}>
+          It takes the keyboard while you write.{" "}
+          <button type="button" onClick={() => setTaking(false)}>
+            Show it again
+          </button>
+        </p>
       ) : (
         <div class="pane" style={{ height: `${preferredHeight}px` }}>
-          {href !== null && <Frame {...{ href, name, onGone }} />}
+          {href !== null && <Frame {...{ href, name, onGone }} onTaken={() => setTaking(true)} />}
         </div>
       )}
     </section>
@@ -123,10 +132,13 @@ interface FrameProps {
   readonly name: string
   /** What is there instead of the document says that it is not to be had. */
   readonly onGone: () => void
+  /** It has taken the keyboard too often. */
+  readonly onTaken: () => void
 }
 
-function Frame({ href, name, onGone }: FrameProps): VNode {
+function Frame({ href, name, onGone, onTaken }: FrameProps): VNode {
   const frame = useRef<HTMLIFrameElement>(null)
+  useKeyboard(frame, onTaken)
   const isReady = useRef(false)
   // Before it can say anything.
   useLayoutEffect(() => {

@@ -5,6 +5,7 @@
  */
 
 import type { ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
 
 /** A picture of one dot. */
 export const PNG = Buffer.from(
@@ -66,9 +67,37 @@ export function playRemote(url: URL, reply: ServerResponse): void {
       return void reply.write(wav(20_000))
     case "slow":
       return
+    case "drip":
+      return drip(reply)
+    case "packed":
+      // A hundred times as much as it looks.
+      reply.writeHead(200, { "content-encoding": "gzip" })
+      return void reply.end(gzipSync(Buffer.concat([PNG, Buffer.alloc(30_000_000)])))
+    case "short":
+      reply.writeHead(200, { "content-length": 60_000 })
+      return void reply.end(wav(20_000))
+    case "206":
+      reply.writeHead(206, { "content-range": `bytes 0-69/${PNG.length * 2}`, "content-length": PNG.length })
+      return void reply.end(PNG)
+    case "204":
+    case "304":
+      return void reply.writeHead(Number(scenario)).end()
+    case "headers":
+      for (let n = 0; n < 200; n++) reply.setHeader(`x-${n}`, "x".repeat(1000))
+      return void reply.writeHead(200).end(PNG)
     default:
       reply.writeHead(404).end(PNG)
   }
+}
+
+/** A picture, a byte at a time. */
+function drip(reply: ServerResponse): void {
+  reply.writeHead(200)
+  let at = 0
+  const timer = setInterval(() => {
+    if (reply.destroyed) clearInterval(timer)
+    else reply.write(PNG.subarray(at++ % PNG.length).subarray(0, 1))
+  }, 20)
 }
 
 /** A picture without end, as fast as it is taken. */

@@ -5,11 +5,20 @@ import { nanoid } from "nanoid"
 import { describe, expect, test, vi } from "vitest"
 import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/limits.ts"
 import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
+import { issueToken } from "../../worker/tenant/keys.ts"
 import { signMedia } from "../../worker/tenant/media-keys.ts"
 import { timesFor } from "../../worker/times.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
 
 const UPSTREAM = String((env as unknown as Record<string, unknown>)["MEDIA_UPSTREAM"])
+const ADMIN = {
+  user: "root",
+  scope: "admin",
+  expires: nowSeconds() + 600,
+  token: nanoid(),
+  issued: nowSeconds(),
+} as const
+const ANYWHERE = (): boolean => true
 
 /** An address of its own for each test: what was fetched before is kept. */
 const place = (scenario: string, query = ""): string => `https://media.example.com/${scenario}/${nanoid(8)}${query}`
@@ -97,6 +106,39 @@ describe("media of other hosts", () => {
     expect(await seen(loop)).toHaveLength(MAX_REMOTE_REDIRECTS + 1)
   })
 
+  test("[RM1] a host that is loaded without a click leads to no host that is not", async () => {
+    const token = await issueToken({ ...ADMIN, tenant: "rm-open" }, SECRET)
+    const body = JSON.stringify({ media_hosts: ["media.example.com", "cdn.example.com"] })
+    expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
+    const heard = `https://evil.example.org/png/${nanoid(8)}`
+    const away = place("away", `?to=${encodeURIComponent(heard)}`)
+    expect(await call(await path(away, "rm-open"))).toEqual(refused("redirects"))
+    expect(await seen(heard)).toEqual([])
+    const mirror = encodeURIComponent(`https://cdn.example.com/png/${nanoid(8)}`)
+    expect((await call(await path(place("away", `?to=${mirror}`), "rm-open"))).status).toBe(200)
+    // Of another host the reader asked for it, wherever it leads.
+    const asked = `https://other.example.com/away/${nanoid(8)}?to=${encodeURIComponent(heard)}`
+    expect((await call(await path(asked, "rm-open"))).status).toBe(200)
+  })
+
+  test("[RM1] it does not ask itself, nor does another one of us ask it; HEAD is no way to make it fetch", async () => {
+    const what = place("png")
+    const ours = { "user-agent": "Cuecard-Media/1" }
+    expect(await call(await path(what), { headers: ours })).toEqual(refusal(404, "route_unknown"))
+    expect((await call(await path(what), { method: "HEAD" })).status).toBe(404)
+    expect(await seen(what)).toEqual([])
+  })
+
+  test.each(["206", "204", "304"])("[RM2] %s is no picture", async (scenario) => {
+    expect(await call(await path(place(scenario)))).toEqual(refused("unreachable"))
+  })
+
+  test("[RM2] none of many headers comes through", async () => {
+    const answer = await ask(place("headers"))
+    expect((await answer.arrayBuffer()).byteLength).toBe(70)
+    expect(answer.headers.get("x-0")).toBeNull()
+  })
+
   test.each(["html", "svg", "text", "zip", "empty"])(
     "[RM2] %s that says it is a picture is refused, and nothing of it comes through",
     async (scenario) => {
@@ -115,7 +157,7 @@ describe("media of other hosts", () => {
     expect(await call(await path(told))).toEqual(refused("size"))
     await expect.poll(async () => (await seen(told))[0]?.closed, { timeout: 5_000 }).toBe(true)
     const endless = place("endless")
-    const remote = await fetchRemote(endless, timesFor({}), UPSTREAM)
+    const remote = await fetchRemote(endless, timesFor({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     let bytes = 0
     const drink = async () => {
@@ -134,7 +176,7 @@ describe("media of other hosts", () => {
   test("[RM3] what breaks off breaks off here, and is not kept", async () => {
     const what = place("cut")
     for (let n = 0; n < 2; n++) {
-      const remote = await fetchRemote(what, timesFor({}), UPSTREAM)
+      const remote = await fetchRemote(what, timesFor({}), ANYWHERE, UPSTREAM)
       if (!remote.ok) throw new Error(remote.fault.reason)
       await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     }
@@ -154,13 +196,35 @@ describe("media of other hosts", () => {
     ])
   })
 
+  test("[RM3] what is packed counts unpacked", async () => {
+    const remote = await fetchRemote(place("packed"), timesFor({}), ANYWHERE, UPSTREAM)
+    if (!remote.ok) throw new Error(remote.fault.reason)
+    expect(remote.value.size).toBeNull()
+    await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow("too large")
+  })
+
+  test("[RM3] what ends before its told length breaks off here too", async () => {
+    const remote = await fetchRemote(place("short"), timesFor({}), ANYWHERE, UPSTREAM)
+    if (!remote.ok) throw new Error(remote.fault.reason)
+    await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
+    expect(await call(await path(place("short")), { headers: { range: "bytes=5-" } })).toEqual(refused("unreachable"))
+  })
+
+  test("[RM3] what comes a byte at a time is given up before it shows what it is", async () => {
+    const drip = place("drip")
+    expect(await fetchRemote(drip, timesFor({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
+      fault: { because: "timeout" },
+    })
+    await expect.poll(async () => (await seen(drip))[0]?.closed, { timeout: 5_000 }).toBe(true)
+  })
+
   test("[RM3] silence is given up, at first and in the middle", async () => {
     const times = timesFor({ TIME_SCALE: "0.02" })
     const slow = place("slow")
-    expect(await fetchRemote(slow, times, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })
+    expect(await fetchRemote(slow, times, ANYWHERE, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })
     await expect.poll(async () => (await seen(slow))[0]?.closed, { timeout: 5_000 }).toBe(true)
     const stall = place("stall")
-    const remote = await fetchRemote(stall, times, UPSTREAM)
+    const remote = await fetchRemote(stall, times, ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     await expect.poll(async () => (await seen(stall))[0]?.closed, { timeout: 5_000 }).toBe(true)

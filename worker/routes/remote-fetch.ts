@@ -20,8 +20,13 @@ export interface Remote {
   readonly body: ReadableStream<Uint8Array>
 }
 
-/** Who asks, and for what; the same for every reader. */
-const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*" }
+/** Who asks, and for what; the same for every reader. The platform would write a reader's address in `x-real-ip`. */
+const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*", "x-real-ip": "::" }
+
+/** Does one of us ask this? An address elsewhere may lead back here, and so on without end. */
+export function isOurs(userAgent: string | undefined): boolean {
+  return userAgent === HEADERS["user-agent"]
+}
 
 const SHOWN: ReadonlySet<FileType["kind"]> = new Set(["image", "audio", "video"])
 
@@ -30,22 +35,29 @@ function refuse(because: RemoteFlaw) {
 }
 
 /**
- * Shapes  (URL, where requests really go in tests) → what is there.
+ * Shapes  (URL, which hosts a redirect may lead to, where requests really go in tests) → what is there.
  * Errors  `url_refused`, of any address on the way; `remote_refused` and because of what.
  */
-export async function fetchRemote(url: string, times: Times, upstream?: string): Promise<Result<Remote>> {
+export async function fetchRemote(
+  url: string,
+  times: Times,
+  isHost: (host: string) => boolean,
+  upstream?: string,
+): Promise<Result<Remote>> {
   const control = new AbortController()
   const whole = setTimeout(() => control.abort(), times.remoteMs)
   const first = setTimeout(() => control.abort(), times.remoteFirstByteMs)
   try {
-    const answered = await follow(url, control.signal, upstream)
+    const answered = await follow(url, control.signal, isHost, upstream)
     if (!answered.ok) {
       control.abort()
       clearTimeout(whole)
       return answered
     }
     const remote = await readRemote(answered.value, control, times, whole)
-    if (!remote.ok) control.abort()
+    if (remote.ok) return remote
+    control.abort()
+    clearTimeout(whole)
     return remote
   } catch {
     const isLate = control.signal.aborted
@@ -57,12 +69,18 @@ export async function fetchRemote(url: string, times: Times, upstream?: string):
   }
 }
 
-async function follow(url: string, signal: AbortSignal, upstream?: string): Promise<Result<Response>> {
+async function follow(
+  url: string,
+  signal: AbortSignal,
+  isHost: (host: string) => boolean,
+  upstream?: string,
+): Promise<Result<Response>> {
   let next = url
   for (let hop = 0; hop <= MAX_REMOTE_REDIRECTS; hop++) {
     const checked = checkPublicUrl(next)
     if (!checked.ok) return checked
-    const { href } = checked.value
+    const { href, host } = checked.value
+    if (hop > 0 && !isHost(host)) return refuse("redirects")
     const asked = upstream === undefined ? href : `${upstream}/remote/${encodeURIComponent(href)}`
     const answer = await fetch(asked, { headers: HEADERS, redirect: "manual", signal })
     if (![301, 302, 303, 307, 308].includes(answer.status)) return succeed(answer)

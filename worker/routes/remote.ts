@@ -9,23 +9,37 @@
 import { type Context, Hono } from "hono"
 import { succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limits.ts"
+import type { Env } from "../env.ts"
 import { type MediaClaims, readMedia } from "../tenant/media-keys.ts"
+import { tenantOf } from "../tenant/tenant.ts"
 import { timesFor } from "../times.ts"
 import { type App, answerFault } from "./answer.ts"
 import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
-import { fetchRemote, type Remote } from "./remote-fetch.ts"
+import { fetchRemote, isOurs, type Remote } from "./remote-fetch.ts"
 
 export const remote = new Hono<App>().get("/", async (context) => {
   const { env, req } = context
+  if (req.method !== "GET" || isOurs(req.header("user-agent"))) return answerFault({ reason: "route_unknown" })
   const claims = await readMedia(env.JWT_SECRET ?? "", "remote", req.query("token") ?? "", Date.now())
   if (!claims.ok) return answerFault(claims.fault)
   const key = await cacheKey(claims.value)
   const kept = await match(key, req.header("range"))
   if (kept !== null) return asOurs(kept)
-  const fetched = await fetchRemote(claims.value.what, timesFor(env), env.MEDIA_UPSTREAM)
+  const isHost = await hostsFor(env, claims.value)
+  const fetched = await fetchRemote(claims.value.what, timesFor(env), isHost, env.MEDIA_UPSTREAM)
   if (!fetched.ok) return answerFault(fetched.fault)
   return await keep(context, key, fetched.value)
 })
+
+/**
+ * Where redirects may lead. The reader asked for an address, wherever it leads; but nobody asked for one of a host that the
+ * tenant loads without a click, and that host may lead to any other with whatever a model wrote in its address.
+ */
+async function hostsFor(env: Env, { tenant, what }: MediaClaims): Promise<(host: string) => boolean> {
+  const { media_hosts } = await tenantOf(env, tenant).settings()
+  const isUnasked = URL.canParse(what) && media_hosts.includes(new URL(what).hostname)
+  return (host) => !isUnasked || media_hosts.includes(host)
+}
 
 /** Of this tenant alone: whether another one's reader looked at it is not to be told from its speed. */
 async function cacheKey({ tenant, what }: MediaClaims): Promise<string> {

@@ -1,0 +1,86 @@
+/** keyboard.test.ts: documents that take the keyboard from somebody who writes, in a real Chromium on the built page. */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { FIELD, openIn } from "./page.ts"
+import { canvas, epochOf, said, say, serve, text } from "./samples.ts"
+
+const SOON = { timeout: 10_000 }
+const GAME = "/canvas/documents/game/index.html"
+const WORDS = "What will the weather be?"
+
+let cuecard: Cuecard
+let browser: Browser
+
+beforeAll(async () => {
+  cuecard = await startCuecard({})
+  browser = await launchChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+/** A page with this document. `take` is what it has to do to take the keyboard. */
+async function show(script: string): Promise<Page> {
+  const context = await browser.newContext()
+  const body = Buffer.from(`<!doctype html><input id="i"><script>const take=()=>{${script}}</script>`)
+  await serve(context, new Map([[GAME, { type: "text/html", body }]]))
+  const { id } = await cuecard.createSession()
+  const messages = [said("user", [text("Play")]), said("assistant", [canvas(GAME, "Game", 200)])]
+  await say(context, await epochOf(cuecard.url, cuecard.token, id), messages)
+  const { page } = await openIn(context, cuecard, `#/s/${id}`)
+  await expect
+    .poll(
+      () =>
+        frameOf(page)
+          ?.evaluate("typeof take")
+          .catch(() => ""),
+      SOON,
+    )
+    .toBe("function")
+  return page
+}
+
+const frameOf = (page: Page) => page.frames().find((frame) => frame.url().includes(GAME))
+const active = (page: Page) => page.evaluate(() => document.activeElement?.localName)
+
+test.each([
+  ["a field of its own", "setInterval(()=>i.focus(),20)"],
+  ["itself", "setInterval(()=>{window.focus();i.focus()},20)"],
+  ["what its address names", "setInterval(()=>{location.hash='x';location.hash='i';i.select()},20)"],
+])("[PG52] one that focuses %s again and again goes, and what is written stays where it was", async (_name, script) => {
+  const page = await show(`${script}`)
+  await page.click(FIELD)
+  await frameOf(page)?.evaluate("take()")
+  await page.keyboard.type("x")
+  await page.waitForSelector(".canvas .note", SOON)
+  expect(await page.textContent(".canvas .note")).toContain("takes the keyboard")
+  await expect.poll(() => active(page), SOON).toBe("textarea")
+  await page.fill(FIELD, "")
+  await page.keyboard.type(WORDS)
+  expect(await page.inputValue(FIELD)).toBe(WORDS)
+  await page.click(".canvas .note button")
+  await page.waitForSelector(".canvas iframe")
+  await page.context().close()
+})
+
+test("[PG52] one that does it once stays, and its reader's press gives it the keyboard", async () => {
+  const page = await show("i.focus()")
+  await page.click(FIELD)
+  await page.keyboard.type("Wh")
+  await frameOf(page)?.evaluate("take()")
+  await expect.poll(() => active(page), SOON).toBe("textarea")
+  await page.keyboard.type("at")
+  expect(await page.inputValue(FIELD)).toBe("What")
+  // Nobody writes any more.
+  await page.waitForTimeout(1_100)
+  await page.frameLocator(".canvas iframe").locator("#i").click()
+  await page.keyboard.type("left")
+  expect(await frameOf(page)?.evaluate("i.value")).toBe("left")
+  expect(await page.inputValue(FIELD)).toBe("What")
+  await page.context().close()
+})
