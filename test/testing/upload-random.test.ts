@@ -1,0 +1,101 @@
+/**
+ * upload-random.test.ts: uploads that are cut, sessions that are erased under them and under imports that copy files, and
+ * a server that is killed, at seeded random moments: in the end there are bytes for all rows, and a row for all bytes.
+ */
+
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { expect, test } from "vitest"
+import { type Chance, createChance } from "../faults/chance.ts"
+import { begin, left, png, readAll } from "./uploads.ts"
+
+const ROUNDS = 6
+/** Half an hour becomes 3.6 s. */
+const VARS = { TIME_SCALE: "0.002" }
+
+const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
+/** A killed server answers nothing: null. */
+async function ask({ url, token }: Cuecard, method: string, path: string, body?: BodyInit): Promise<string | null> {
+  try {
+    const options = { method, headers: { authorization: `Bearer ${token}` }, ...(body === undefined ? {} : { body }) }
+    const answer = await fetch(`${url}/v1/sessions/${path}`, options)
+    const text = await answer.text()
+    return answer.ok ? text : null
+  } catch {
+    return null
+  }
+}
+
+/** An upload whose line is slow, and cut now and then. */
+async function drip(cuecard: Cuecard, session: string, chance: Chance): Promise<void> {
+  const bytes = png(chance.between(20_000, 400_000), chance.int(2 ** 31))
+  const step = Math.ceil(bytes.length / 8)
+  const line = begin(cuecard, session, bytes.length, bytes.subarray(0, step))
+  line.resume()
+  const sent = chance.odds(0.3) ? bytes.length / 2 : bytes.length
+  for (let at = step; at < sent; at += step) {
+    await later(chance.int(60))
+    line.write(bytes.subarray(at, at + step))
+  }
+  await later(chance.int(500))
+  line.destroy()
+}
+
+async function live(cuecard: Cuecard, chance: Chance, gone: Set<string>): Promise<void> {
+  const { id } = await cuecard.createSession()
+  const erase = async (session: string): Promise<void> => {
+    if ((await ask(cuecard, "DELETE", session)) !== null) gone.add(session)
+  }
+  const small = png(chance.between(1_000, 300_000), chance.int(2 ** 31))
+  const jobs: Promise<unknown>[] = [
+    drip(cuecard, id, chance),
+    drip(cuecard, id, chance),
+    ask(cuecard, "POST", `${id}/assets`, small),
+  ]
+  const [eraseAt, copyAt, copiedAt] = [chance.int(300), chance.int(300), chance.int(60)]
+  if (chance.odds(0.6)) jobs.push(later(eraseAt).then(() => erase(id)))
+  await ask(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset" }))
+  if (chance.odds(0.6)) {
+    await later(copyAt)
+    const told = await ask(cuecard, "GET", `${id}/events`)
+    const copy = told === null ? null : await cuecard.createSession().catch(() => null)
+    if (told !== null && copy !== null) {
+      jobs.push(ask(cuecard, "POST", `${copy.id}/import`, told))
+      jobs.push(later(copiedAt).then(() => erase(copy.id)))
+    }
+  }
+  await Promise.all(jobs)
+}
+
+test.each([1, 6])("[AS7] [AS9] whatever is cut, erased and killed, nothing is orphaned: seed %i", async (seed) => {
+  const chance = createChance(seed)
+  const persist = await mkdtemp(join(tmpdir(), "uploads-"))
+  const gone = new Set<string>()
+  let cuecard = await startCuecard({ persist, vars: VARS })
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      const lives = Array.from({ length: 4 }, () => live(cuecard, chance, gone).catch(() => {}))
+      if (chance.odds(0.5)) {
+        await later(chance.int(500))
+        await cuecard.kill()
+        cuecard = await startCuecard({ persist, vars: VARS })
+      }
+      await Promise.all(lives)
+    }
+    const isAtRest = (): boolean => {
+      const { rows, objects } = left(persist)
+      return (rows["kept"] ?? 0) === objects && Object.keys(rows).every((state) => state === "kept")
+    }
+    await expect.poll(isAtRest, { timeout: 40_000, interval: 250 }).toBe(true)
+    const { rows, keys } = readAll(persist)
+    const ids = keys.map((key) => key.split("/")[2])
+    expect(ids.sort()).toEqual(rows.map(({ id }) => id).sort())
+    expect(keys.filter((key) => gone.has(key.split("/")[1] ?? ""))).toEqual([])
+  } finally {
+    await cuecard.close()
+    await rm(persist, { recursive: true })
+  }
+})
