@@ -107,13 +107,33 @@ async function pour(
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],
 ): Promise<void> {
   let length = 0
-  for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
+  for await (const chunk of bytes instanceof Uint8Array ? [bytes] : inPieces(bytes)) {
     length += chunk.byteLength
     if (length > size) throw new Error("more came than was told")
     await Promise.all(sinks.map((sink) => sink.write(chunk)))
   }
   if (length < size) throw new Error("less came than was told")
   await Promise.all(sinks.map((sink) => sink.close()))
+}
+
+/** Bytes that are passed on at a time: lines bring few, and each write waits for its reader. */
+const PIECE_BYTES = 128 * 1024
+
+async function* inPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let chunks: Uint8Array[] = []
+  let length = 0
+  const take = async (): Promise<Uint8Array> => {
+    const piece = new Uint8Array(await new Blob(chunks).arrayBuffer())
+    chunks = []
+    length = 0
+    return piece
+  }
+  for await (const chunk of bytes) {
+    chunks.push(chunk)
+    length += chunk.byteLength
+    if (length >= PIECE_BYTES) yield await take()
+  }
+  if (length > 0) yield await take()
 }
 
 function toHex(bytes: ArrayBuffer): string {
