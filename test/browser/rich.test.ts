@@ -43,6 +43,14 @@ afterAll(async () => {
   for (const server of servers.reverse()) await server.close()
 })
 
+const SENT = "article[data-role=user]"
+
+/** By the picker, and up. */
+async function choose(sender: Page, name: string): Promise<void> {
+  await sender.setInputFiles(".composer input[type=file]", [{ name, mimeType: "image/png", buffer: bay }])
+  await sender.waitForSelector(".chip[data-state=done]", SOON)
+}
+
 /** It shows what the first page showed when all was said. */
 async function expectSame(other: Page): Promise<void> {
   await settled(other, QUESTIONS.length)
@@ -89,8 +97,10 @@ describe("what tools make", () => {
     await expectSame(other.page)
     expect(other.errors).toEqual([])
     await other.page.context().close()
+    await choose(page, "The bay at dusk.png")
     await ask(page, "/say still here")
     await settled(page, QUESTIONS.length + 1)
+    await expect.poll(() => picturesIn(page, SENT), SOON).toEqual([880])
   })
 })
 
@@ -100,7 +110,7 @@ async function imported(file: string) {
   const taken = await call(cuecard, `/v1/sessions/${id}/import`, { method: "POST", body: file })
   expect([taken.status, taken.json.skipped]).toEqual([200, 0])
   const opened = await open(browser, cuecard, { at: `#/s/${id}` })
-  await settled(opened.page, QUESTIONS.length)
+  await settled(opened.page, QUESTIONS.length + 1)
   return { id, ...opened }
 }
 
@@ -110,8 +120,9 @@ describe("taken along", () => {
     const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
     const copy = await imported(file)
     await expectRich(copy.page)
+    await expect.poll(() => picturesIn(copy.page, SENT), SOON).toEqual([880])
     const sources = await sourcesIn(copy.page)
-    expect(sources).toHaveLength(4)
+    expect(sources).toHaveLength(5)
     for (const { session } of sources) expect(session).toBe(copy.id)
     const changed = await imported(file.replace('"paint a sunset"', '"paint a Sunset"'))
     expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
@@ -121,9 +132,12 @@ describe("taken along", () => {
       expect(words).toContain(part)
     expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)
+    // The copy's own.
+    expect(keptCopies(cuecard, bay)).toBe(1)
     await copy.page.reload()
     await settled(copy.page, QUESTIONS.length)
     await expectRich(copy.page)
+    await expect.poll(() => picturesIn(copy.page, SENT), SOON).toEqual([880])
     expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
     await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
   })
@@ -133,29 +147,27 @@ describe("what a reader sends", () => {
   test("[PG42] [PG39] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
-    const file = { name: "The bay at dusk.png", mimeType: "image/png", buffer: bay }
-    await sender.setInputFiles(".composer input[type=file]", [file])
-    await sender.waitForSelector(".chip[data-state=done]", SOON)
-    expect(await sender.textContent(".chip b")).toBe(file.name)
+    const before = keptCopies(cuecard, bay)
+    await choose(sender, "The bay at dusk.png")
+    expect(await sender.textContent(".chip b")).toBe("The bay at dusk.png")
     await sender.click("button[type=submit]")
     await settled(sender)
-    const asked = "article[data-role=user]"
-    await expect.poll(() => picturesIn(sender, asked), SOON).toEqual([880])
+    await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
     // Files without words give the conversation their name.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
     await settled(sender)
-    await expect.poll(() => picturesIn(sender, asked), SOON).toEqual([880])
-    await sender.click(`${asked} .frame`)
+    await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
+    await sender.click(`${SENT} .frame`)
     await expect
       .poll(() => sender.$eval(".lightbox .stage img", (one) => (one as HTMLImageElement).naturalWidth), SOON)
       .toBe(880)
     await sender.keyboard.press("Escape")
-    const link = await sender.getAttribute(`${asked} img`, "src")
-    expect(keptCopies(cuecard, bay)).toBe(1)
+    const link = await sender.getAttribute(`${SENT} img`, "src")
+    expect(keptCopies(cuecard, bay)).toBe(before + 1)
     expect((await fetch(`${cuecard.url}${link}`)).status).toBe(200)
     expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
-    expect(keptCopies(cuecard, bay)).toBe(0)
+    expect(keptCopies(cuecard, bay)).toBe(before)
     const gone = await fetch(`${cuecard.url}${link}`)
     expect([gone.status, await gone.json()]).toEqual([404, { code: "asset_unknown", text: "There is no such file." }])
     expect(opened.errors).toEqual([])
