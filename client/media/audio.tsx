@@ -63,19 +63,25 @@ function Player({ segment, source, href }: PlayerProps): VNode {
         <input
           type="range"
           min="0"
-          max={length > 0 ? length : 1}
+          max={length > 0 ? length : Math.max(1, time)}
           step="any"
           value={time}
           aria-label="Position"
-          aria-valuetext={`${clock(time)} of ${clock(length)}`}
+          aria-valuetext={length > 0 ? `${clock(time)} of ${clock(length)}` : clock(time)}
           onInput={(event) => seek(event.currentTarget.valueAsNumber)}
           onKeyDown={(event) => nudge(event, time, length, seek)}
         />
       </div>
-      <span class="time">{time > 0 || isPlaying ? `${clock(time)} / ${clock(length)}` : clock(length)}</span>
+      <span class="time">{timeWords(time, length, isPlaying)}</span>
       <audio ref={sound} src={href ?? undefined} preload="metadata" {...hear.on} />
     </fieldset>
   )
+}
+
+/** What was recorded in a browser may not say how long it is until it was played. */
+function timeWords(time: number, length: number, isPlaying: boolean): string {
+  const words = time > 0 || isPlaying ? [clock(time)] : []
+  return [...words, ...(length > 0 ? [clock(length)] : [])].join(" / ")
 }
 
 /** What an arrow key moves, and with Page keys, in seconds. */
@@ -90,10 +96,10 @@ function nudge(event: KeyboardEvent, time: number, length: number, seek: (to: nu
   const step = steps[event.key]
   if (step === undefined) return
   event.preventDefault()
-  seek(Math.min(Math.max(time + step, 0), length))
+  seek(Math.min(Math.max(time + step, 0), length > 0 ? length : Number.MAX_SAFE_INTEGER))
 }
 
-/** How an audio element stands, and what it has to tell that. */
+/** How an audio element stands, and what it has to tell that. A length of 0 is not known (yet). */
 function useSound(sound: RefObject<HTMLAudioElement | null>, source: Source) {
   const [isPlaying, setPlaying] = useState(false)
   const [time, setTime] = useState(0)

@@ -37,6 +37,9 @@ const SPARE_MS = 30_000
 const MIN_LIFE_MS = 60_000
 const MAX_LIFE_MS = 3_600_000
 
+/** Of these another token, or a while, may help. */
+const PASSING: readonly number[] = [401, 408, 429]
+
 interface Entry {
   readonly address: Signal<Address>
   /** Milliseconds since 1970. */
@@ -145,7 +148,7 @@ export class Signer {
         this.#settle(url, href === null ? REFUSED : { at: "ready", href }, until)
       }
     } catch (error) {
-      const isRefused = error instanceof RequestError && error.status < 500 && error.status !== 429
+      const isRefused = error instanceof RequestError && error.status < 500 && !PASSING.includes(error.status)
       for (const url of urls) this.#settle(url, isRefused ? REFUSED : FAILED, 0)
       if (!isRefused) this.#retryLater()
     }

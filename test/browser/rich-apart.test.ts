@@ -8,8 +8,8 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
-import { ask, open, settled } from "./page.ts"
-import { expectClock, freePort, SOON } from "./rich.ts"
+import { ask, open, openIn, settled } from "./page.ts"
+import { call, expectClock, freePort, SOON } from "./rich.ts"
 
 /** Counts what it is told, and says what its buttons are called. */
 const LISTENER = `<output id=n>0</output><script>
@@ -17,6 +17,12 @@ addEventListener("message", () => { n.textContent = Number(n.textContent) + 1 })
 </script><button id=ready>ready</button><button id=gone>gone</button><script>
 for (const b of document.querySelectorAll("button"))
   b.onclick = () => parent.postMessage({ type: "cuecard:" + b.id }, "*")
+</script>`
+
+/** Says which origin it has, and which theme it was told. */
+const GREETER = `<p></p><script>
+addEventListener("message", ({ data }) => { document.querySelector("p").textContent = origin + " " + data.theme })
+parent.postMessage({ type: "cuecard:ready" }, "*")
 </script>`
 
 let browser: Browser
@@ -134,4 +140,34 @@ test("[CD2] on the documents' origin there is no page, no route and no medium", 
     expect([path, await askAs(host, apart, path)]).toEqual([path, 404])
   }
   expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
+})
+
+test("[SE1] [HD2] [PG41] a document of another origin is framed where the tenant allows that, and is a link where not any more", async () => {
+  const far = "https://frames.example.com"
+  const admin = await joined.tokenFor({ scope: "admin" })
+  const allow = async (embed_origins: readonly string[]): Promise<void> => {
+    const set = await call(joined, "/v1/settings", { method: "PUT", body: JSON.stringify({ embed_origins }) }, admin)
+    expect(set.status).toBe(200)
+  }
+  await allow([far])
+  const context = await browser.newContext()
+  // Nobody else is asked for it.
+  await context.route(`${far}/**`, (route) => route.fulfill({ contentType: "text/html", body: GREETER }))
+  const { page, errors } = await openIn(context, joined)
+  await ask(
+    page,
+    `/say ${JSON.stringify(`[embed url="${far}/plan" title="Plan" height="180" /]\n\nand [embed url="https://other.example.com/x" /]`)}`,
+  )
+  await settled(page)
+  const frame = page.frameLocator(`iframe[src="${far}/plan"]`)
+  await expect.poll(() => frame.locator("p").textContent(SOON), SOON).toBe("null light")
+  expect(await page.$$("iframe")).toHaveLength(1)
+  expect(await page.textContent("[data-transcript]")).toContain('[embed url="https://other.example.com/x" /]')
+  expect(await page.textContent(".canvas header")).toContain("frames.example.com")
+  expect(errors).toEqual([])
+  await allow([])
+  await page.reload()
+  await page.waitForSelector(`.canvas a[href="${far}/plan"]`, SOON)
+  expect(await page.$$("iframe")).toEqual([])
+  await context.close()
 })

@@ -7,7 +7,7 @@ import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
-import { ask, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
+import { ask, type Opened, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
 import { call, expectRich, freePort, keptCopies, picturesIn, SOON, sourcesIn } from "./rich.ts"
 import { makeFiles } from "./samples.ts"
 
@@ -23,6 +23,8 @@ let cuecard: Cuecard
 let browser: Browser
 /** The page of the session in which all was made, and what it showed. */
 let page: Page
+/** Another tab on it. */
+let twin: Opened
 let shown = ""
 let bay: Buffer
 const servers: Cuecard[] = []
@@ -43,6 +45,14 @@ afterAll(async () => {
   for (const server of servers.reverse()) await server.close()
 })
 
+const SENT = "article[data-role=user]"
+
+/** By the picker, and up. */
+async function choose(sender: Page, name: string): Promise<void> {
+  await sender.setInputFiles(".composer input[type=file]", [{ name, mimeType: "image/png", buffer: bay }])
+  await sender.waitForSelector(".chip[data-state=done]", SOON)
+}
+
 /** It shows what the first page showed when all was said. */
 async function expectSame(other: Page): Promise<void> {
   await settled(other, QUESTIONS.length)
@@ -57,6 +67,8 @@ describe("what tools make", () => {
     for (const [n, question] of QUESTIONS.entries()) {
       await ask(page, question)
       await settled(page, n + 1)
+      // It comes when there is something, and sees the rest as it happens.
+      if (n === 0) twin = await openIn(page.context(), cuecard, `#/s/${sessionIn(page)}`)
     }
     await expectRich(page)
     await page.click(".sound [aria-label=Play]")
@@ -66,17 +78,15 @@ describe("what tools make", () => {
     expect([opened.errors, opened.strangers]).toEqual([[], []])
   })
 
-  test("[PG1] [PG2] it is the same after a reload, in a second tab, and in a browser that was never there", async () => {
-    const at = `#/s/${sessionIn(page)}`
+  test("[PG1] [PG2] it is the same in a second tab that saw it happen, after a reload, and in a browser that was never there", async () => {
+    await expectSame(twin.page)
+    await twin.page.close()
     await page.reload()
     await expectSame(page)
-    const second = await openIn(page.context(), cuecard, at)
-    await expectSame(second.page)
-    await second.page.close()
-    const other = await open(browser, cuecard, { at })
+    const other = await open(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
     await expectSame(other.page)
     await other.page.context().close()
-    expect([second.errors, other.errors, second.strangers, other.strangers]).toEqual([[], [], [], []])
+    expect([twin.errors, other.errors, twin.strangers, other.strangers]).toEqual([[], [], [], []])
   })
 
   test("[PG26] [PG38] it is the same after workerd was killed, on the page that was open and on a new one", async () => {
@@ -89,8 +99,10 @@ describe("what tools make", () => {
     await expectSame(other.page)
     expect(other.errors).toEqual([])
     await other.page.context().close()
+    await choose(page, "The bay at dusk.png")
     await ask(page, "/say still here")
     await settled(page, QUESTIONS.length + 1)
+    await expect.poll(() => picturesIn(page, SENT), SOON).toEqual([880])
   })
 })
 
@@ -100,7 +112,7 @@ async function imported(file: string) {
   const taken = await call(cuecard, `/v1/sessions/${id}/import`, { method: "POST", body: file })
   expect([taken.status, taken.json.skipped]).toEqual([200, 0])
   const opened = await open(browser, cuecard, { at: `#/s/${id}` })
-  await settled(opened.page, QUESTIONS.length)
+  await settled(opened.page, QUESTIONS.length + 1)
   return { id, ...opened }
 }
 
@@ -110,8 +122,9 @@ describe("taken along", () => {
     const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
     const copy = await imported(file)
     await expectRich(copy.page)
+    await expect.poll(() => picturesIn(copy.page, SENT), SOON).toEqual([880])
     const sources = await sourcesIn(copy.page)
-    expect(sources).toHaveLength(4)
+    expect(sources).toHaveLength(5)
     for (const { session } of sources) expect(session).toBe(copy.id)
     const changed = await imported(file.replace('"paint a sunset"', '"paint a Sunset"'))
     expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
@@ -121,9 +134,12 @@ describe("taken along", () => {
       expect(words).toContain(part)
     expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)
+    // The copy's own.
+    expect(keptCopies(cuecard, bay)).toBe(1)
     await copy.page.reload()
     await settled(copy.page, QUESTIONS.length)
     await expectRich(copy.page)
+    await expect.poll(() => picturesIn(copy.page, SENT), SOON).toEqual([880])
     expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
     await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
   })
@@ -133,29 +149,27 @@ describe("what a reader sends", () => {
   test("[PG42] [PG39] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
-    const file = { name: "The bay at dusk.png", mimeType: "image/png", buffer: bay }
-    await sender.setInputFiles(".composer input[type=file]", [file])
-    await sender.waitForSelector(".chip[data-state=done]", SOON)
-    expect(await sender.textContent(".chip b")).toBe(file.name)
+    const before = keptCopies(cuecard, bay)
+    await choose(sender, "The bay at dusk.png")
+    expect(await sender.textContent(".chip b")).toBe("The bay at dusk.png")
     await sender.click("button[type=submit]")
     await settled(sender)
-    const asked = "article[data-role=user]"
-    await expect.poll(() => picturesIn(sender, asked), SOON).toEqual([880])
+    await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
     // Files without words give the conversation their name.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
     await settled(sender)
-    await expect.poll(() => picturesIn(sender, asked), SOON).toEqual([880])
-    await sender.click(`${asked} .frame`)
+    await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
+    await sender.click(`${SENT} .frame`)
     await expect
       .poll(() => sender.$eval(".lightbox .stage img", (one) => (one as HTMLImageElement).naturalWidth), SOON)
       .toBe(880)
     await sender.keyboard.press("Escape")
-    const link = await sender.getAttribute(`${asked} img`, "src")
-    expect(keptCopies(cuecard, bay)).toBe(1)
+    const link = await sender.getAttribute(`${SENT} img`, "src")
+    expect(keptCopies(cuecard, bay)).toBe(before + 1)
     expect((await fetch(`${cuecard.url}${link}`)).status).toBe(200)
     expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
-    expect(keptCopies(cuecard, bay)).toBe(0)
+    expect(keptCopies(cuecard, bay)).toBe(before)
     const gone = await fetch(`${cuecard.url}${link}`)
     expect([gone.status, await gone.json()]).toEqual([404, { code: "asset_unknown", text: "There is no such file." }])
     expect(opened.errors).toEqual([])

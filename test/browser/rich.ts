@@ -49,7 +49,7 @@ export const lengthsIn = (page: Page, within = "") =>
 /** What is really there of a chart, a painted picture, a voice note and a clock. */
 export async function expectRich(page: Page): Promise<void> {
   await lookThrough(page)
-  await expect.poll(() => picturesIn(page), SOON).toEqual([768, 768])
+  await expect.poll(() => picturesIn(page, "article[data-role=assistant]"), SOON).toEqual([768, 768])
   const note = ".sound[data-voice]"
   await expect.poll(() => lengthsIn(page, note), SOON).toEqual([expect.any(Number)])
   await expect.poll(() => page.getAttribute(`${note} .wave path`, "d"), SOON).toMatch(/^M2 [\d.]+V/)

@@ -8,8 +8,10 @@ import { soon as pause } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"
 
-/** A signature is asked for after a moment, and drawn after another; a busy machine takes its time. */
-const soon = (ms = 100): Promise<void> => pause(ms)
+/** A signature is asked for after a moment, and drawn after another: on a busy machine too each has its turn. */
+async function soon(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await pause(10)
+}
 
 const canvas = (url: string): Segment => ({
   type: "canvas",
