@@ -153,6 +153,20 @@ const CALLS: readonly Way[] = [
     (to) =>
       `const x=document.implementation.createHTMLDocument();x.body.innerHTML=${text(framed(to))};document.documentElement.append(x.body.firstChild)`,
   ),
+  calls(
+    "in a frame by command",
+    (to) =>
+      `document.write('<body>x');document.designMode='on';document.execCommand('selectAll');document.execCommand('insertHTML',false,${text(framed(to))})`,
+  ),
+  calls(
+    "in a frame of a shadow",
+    (to) =>
+      `const d=document.createElement('div');document.documentElement.append(d);d.attachShadow({mode:'open'}).setHTMLUnsafe(${text(framed(to))})`,
+  ),
+  calls(
+    "in a frame of a range",
+    (to) => `document.documentElement.append(document.createRange().createContextualFragment(${text(framed(to))}))`,
+  ),
   calls("in a frame of XML", (to) => adopt(`<h:div ${XHTML}>${inXml("h:iframe", to)}</h:div>`)),
   calls("in a frame of an entity", (to) =>
     adopt(
