@@ -59,7 +59,7 @@ function isPublicHost(host: string): boolean {
 const INNER_TOP = new Set(
   (
     "localhost local localdomain internal intranet private lan home corp mail test example invalid onion alt arpa " +
-    "domain workgroup i2p exit gnu zkey"
+    "domain workgroup i2p exit gnu zkey svc consul docker"
   ).split(" "),
 )
 
@@ -68,7 +68,7 @@ const INNER_NAMES = new Set(
   (
     "metadata.goog metadata.tencentyun.com metadata.packet.net metadata.platformequinix.com metadata.cloud.ibm.com " +
     "metadata.azure.com metadata.oraclecloud.com localtest.me lvh.me vcap.me lacolhost.com nip.io sslip.io xip.io " +
-    "traefik.me fritz.box"
+    "traefik.me fritz.box localdev.me local.gd backname.io rbndr.us 1u.ms rebind.network"
   ).split(" "),
 )
 

@@ -141,6 +141,8 @@ const CALLS: readonly Way[] = [
     "f.srcdoc=s",
     "f.setAttribute('srcdoc',s)",
     "const a=document.createAttribute('srcdoc');a.value=s;f.setAttributeNode(a)",
+    "const q=document.createElement('q');q.setAttribute('srcdoc',s);f.attributes.setNamedItemNS(q.removeAttributeNode(q.attributes[0]))",
+    "f.setAttribute('srcdoc','');f.attributes[0].textContent=s",
   ].map((code, at) =>
     calls(
       `in a frame by attribute (${at + 1})`,
@@ -152,6 +154,31 @@ const CALLS: readonly Way[] = [
     "in a frame of another document",
     (to) =>
       `const x=document.implementation.createHTMLDocument();x.body.innerHTML=${text(framed(to))};document.documentElement.append(x.body.firstChild)`,
+  ),
+  calls(
+    "in a frame by command",
+    (to) =>
+      `document.write('<body>x');document.designMode='on';document.execCommand('selectAll');document.execCommand('insertHTML',false,${text(framed(to))})`,
+  ),
+  calls(
+    "in a frame of a shadow",
+    (to) =>
+      `const d=document.createElement('div');document.documentElement.append(d);d.attachShadow({mode:'open'}).setHTMLUnsafe(${text(framed(to))})`,
+  ),
+  calls(
+    "in a frame of a range",
+    (to) => `document.documentElement.append(document.createRange().createContextualFragment(${text(framed(to))}))`,
+  ),
+  ...[
+    "(h)=>trustedTypes.defaultPolicy.createHTML(h,'TrustedHTML','x')",
+    "(h)=>Object.getOwnPropertyDescriptor(TrustedTypePolicyFactory.prototype,'defaultPolicy').get.call(trustedTypes).createHTML(h,'','')",
+    "(h)=>TrustedHTML.fromLiteral?TrustedHTML.fromLiteral(Object.freeze(Object.assign([h],{raw:[h]}))):h",
+  ].map((code, at) =>
+    calls(
+      `in a frame of trusted markup (${at + 1})`,
+      (to) =>
+        `let s=${text(`<script>${rtc(to)}</script>`)};try{s=(${code})(s)}catch{}const f=document.createElement('iframe');f.srcdoc=s;document.documentElement.append(f)`,
+    ),
   ),
   calls("in a frame of XML", (to) => adopt(`<h:div ${XHTML}>${inXml("h:iframe", to)}</h:div>`)),
   calls("in a frame of an entity", (to) =>
@@ -205,4 +232,5 @@ export const GRABS: Readonly<Record<string, string>> = {
   "a peer connection": "new RTCPeerConnection().constructor.name",
   "another policy": "trustedTypes.createPolicy('other', {}).name",
   "another default policy": "trustedTypes.createPolicy('default', {}).name",
+  "the default policy": "trustedTypes.defaultPolicy.name",
 }

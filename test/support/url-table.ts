@@ -79,6 +79,8 @@ export const INNER_NAMES = words(`
   https://metadata.google.internal/ https://metadata/ https://metadata.goog/ https://metadata.goog./ https://a.metadata.goog/
   https://instance-data/ https://instance-data.ec2.internal/ https://metadata.tencentyun.com/ https://metadata.packet.net/
   https://metadata.platformequinix.com/ https://api.metadata.cloud.ibm.com/ https://metadata.azure.internal/ https://rancher-metadata/
+  https://kubernetes.default.svc/ https://vault.service.consul/ https://db.docker/ https://app.localdev.me/ https://x.local.gd/
+  https://127.0.0.1.backname.io/ https://7f000001.c0a80001.rbndr.us/ https://make-127.0.0.1-rr.1u.ms/ https://a.rebind.network/
   https://localtest.me/ https://x.localtest.me/ https://lvh.me/ https://127.0.0.1.nip.io/ https://10-0-0-1.sslip.io/ https://127.0.0.1.xip.io/
   https://fritz.box/ https://a..example.com/ https://.example.com/ https://example..com/ https://example.com../ https://./ https://../
   https://localhost。/ https://foo｡localhost/ https://_/ https://a/ https://ip6-localhost/ https://broadcasthost/ https://wpad/
