@@ -11,7 +11,7 @@ import { expect, test } from "vitest"
 import { type Chance, createChance } from "../faults/chance.ts"
 import { begin, left, png, readAll } from "./uploads.ts"
 
-const ROUNDS = 6
+const ROUNDS = 4
 /** Half an hour becomes 3.6 s. */
 const VARS = { TIME_SCALE: "0.002" }
 
@@ -46,26 +46,21 @@ async function drip(cuecard: Cuecard, session: string, chance: Chance): Promise<
 
 async function live(cuecard: Cuecard, chance: Chance, gone: Set<string>): Promise<void> {
   const { id } = await cuecard.createSession()
-  const erase = async (session: string): Promise<void> => {
+  const erase = async (session: string, ms: number): Promise<void> => {
+    await later(ms)
     if ((await ask(cuecard, "DELETE", session)) !== null) gone.add(session)
   }
-  const small = png(chance.between(1_000, 300_000), chance.int(2 ** 31))
-  const jobs: Promise<unknown>[] = [
-    drip(cuecard, id, chance),
-    drip(cuecard, id, chance),
-    ask(cuecard, "POST", `${id}/assets`, small),
-  ]
-  const [eraseAt, copyAt, copiedAt] = [chance.int(300), chance.int(300), chance.int(60)]
-  if (chance.odds(0.6)) jobs.push(later(eraseAt).then(() => erase(id)))
-  await ask(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset" }))
-  if (chance.odds(0.6)) {
-    await later(copyAt)
-    const told = await ask(cuecard, "GET", `${id}/events`)
-    const copy = told === null ? null : await cuecard.createSession().catch(() => null)
-    if (told !== null && copy !== null) {
-      jobs.push(ask(cuecard, "POST", `${copy.id}/import`, told))
-      jobs.push(later(copiedAt).then(() => erase(copy.id)))
-    }
+  const jobs: Promise<unknown>[] = [drip(cuecard, id, chance), drip(cuecard, id, chance)]
+  const files = [1, 2, 3].map(() => png(chance.between(1_000, 2_000_000), chance.int(2 ** 31)))
+  const [eraseAt, copiedAt] = [chance.odds(0.6) ? chance.int(900) : null, [chance.int(600), chance.int(600)]]
+  if (eraseAt !== null) jobs.push(erase(id, eraseAt))
+  const kept = await Promise.all(files.map((file) => ask(cuecard, "POST", `${id}/assets`, file)))
+  const attachments = kept.flatMap((answer) => (answer === null ? [] : [JSON.parse(answer).id]))
+  await ask(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset", attachments }))
+  const told = await ask(cuecard, "GET", `${id}/events`)
+  for (const ms of told === null ? [] : copiedAt) {
+    const copy = await cuecard.createSession()
+    jobs.push(ask(cuecard, "POST", `${copy.id}/import`, told ?? ""), erase(copy.id, ms))
   }
   await Promise.all(jobs)
 }

@@ -38,7 +38,7 @@ export function readAll(persist: string): { readonly rows: readonly Row[]; reado
   const rows: Row[] = []
   const keys: string[] = []
   for (const file of files.filter((name) => name.endsWith(".sqlite") && statSync(name).isFile())) {
-    const database = new DatabaseSync(file, { readOnly: true })
+    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
     const all = (table: string, columns: string) =>
       database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table) === undefined
         ? []
