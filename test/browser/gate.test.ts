@@ -1,0 +1,57 @@
+/** gate.test.ts: whom a click would ask is to be read, whatever a model calls it, in a real Chromium on the built page. */
+
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { DESK, openIn, PHONE } from "./page.ts"
+import { epochOf, media, said, say, serve, text } from "./samples.ts"
+
+const HOST = `pictures.example.com.${"a-name-that-goes-on".repeat(3)}.${"and-on".repeat(8)}.evil.example.org`
+const LONG = "Quarterly figures of all regions ".repeat(12).trim()
+
+let cuecard: Cuecard
+let browser: Browser
+
+beforeAll(async () => {
+  cuecard = await startCuecard({})
+  browser = await launchChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+})
+
+/** How each gate's host stands: whole within what is seen of its gate, and of the window. */
+function cutHosts(page: Page): Promise<string[]> {
+  return page.$$eval(".gate small", (all) =>
+    all.flatMap((one) => {
+      const [line, gate] = [one.getBoundingClientRect(), one.closest(".gate")?.getBoundingClientRect()]
+      const isIn = gate !== undefined && line.right <= gate.right + 1 && line.bottom <= gate.bottom + 1
+      const isWhole = one.scrollWidth <= one.clientWidth + 1 || getComputedStyle(one).display === "inline"
+      return isIn && isWhole && line.width > 0 && line.right <= innerWidth ? [] : [one.textContent ?? ""]
+    }),
+  )
+}
+
+test.each([
+  ["desk", DESK],
+  ["phone", PHONE],
+])("[PG40] on a %s the whole host stands there, however long it and the name are", async (_name, viewport) => {
+  const context = await browser.newContext({ viewport })
+  await serve(context, new Map())
+  const { id } = await cuecard.createSession()
+  const url = `https://${HOST}/x.png`
+  const words = `See ![${LONG}](${url}) and ![short](https://pictures.example.com/y.png).`
+  const asked = said("user", [text("Show me")])
+  const answer = said("assistant", [text(words), media("image", url, LONG)])
+  await say(context, await epochOf(cuecard.url, cuecard.token, id), [asked, answer])
+  const { page } = await openIn(context, cuecard, `#/s/${id}`)
+  await page.waitForSelector(".gate >> nth=2")
+  expect(await page.$$eval(".gate small", (all) => all.filter((one) => one.textContent?.includes("evil")).length)).toBe(
+    2,
+  )
+  expect(await cutHosts(page)).toEqual([])
+  await context.close()
+})
