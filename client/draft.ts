@@ -42,10 +42,10 @@ export class Draft {
 export function besideIn({ reply_to, segments }: WireMessage): Beside {
   const attachments = segments.flatMap((segment): Asset[] => {
     if (segment.type !== "media" || !isOwn(segment.url)) return []
-    const { url, kind, label, mime_type = "", size = 0, voice } = segment
-    return [
-      { id: url.slice(url.lastIndexOf("/") + 1), kind, label, mime_type, size, ...(voice === true ? { voice } : {}) },
-    ]
+    const { url, kind, label, mime_type = "", size = 0, voice, width, height } = segment
+    const id = url.slice(url.lastIndexOf("/") + 1)
+    const extent = width === undefined || height === undefined ? {} : { width, height }
+    return [{ id, kind, label, mime_type, size, ...(voice === true ? { voice } : {}), ...extent }]
   })
   return besideOf({ ...(reply_to === undefined ? {} : { reply_to }), attachments })
 }

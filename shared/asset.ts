@@ -24,11 +24,12 @@ export function canvasUrl({ id }: Pick<Asset, "id">): string {
 
 /** What a reader sees of it; null for a canvas, which stands where it is embedded. */
 export function segmentOfAsset(asset: Asset): MediaSegment | null {
-  const { kind, mime_type, label, size, voice } = asset
+  const { kind, mime_type, label, size, voice, width, height } = asset
   if (kind === "canvas") return null
   return {
     ...({ type: "media", url: assetUrl(asset), kind, label, mime_type, size } as const),
     ...(voice === true && kind === "audio" ? { voice } : {}),
+    ...(kind === "image" && width !== undefined && height !== undefined ? { width, height } : {}),
   }
 }
 

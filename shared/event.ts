@@ -9,7 +9,7 @@
 
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { MAX_ID_CHARS } from "./limits.ts"
+import { MAX_ID_CHARS, MAX_SIDE } from "./limits.ts"
 
 /** A public id: message, call, session, exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
@@ -42,6 +42,8 @@ export const agentTagSchema = v.object({
 /** Size of a text, in lines and UTF-8 bytes. */
 export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
+const sideSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_SIDE))
+
 /** A file that we keep: what is known of it beside its bytes. `canvas`: a document that is framed, never shown as a file. */
 export const assetSchema = v.object({
   id: idSchema,
@@ -54,6 +56,9 @@ export const assetSchema = v.object({
   size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   /** It is audio that somebody says. */
   voice: v.optional(v.literal(true)),
+  /** Pixels of a picture as it is shown, where its bytes say so. */
+  width: v.optional(sideSchema),
+  height: v.optional(sideSchema),
 })
 
 const eventSchema = v.variant("type", [

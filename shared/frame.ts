@@ -55,8 +55,8 @@ export type Segment =
         readonly preferredHeight?: number
       }
     }
-  /** Its URL is a public https one or `/media/<id>`, never a signed one; `voice` is audio that is a voice note. */
-  | {
+  /** Its URL is a public https one or `/media/<id>`, never a signed one; `voice` is audio that is a voice note; of a picture of ours its sides are told. */
+  | ({
       readonly type: "media"
       readonly url: string
       readonly kind: "image" | "audio" | "video" | "file"
@@ -65,7 +65,7 @@ export type Segment =
       /** Bytes. */
       readonly size?: number
       readonly voice?: true
-    }
+    } & { readonly [pixels in "width" | "height"]?: number })
   /** What another agent said to this one. */
   | ({ readonly type: "agent"; readonly content: string } & AgentTag)
 

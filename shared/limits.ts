@@ -355,6 +355,12 @@ export const MAX_LABEL_CHARS = 120
 /** Bytes at the beginning of a file from which its type is read: the first pages of every format that is taken. SPEC AS2. */
 export const SNIFF_BYTES = 4096
 
+/** Bytes at the beginning of a picture in which its size is looked for: a photograph's preview and colours stand before it. SPEC AS2. */
+export const EXTENT_BYTES = 128 * 1024
+
+/** Longest side of a picture that is told, in pixels: the most that its formats can say in common. SPEC AS2. */
+export const MAX_SIDE = 65_535
+
 /** Longest upload, in milliseconds: a largest video over 1 Mbit/s. SPEC AS7. */
 export const UPLOAD_MS = 15 * 60_000
 

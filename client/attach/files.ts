@@ -175,6 +175,7 @@ export async function uploadTo(
   throw new RequestError(answer.status, words)
 }
 
-function assetOf({ id, kind, mime_type, label, size, voice }: Asset): Asset {
-  return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}) }
+function assetOf({ id, kind, mime_type, label, size, voice, width, height }: Asset): Asset {
+  const extent = width === undefined || height === undefined ? {} : { width, height }
+  return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}), ...extent }
 }

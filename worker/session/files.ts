@@ -6,12 +6,13 @@
 
 import type { Asset } from "../../shared/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_CANVAS_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
+import { EXTENT_BYTES, MAX_CANVAS_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
 import type { Times } from "../times.ts"
 import type { Save, SavedAs } from "../tool/tool.ts"
 import type { AssetBook, AssetOrigin, Kept } from "./assets.ts"
 import { deleteBytes, type Place } from "./bucket.ts"
 import { Erased } from "./erase.ts"
+import { extentOf } from "./extent.ts"
 import { storeAsset } from "./keeping.ts"
 import { labelOfTitle } from "./label.ts"
 import { sniff } from "./sniff.ts"
@@ -116,6 +117,7 @@ function judge(bytes: Uint8Array, { kind, label, voice }: SavedAs): Result<Omit<
     kind: type.kind,
     mime_type: type.mime_type,
     label: labelOfTitle(label, `${type.kind}.${type.extension}`),
+    ...extentOf(type.mime_type, bytes.subarray(0, EXTENT_BYTES)),
   }
   return succeed(voice === true && type.kind === "audio" ? { ...about, voice } : about)
 }

@@ -1,0 +1,101 @@
+/** extent.test.ts: how large a picture is, by its first bytes. Real pictures of real encoders: test/browser/reader.test.ts. */
+
+import { describe, expect, test } from "vitest"
+import { extentOf } from "../../worker/session/extent.ts"
+import { file } from "./files.ts"
+
+const webp = (chunk: string, ...more: readonly number[]) =>
+  file(60, "RIFF", 1, 2, 3, 4, `WEBP${chunk}`, 9, 0, 0, 0, ...more)
+/** A JPEG's frame header: 640 wide, 480 high. */
+const SOF = [0xff, 0xc0, 0, 17, 8, 0x01, 0xe0, 0x02, 0x80]
+const JFIF = [0xff, 0xe0, 0, 4, 0, 0]
+/** An Exif segment of one entry, the orientation, in either order of bytes. */
+const exif = (orientation: number, isLittle: boolean): readonly (number | string)[] => {
+  const two = (value: number) => (isLittle ? [value & 255, value >> 8] : [value >> 8, value & 255])
+  const four = (value: number) => (isLittle ? [...two(value), 0, 0] : [0, 0, ...two(value)])
+  const entry = [...two(0x0112), ...two(3), ...four(1), ...two(orientation), 0, 0]
+  const tiff = [isLittle ? "II" : "MM", ...two(42), ...four(8), ...two(1), ...entry]
+  return [0xff, 0xe1, 0, 2 + 6 + 22, "Exif", 0, 0, ...tiff]
+}
+const jpeg = (...segments: readonly (number | string)[]) => file(400, 0xff, 0xd8, ...segments)
+const ispe = (width: number, height: number) => [
+  0,
+  0,
+  0,
+  20,
+  "ispe",
+  0,
+  0,
+  0,
+  0,
+  0,
+  0,
+  width >> 8,
+  width & 255,
+  0,
+  0,
+  height >> 8,
+  height & 255,
+]
+
+const TOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array, width: number, height: number])[] = [
+  ["PNG", "image/png", file(60, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR", 0, 0, 3, 0x20, 0, 0, 1, 0xf4), 800, 500],
+  ["GIF", "image/gif", file(60, "GIF89a", 0x20, 3, 0xf4, 1), 800, 500],
+  ["WebP", "image/webp", webp("VP8X", 0, 0, 0, 0, 0x1f, 3, 0, 0xf3, 1, 0), 800, 500],
+  ["WebP, lossless", "image/webp", webp("VP8L", 0x2f, 0x1f, 0xc3, 0x7c, 0), 800, 500],
+  ["WebP, lossy", "image/webp", webp("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 0x20, 3, 0xf4, 1), 800, 500],
+  [
+    "AVIF, the largest of its images",
+    "image/avif",
+    file(200, "....ftypavif", ...ispe(64, 64), ...ispe(800, 500), ...ispe(8, 8)),
+    800,
+    500,
+  ],
+  ["JPEG", "image/jpeg", jpeg(...JFIF, ...SOF), 640, 480],
+  ["JPEG, held upright", "image/jpeg", jpeg(...exif(1, false), ...SOF), 640, 480],
+  ["JPEG, held sideways", "image/jpeg", jpeg(...exif(6, false), ...SOF), 480, 640],
+  ["JPEG, held sideways, the other order", "image/jpeg", jpeg(...JFIF, ...exif(8, true), ...SOF), 480, 640],
+  [
+    "JPEG, progressive, after a table that is no frame",
+    "image/jpeg",
+    jpeg(0xff, 0xc4, 0, 4, 0, 0, 0xff, 0xc2, ...SOF.slice(2)),
+    640,
+    480,
+  ],
+]
+
+const UNTOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array])[] = [
+  ["cut before its size", "image/png", file(20, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR")],
+  ["of no width", "image/gif", file(60, "GIF89a", 0, 0, 5, 0)],
+  [
+    "too wide to be true",
+    "image/png",
+    file(60, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR", 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1),
+  ],
+  ["a JPEG whose segments lead nowhere", "image/jpeg", jpeg(0xff, 0xe0, 0xff, 0xff)],
+  [
+    "a JPEG whose Exif points outside",
+    "image/jpeg",
+    jpeg(0xff, 0xe1, 0, 30, "Exif", 0, 0, "MM", 0, 42, 0x7f, 0, 0, 0, ...Array(16).fill(0), ...SOF),
+  ],
+  ["no picture", "text/plain", file(60, "words")],
+]
+
+describe("how large a picture is", () => {
+  test.each(TOLD)("[AS2] %s", (_, type, bytes, width, height) => {
+    expect(extentOf(type, bytes)).toEqual({ width, height })
+  })
+
+  test.each(UNTOLD)("[AS2] not told: %s", (_, type, bytes) => {
+    expect(extentOf(type, bytes)).toBeNull()
+  })
+
+  test("[AS2] cut anywhere it tells the truth or nothing", () => {
+    for (const [, type, bytes, width, height] of TOLD) {
+      for (let end = 0; end <= bytes.byteLength; end++) {
+        const told = extentOf(type, bytes.slice(0, end))
+        if (told !== null && type !== "image/avif") expect(told).toEqual({ width, height })
+      }
+    }
+  })
+})
