@@ -282,7 +282,7 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
 const EXAMPLES = [
   "What's the weather in London and in Tokyo?",
   "Do I need an umbrella in Bergen tomorrow?",
-  "Compare the weather in Cairo, Oslo and Lima",
+  "Draw a chart of tea 4, coffee 7, water 9",
   "What can you do?",
 ]
 

@@ -127,10 +127,14 @@ function Ask({ tool: { call_id, name }, message }: ToolProps): VNode | null {
 /** Longest hint, in UTF-16 code units: one line on a phone. */
 const MAX_HINT_CHARS = 60
 
-/** The plain values of the arguments: enough to tell two calls apart while they are folded. */
+/** A value of more lines or letters is a text to be worked on, in UTF-16 code units. */
+const MAX_HINTED_CHARS = 200
+
+/** The plain values of the arguments, each once: enough to tell two calls apart while they are folded. */
 export function hintOf(args: string): string {
   const value = parseJson(args)
   if (typeof value !== "object" || value === null) return ""
-  const words = Object.values(value).filter((one) => typeof one === "string" || typeof one === "number")
-  return excerpt(words.join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
+  const words = [...new Set(Object.values(value).filter((one) => typeof one === "string" || typeof one === "number"))]
+  const short = words.filter((one) => !/\n/.test(String(one)) && String(one).length <= MAX_HINTED_CHARS)
+  return excerpt((short.length > 0 ? short : words).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
 }

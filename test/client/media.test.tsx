@@ -8,14 +8,20 @@ import { barsOf } from "../../client/media/wave.ts"
 import { spokenWords } from "../../client/markdown/words.ts"
 import { copiedWords } from "../../client/transcript/acts.tsx"
 import type { Segment } from "../../shared/frame.ts"
-import { soon as pause } from "./dom.ts"
+import { soon } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"
 
-/** A signature is asked for after a moment, and drawn after another: on a busy machine too each has its turn. */
-async function soon(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await pause(10)
-}
+/** A signature is asked for after a moment, and drawn after another; a busy machine takes its time, in milliseconds. */
+const LONG = { timeout: 3_000 }
+const until = (check: () => void): Promise<void> => vi.waitFor(check, LONG)
+const found = <E extends Element = HTMLElement>(root: Element, selector: string): Promise<E> =>
+  vi.waitFor(() => {
+    const element = root.querySelector<E>(selector)
+    if (element === null) throw new Error(`no ${selector}`)
+    return element
+  }, LONG)
+const srcs = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
 
 const picture = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
 const FAR = "https://example.com/cat.png"
@@ -34,10 +40,9 @@ describe("pictures", () => {
   test("[PG38] [PG39] one of ours is signed and shown; words that stream in beside it touch neither", async () => {
     const first = answer("a", { status: "running", segments: [text("See:"), picture("/media/x"), text("So")] })
     const { root, store, wishes } = transcript([first])
-    await soon()
-    const image = root.querySelector("img")
-    expect(image?.getAttribute("src")).toBe("/media/x?token=t")
-    expect(image?.alt).toBe("a chart")
+    const image = await found<HTMLImageElement>(root, "img")
+    expect(image.getAttribute("src")).toBe("/media/x?token=t")
+    expect(image.alt).toBe("a chart")
     store.applyFrame({
       type: "ops",
       seq: 2,
@@ -45,67 +50,64 @@ describe("pictures", () => {
       message: "a",
       ops: [{ op: "text", at: 2, offset: 2, text: " it is" }],
     })
-    await soon()
+    await until(() => expect(root.textContent).toContain("So it is"))
     expect(root.querySelector("img")).toBe(image)
-    expect(image?.getAttribute("src")).toBe("/media/x?token=t")
+    expect(image.getAttribute("src")).toBe("/media/x?token=t")
     expect(wishes.sign.mock.calls).toEqual([[["/media/x"]]])
   })
 
   test("[PG38] one that fails gets another address once, and then says so, with a way to try again", async () => {
     vi.stubGlobal("fetch", async () => new Response("no picture"))
     const { root, wishes } = transcript([answer("a", { segments: [picture("/media/x")] })])
-    await soon()
-    root.querySelector("img")?.dispatchEvent(new Event("error"))
-    await soon()
+    const first = await found(root, "img")
+    first.dispatchEvent(new Event("error"))
+    await until(() => expect(wishes.sign).toHaveBeenCalledTimes(2))
+    // It has gone, and another stands there.
+    await until(() => expect(root.querySelector("img")).not.toBe(first))
+    ;(await found(root, "img")).dispatchEvent(new Event("error"))
+    const gate = await found(root, ".gate")
     expect(wishes.sign).toHaveBeenCalledTimes(2)
-    root.querySelector("img")?.dispatchEvent(new Event("error"))
-    await soon()
-    expect(wishes.sign).toHaveBeenCalledTimes(2)
-    expect(root.querySelector(".gate")?.textContent).toBe("a chart Your browser cannot show it.Try again")
+    expect(gate.textContent).toBe("a chart Your browser cannot show it.Try again")
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    await soon()
+    await found(root, "img")
     expect(wishes.sign).toHaveBeenCalledTimes(3)
-    expect(root.querySelector("img")).not.toBe(null)
   })
 
   test("[PG38] what the net took comes by itself when it is back, whether the address or the bytes failed", async () => {
     const { root, wishes, link } = transcript([answer("a", { segments: [picture("/media/x"), picture("/media/y")] })])
-    await soon()
-    for (const _ of [1, 2]) {
-      root.querySelector("img")?.dispatchEvent(new Event("error"))
-      await soon()
-    }
-    expect(root.querySelector(".gate")?.textContent).toBe("a chart It could not be loaded.Try again")
+    await until(() => expect(srcs(root)).toHaveLength(2))
+    const [first] = root.querySelectorAll("img")
+    first?.dispatchEvent(new Event("error"))
+    await until(() => expect(root.querySelector("img")).not.toBe(first))
+    await until(() => expect(srcs(root)).toHaveLength(2))
+    root.querySelector("img")?.dispatchEvent(new Event("error"))
+    expect((await found(root, ".gate")).textContent).toBe("a chart It could not be loaded.Try again")
     link.value = "waiting"
     wishes.sign.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
-    await soon()
-    expect(root.querySelectorAll(".gate")).toHaveLength(2)
+    await until(() => expect(root.querySelectorAll(".gate")).toHaveLength(2))
     link.value = "live"
-    await soon()
+    await until(() => expect(srcs(root)).toHaveLength(2))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
-    expect(root.querySelectorAll("img")).toHaveLength(2)
   })
 
   test("[PG40] one from elsewhere is words, a host and a button; nothing is asked for before the click", async () => {
     const message = answer("a", { segments: [picture(FAR, "a cat"), text(`Also ![a cat](${FAR}) here`)] })
     const { root, wishes } = transcript([message])
+    await found(root, ".gate")
     await soon()
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(wishes.sign).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    await soon()
     // The click holds for the address, wherever it stands.
+    await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${FAR}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
-    expect([...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))).toEqual(
-      Array(2).fill(`${FAR}?token=t`),
-    )
     expect(wishes.sign.mock.calls).toEqual([[[FAR]]])
     // And in another transcript of this page, but for nothing else.
     const other = transcript([answer("b", { segments: [picture(FAR), picture(`${FAR}?more`)] })])
-    await soon()
+    await found(other.root, "img")
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
@@ -116,23 +118,22 @@ describe("pictures", () => {
       picture("https://cdn.example.com/x.png"),
     ]
     const { root, settings } = transcript([answer("a", { segments })])
+    await found(root, ".gate")
     await soon()
     expect(root.querySelectorAll("img")).toHaveLength(0)
     settings.value = { media_hosts: ["example.com"], embed_origins: [] }
-    await soon()
-    expect([...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))).toEqual([`${FAR}?token=t`])
+    await until(() => expect(srcs(root)).toEqual([`${FAR}?token=t`]))
   })
 
   test("[PG40] a refusal is told in the server's words, with a link of its own", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
     const { root } = transcript([answer("a", { segments: [picture(FAR, "a cat")] })])
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    await soon()
-    for (const _ of [1, 2]) {
-      root.querySelector("img")?.dispatchEvent(new Event("error"))
-      await soon()
-    }
-    expect(root.querySelector(".gate small")?.textContent).toBe("The address is not public.")
+    const first = await found(root, "img")
+    first.dispatchEvent(new Event("error"))
+    await until(() => expect(root.querySelector("img")).not.toBe(first))
+    ;(await found(root, "img")).dispatchEvent(new Event("error"))
+    await until(() => expect(root.querySelector(".gate small")?.textContent).toBe("The address is not public."))
     const link = root.querySelector<HTMLAnchorElement>(".gate a")
     expect([link?.href, link?.target, link?.rel]).toEqual([FAR, "_blank", "noopener noreferrer"])
   })
@@ -147,8 +148,7 @@ describe("pictures", () => {
         ],
       }),
     ])
-    await soon()
-    expect([...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))).toEqual(["/media/x?token=t"])
+    await until(() => expect(srcs(root)).toEqual(["/media/x?token=t"]))
     expect(wishes.sign.mock.calls).toEqual([[["/media/x"]]])
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
@@ -158,13 +158,12 @@ describe("pictures", () => {
       answer("a", { segments: [picture("/media/x", "one"), picture("/media/y", "two")] }),
       answer("b", { segments: [picture("/media/z", "another")] }),
     ])
-    await soon()
+    await until(() => expect(srcs(root)).toHaveLength(3))
     const frame = [...root.querySelectorAll<HTMLElement>(".frame")][1]
     frame?.focus()
     frame?.click()
-    await soon()
     const box = (): HTMLElement | null => root.querySelector("dialog.lightbox")
-    expect(box()?.querySelector("header p")?.textContent).toBe("two 2 of 2")
+    await until(() => expect(box()?.querySelector("header p")?.textContent).toBe("two 2 of 2"))
     const press = async (key: string): Promise<boolean> => {
       const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
       box()?.dispatchEvent(event)
@@ -172,19 +171,21 @@ describe("pictures", () => {
       return event.defaultPrevented
     }
     await press("ArrowLeft")
-    expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t")
+    await until(() => expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
     await press("ArrowLeft")
     expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
     // Its address ran out since it was drawn.
     const old = wishes.sign.mock.calls.length
     box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-    await soon()
-    expect([wishes.sign.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1])
-    box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-    await soon()
-    expect(box()?.querySelector(".stage")?.textContent).toBe("It could not be loaded.")
+    await until(() =>
+      expect([wishes.sign.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
+    )
+    await until(() => {
+      box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+      expect(box()?.querySelector(".stage")?.textContent).toBe("It could not be loaded.")
+    })
     expect(await press("Escape")).toBe(true)
-    expect(box()).toBe(null)
+    await until(() => expect(box()).toBe(null))
     expect(document.activeElement).toBe(frame)
   })
 })
@@ -206,45 +207,41 @@ describe("sound", () => {
     const { root } = transcript([
       answer("a", { segments: [{ type: "media", url: "/media/s", kind: "audio", label: "note.wav", voice: true }] }),
     ])
-    await soon()
-    const sound = root.querySelector("audio") as HTMLAudioElement
+    const sound = await found<HTMLAudioElement>(root, "audio[src]")
     expect(sound.getAttribute("src")).toBe("/media/s?token=t")
     expect(root.querySelector("fieldset")?.getAttribute("aria-label")).toBe("Voice note: note.wav")
     const range = root.querySelector("input[type=range]") as HTMLInputElement
-    const forward = async (): Promise<void> => {
+    const forward = (): void => {
       range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }))
-      await soon()
     }
     // A recording may not say how long it is until it was played.
     let duration = Number.POSITIVE_INFINITY
     Object.defineProperty(sound, "duration", { get: () => duration })
     sound.dispatchEvent(new Event("durationchange"))
-    await soon()
-    expect(root.querySelector(".time")?.textContent).toBe("")
-    await forward()
-    expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([5, "0:05"])
+    await until(() => expect(root.querySelector(".time")?.textContent).toBe(""))
+    forward()
+    await until(() => expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([5, "0:05"]))
     duration = 75
     sound.dispatchEvent(new Event("durationchange"))
-    await forward()
+    await until(() => expect(range.getAttribute("aria-valuetext")).toBe("0:05 of 1:15"))
+    forward()
+    await until(() => expect(root.querySelector(".time")?.textContent).toBe("0:10 / 1:15"))
     expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([10, "0:10 of 1:15"])
-    expect(root.querySelector(".time")?.textContent).toBe("0:10 / 1:15")
   })
 
   test.each(["audio", "video"] as const)("[PG39] %s whose address ran out goes on where it was", async (kind) => {
     const { root, wishes } = transcript([
       answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
     ])
-    await soon()
-    const element = root.querySelector(kind) as HTMLMediaElement
+    const element = await found<HTMLMediaElement>(root, `${kind}[src]`)
     const play = vi.spyOn(element, "play").mockResolvedValue()
     element.currentTime = 75
     Object.defineProperty(element, "paused", { value: false })
     element.dispatchEvent(new Event("error"))
     element.currentTime = 0
-    await soon()
-    expect([wishes.sign.mock.calls.length, root.querySelector(kind)]).toEqual([2, element])
+    await until(() => expect([wishes.sign.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
     element.dispatchEvent(new Event("loadedmetadata"))
-    expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1])
+    await until(() => expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1]))
   })
 
   test("[PG39] the wave is as loud as the sound, the loudest stretch being 1", () => {

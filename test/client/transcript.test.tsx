@@ -151,6 +151,10 @@ describe("tools", () => {
   test("[PG10] the hint is the plain values of the arguments", () => {
     expect(hintOf('{"city":"London","days":2,"deep":{"a":1}}')).toBe("London, 2")
     expect(hintOf("[1")).toBe("")
+    expect(hintOf('{"kind":"chart","prompt":"a, b","title":"a, b"}')).toBe("chart, a, b")
+    expect(hintOf(JSON.stringify({ title: "Clock", html: "<!doctype html>\n<p>" }))).toBe("Clock")
+    expect(hintOf(JSON.stringify({ title: "Clock", html: "<p>".repeat(99) }))).toBe("Clock")
+    expect(hintOf(JSON.stringify({ text: "a\nb" }))).toBe("a b")
     expect(hintOf("null")).toBe("")
     expect(hintOf(JSON.stringify({ q: "x".repeat(99) }))).toHaveLength(61)
   })

@@ -48,7 +48,7 @@ export function drawChart({ title, bars, width, height }: Chart): Raster {
   const values = bars.map(({ value }) => value)
   const axis = axisOf(Math.min(0, ...values), Math.max(0, ...values))
   const left = 18 * scale + Math.max(...axis.ticks.map((tick) => textWidth(numberText(tick), scale)))
-  const area = { left, top: 34 * scale, right: width - 12 * scale, bottom: height - 26 * scale }
+  const area = { left, top: 44 * scale, right: width - 12 * scale, bottom: height - 26 * scale }
   drawText(raster, 12 * scale, 12 * scale, fitText(title, scale + 1, width - 24 * scale), scale + 1, INK)
   const yOf = (value: number): number =>
     area.bottom - ((value - axis.low) / (axis.high - axis.low)) * (area.bottom - area.top)

@@ -1,8 +1,17 @@
-/** tool/font.ts: the classic bitmap letters of five by seven points, for ASCII; accents are dropped. */
+/**
+ * tool/font.ts: the classic letters of five by seven points, for ASCII, as strokes from point to point; accents are dropped.
+ *
+ * A round pen along the strokes makes smooth letters of any size. Each is as wide as it is.
+ */
 
-export const GLYPH_WIDTH = 5
-/** Without what hangs below the line. */
-export const GLYPH_HEIGHT = 7
+const COLUMNS_A_LETTER = 5
+/** With the row that hangs below the line. */
+const ROWS = 8
+/** Columns of a space. */
+const SPACE_WIDTH = 2
+
+/** From one point of a letter to another, not left of it. */
+export type Stroke = readonly [x1: number, y1: number, x2: number, y2: number]
 
 /** From the space on: five columns a letter, as hexadecimal bytes; the lowest bit is the uppermost point. */
 const COLUMNS =
@@ -22,7 +31,7 @@ const COLUMNS =
   "0808080808" +
   "0000606000" +
   "2010080402" +
-  "3e5149453e" +
+  "3e4141413e" +
   "00427f4000" +
   "7249494946" +
   "2141494d33" +
@@ -104,10 +113,35 @@ const COLUMNS =
 
 const FIRST = 0x20
 
-/** Its columns, from left to right. */
-export function glyphOf(char: string): readonly number[] {
+/** Its columns, from the first to the last that has points. */
+function columnsOf(char: string): readonly number[] {
   const code = char.normalize("NFD").charCodeAt(0)
   const at = (code >= FIRST && code <= 0x7e ? code : "?".charCodeAt(0)) - FIRST
-  const hex = COLUMNS.slice(at * GLYPH_WIDTH * 2, (at + 1) * GLYPH_WIDTH * 2)
-  return Array.from({ length: GLYPH_WIDTH }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16))
+  const hex = COLUMNS.slice(at * COLUMNS_A_LETTER * 2, (at + 1) * COLUMNS_A_LETTER * 2)
+  const columns = Array.from({ length: COLUMNS_A_LETTER }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16))
+  const first = columns.findIndex((bits) => bits !== 0)
+  return columns.slice(Math.max(first, 0), columns.findLastIndex((bits) => bits !== 0) + 1)
+}
+
+/** In points. */
+export function widthOf(char: string): number {
+  return columnsOf(char).length || SPACE_WIDTH
+}
+
+/** Neighbouring points are joined; across a corner only where no point stands in it. One alone is a dot. */
+export function strokesOf(char: string): readonly Stroke[] {
+  const columns = columnsOf(char)
+  const has = (x: number, y: number): boolean => y >= 0 && y < ROWS && (((columns[x] ?? 0) >> y) & 1) === 1
+  const strokes: Stroke[] = []
+  columns.forEach((_, x) => {
+    for (let y = 0; y < ROWS; y++) {
+      if (!has(x, y)) continue
+      const right = has(x + 1, y)
+      strokes.push([x, y, x, has(x, y + 1) ? y + 1 : y])
+      if (right) strokes.push([x, y, x + 1, y])
+      if (!right && !has(x, y + 1) && has(x + 1, y + 1)) strokes.push([x, y, x + 1, y + 1])
+      if (!right && !has(x, y - 1) && has(x + 1, y - 1)) strokes.push([x, y, x + 1, y - 1])
+    }
+  })
+  return strokes
 }

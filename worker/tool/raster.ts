@@ -4,7 +4,7 @@
  * chart, picture → RASTER → PNG
  */
 
-import { glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from "./font.ts"
+import { type Stroke, strokesOf, widthOf } from "./font.ts"
 
 /** Red, green, blue; 0 to 255. */
 export type Color = readonly [red: number, green: number, blue: number]
@@ -60,28 +60,59 @@ export function mix(a: Color, b: Color, t: number): Color {
   return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t]
 }
 
+/** Between two letters, in points of the font. */
+const GAP = 1.5
+/** Half of what a pen draws, in points of the font. */
+const PEN = 0.52
+
 /** Width of a text, in pixels. */
 export function textWidth(text: string, scale: number): number {
-  return Math.max(0, text.length * (GLYPH_WIDTH + 1) - 1) * scale
+  const letters = Array.from(text)
+  const points = letters.reduce((sum, char) => sum + widthOf(char), GAP * Math.max(0, letters.length - 1))
+  return points * scale
 }
 
 /** One line of text from its upper left corner; what the font does not have is `?`. */
 export function drawText(raster: Raster, x: number, y: number, text: string, scale: number, color: Color): void {
-  Array.from(text).forEach((char, i) => {
-    const columns = glyphOf(char)
-    const left = Math.round(x) + i * (GLYPH_WIDTH + 1) * scale
-    columns.forEach((bits, column) => {
-      for (let row = 0; row <= GLYPH_HEIGHT; row++) {
-        if (bits & (1 << row)) fillRect(raster, left + column * scale, Math.round(y) + row * scale, scale, scale, color)
-      }
-    })
-  })
+  let left = x
+  for (const char of Array.from(text)) {
+    for (const stroke of strokesOf(char)) drawStroke(raster, left, y, stroke, scale, color)
+    left += (widthOf(char) + GAP) * scale
+  }
+}
+
+/** A round pen from point to point, with a soft edge. Where strokes meet, the darker of the two stands. */
+function drawStroke(raster: Raster, left: number, top: number, stroke: Stroke, scale: number, color: Color): void {
+  const [x1, y1, x2, y2] = stroke.map((at) => (at + 0.5) * scale) as [number, number, number, number]
+  const [dx, dy, reach] = [x2 - x1, y2 - y1, PEN * scale + 1]
+  const square = dx * dx + dy * dy
+  for (let y = Math.floor(top + Math.min(y1, y2) - reach); y <= top + Math.max(y1, y2) + reach; y++) {
+    for (let x = Math.floor(left + x1 - reach); x <= left + x2 + reach; x++) {
+      const [px, py] = [x + 0.5 - left - x1, y + 0.5 - top - y1]
+      const along = square === 0 ? 0 : Math.min(1, Math.max(0, (px * dx + py * dy) / square))
+      const inside = PEN * scale + 0.5 - Math.hypot(px - along * dx, py - along * dy)
+      if (inside > 0) darken(raster, x, y, color, Math.min(1, inside))
+    }
+  }
+}
+
+/** As `blend`, for ink on paper: twice the same is no darker. */
+function darken(raster: Raster, x: number, y: number, color: Color, alpha: number): void {
+  const { width, height, pixels } = raster
+  if (x < 0 || y < 0 || x >= width || y >= height) return
+  const at = (y * width + x) * 3
+  for (let c = 0; c < 3; c++) {
+    const ink = 255 + ((color[c] ?? 0) - 255) * alpha
+    pixels[at + c] = Math.min(pixels[at + c] ?? 0, ink)
+  }
 }
 
 /** The text, as far as it fits into so many pixels. */
 export function fitText(text: string, scale: number, width: number): string {
-  const most = Math.max(1, Math.floor((width / scale + 1) / (GLYPH_WIDTH + 1)))
-  return text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1))}.`
+  if (textWidth(text, scale) <= width) return text
+  const letters = Array.from(text)
+  while (letters.length > 1 && textWidth(`${letters.join("")}...`, scale) > width) letters.pop()
+  return `${letters.join("").trimEnd()}...`
 }
 
 /** Numbers between 0 and 1, the same for the same words. */
