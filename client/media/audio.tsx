@@ -8,13 +8,14 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
+import { download } from "./file.tsx"
 import { Gate } from "./gate.tsx"
 import { Icon } from "./icons.tsx"
 import { clock, type MediaSegment } from "./media-words.ts"
 import { usePlace } from "./place.ts"
 import { useSeen } from "./seen.ts"
 import { notePause, notePlay } from "./sound.ts"
-import { type Source, useSource } from "./source.ts"
+import { type Source, useMedia, useSource } from "./source.ts"
 import { WAVE_BARS, waveOf } from "./wave.ts"
 
 export function AudioView({ segment }: { readonly segment: MediaSegment }): VNode {
@@ -73,6 +74,7 @@ function Player({ segment, source, href }: PlayerProps): VNode {
         />
       </div>
       <span class="time">{timeWords(time, length, isPlaying)}</span>
+      <Save url={url} label={label} />
       <audio ref={sound} src={href ?? undefined} preload="metadata" {...hear.on} />
     </fieldset>
   )
@@ -82,6 +84,25 @@ function Player({ segment, source, href }: PlayerProps): VNode {
 function timeWords(time: number, length: number, isPlaying: boolean): string {
   const words = time > 0 || isPlaying ? [clock(time)] : []
   return [...words, ...(length > 0 ? [clock(length)] : [])].join(" / ")
+}
+
+/** The file itself, for other players. */
+function Save({ url, label }: Pick<MediaSegment, "url" | "label">): VNode | null {
+  const media = useMedia()
+  const [fault, setFault] = useState<string | null>(null)
+  if (media === null) return null
+  const words = fault ?? "Download"
+  return (
+    <button
+      type="button"
+      class="save"
+      aria-label={words}
+      title={words}
+      onClick={() => void download(media, url, label).then(setFault)}
+    >
+      <Icon name="download" />
+    </button>
+  )
 }
 
 /** What an arrow key moves, and with Page keys, in seconds. */

@@ -203,6 +203,18 @@ describe("what leaves the page", () => {
   })
 })
 
+describe("sound", () => {
+  test("[PG39] it can be had as a file, under its name", async () => {
+    const { page, errors } = await open(browser, cuecard)
+    await ask(page, "say hello world")
+    await settled(page)
+    const [file] = await Promise.all([page.waitForEvent("download"), page.click(".sound [aria-label=Download]")])
+    expect(file.suggestedFilename()).toBe("hello world.wav")
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})
+
 describe("files and replies by keyboard", () => {
   test("[PG42] [PG5] a chip that goes, or its button, leaves the keyboard in the composer; names look like what they are", async () => {
     const { page } = await open(browser, cuecard)
