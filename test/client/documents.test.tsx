@@ -4,14 +4,9 @@ import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { turnTheme } from "../../client/theme.ts"
 import type { Segment } from "../../shared/frame.ts"
-import { soon as pause } from "./dom.ts"
+import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"
-
-/** A signature is asked for after a moment, and drawn after another: on a busy machine too each has its turn. */
-async function soon(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await pause(10)
-}
 
 const canvas = (url: string): Segment => ({
   type: "canvas",
@@ -46,8 +41,7 @@ describe("documents", () => {
   test("[PG41] a frame runs scripts and nothing else, is as high as it says, and is made once", async () => {
     const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
     const { root, store } = transcript([first])
-    await soon()
-    const frame = root.querySelector("iframe") as HTMLIFrameElement
+    const frame = await found<HTMLIFrameElement>(root, "iframe")
     expect(frame.getAttribute("sandbox")).toBe("allow-scripts")
     expect(frame.getAttribute("referrerpolicy")).toBe("no-referrer")
     expect(frame.title).toBe("Plan")
@@ -60,7 +54,7 @@ describe("documents", () => {
       message: "a",
       ops: [{ op: "text", at: 1, offset: 2, text: " on" }],
     })
-    await soon()
+    await until(() => expect(root.textContent).toContain("So on"))
     expect(root.querySelector("iframe")).toBe(frame)
   })
 
@@ -73,7 +67,7 @@ describe("documents", () => {
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     wishes.sign.mockImplementation(async (urls) => ({ signed: urls.map((url) => ({ url, href: null })), expires: 4e9 }))
-    await soon()
+    await until(() => expect(root.textContent).toContain("No longer available."))
     expect(root.querySelector("iframe")?.getAttribute("src")).toBe("https://embed.example.com/x")
     expect(root.querySelector(".canvas header small")?.textContent).toBe("embed.example.com")
     expect(root.querySelectorAll("iframe")).toHaveLength(1)
@@ -87,14 +81,15 @@ describe("documents", () => {
     expect([wishes.sign.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
     expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
     for (const tell of watched) tell(true)
-    await soon()
+    const frame = await found(root, "iframe")
     expect(wishes.sign).toHaveBeenCalledTimes(1)
-    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
+    expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
   test("[PG41] [PG38] one that says it is not there gets another address once, and then says so in words", async () => {
     const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
-    await soon()
+    const first = await found(root, "iframe")
+    // Its ears come with it.
     const sayGone = (isItsOwn = true): void => {
       const inner = { postMessage: vi.fn() }
       const frame = root.querySelector("iframe")
@@ -102,7 +97,6 @@ describe("documents", () => {
       const source = isItsOwn ? inner : globalThis
       dispatchEvent(Object.assign(new Event("message"), { data: { type: "cuecard:gone" }, source }))
     }
-    const first = root.querySelector("iframe")
     sayGone(false)
     await soon()
     expect(root.querySelector("iframe")).toBe(first)
@@ -111,22 +105,20 @@ describe("documents", () => {
       expires: 4e9,
     })
     sayGone()
-    await soon()
-    expect(root.querySelector("iframe")?.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t2")
+    await until(() =>
+      expect(root.querySelector("iframe")?.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t2"),
+    )
     sayGone()
-    await soon()
-    expect(root.querySelector(".canvas")?.textContent).toBe("PlanNo longer available. Try again")
+    await until(() => expect(root.querySelector(".canvas")?.textContent).toBe("PlanNo longer available. Try again"))
     expect(wishes.sign).toHaveBeenCalledTimes(2)
     root.querySelector<HTMLButtonElement>(".canvas button")?.click()
-    await soon()
-    expect(root.querySelectorAll("iframe")).toHaveLength(1)
+    await until(() => expect(root.querySelectorAll("iframe")).toHaveLength(1))
   })
 
   test("[PG41] only its own window is heard, and only that it is ready", async () => {
     const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
-    await soon()
-    const frame = root.querySelector("iframe") as HTMLIFrameElement
+    const frame = await found<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
     const say = (data: unknown, source: unknown): void => {

@@ -4,6 +4,7 @@ import type { ComponentChild } from "preact"
 import { render } from "preact"
 import { Markdown } from "../../client/markdown/markdown.tsx"
 import { h } from "preact"
+import { vi } from "vitest"
 
 /** Draws into a fresh element of the page. */
 export function draw(
@@ -21,6 +22,23 @@ export function markdown(text: string): string {
   const html = root.querySelector(".prose")?.innerHTML ?? ""
   render(null, root)
   return html
+}
+
+/** A busy machine takes its time, in milliseconds. */
+const LONG = { timeout: 3_000 }
+
+/** Waits until that does not throw any more. */
+export function until(check: () => void): Promise<void> {
+  return vi.waitFor(check, LONG)
+}
+
+/** Waits until it is drawn. */
+export function found<E extends Element = HTMLElement>(root: Element, selector: string): Promise<E> {
+  return vi.waitFor(() => {
+    const element = root.querySelector<E>(selector)
+    if (element === null) throw new Error(`no ${selector}`)
+    return element
+  }, LONG)
 }
 
 /** Effects, frames and promises settle. */

@@ -9,7 +9,7 @@ import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/draft.ts"
 import { Outbox } from "../../client/outbox.ts"
 import type { Asset } from "../../shared/event.ts"
-import { draw, soon } from "./dom.ts"
+import { draw, soon, until } from "./dom.ts"
 import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
 import { answer, text, user } from "./said.ts"
 import { transcript } from "./window.tsx"
@@ -362,9 +362,8 @@ describe("replies", () => {
     const { root, wishes } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
-    await soon(80)
+    await until(() => expect(last?.textContent).toBe("It is not there any more."))
     expect(wishes.fetchMessage.mock.calls).toEqual([["far"]])
-    expect(last?.textContent).toBe("It is not there any more.")
   })
 
   test("[PG43] Reply puts it into the draft; the composer shows it, and lets go of it", async () => {

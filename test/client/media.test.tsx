@@ -8,19 +8,10 @@ import { barsOf } from "../../client/media/wave.ts"
 import { spokenWords } from "../../client/markdown/words.ts"
 import { copiedWords } from "../../client/transcript/acts.tsx"
 import type { Segment } from "../../shared/frame.ts"
-import { soon } from "./dom.ts"
+import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"
 
-/** A signature is asked for after a moment, and drawn after another; a busy machine takes its time, in milliseconds. */
-const LONG = { timeout: 3_000 }
-const until = (check: () => void): Promise<void> => vi.waitFor(check, LONG)
-const found = <E extends Element = HTMLElement>(root: Element, selector: string): Promise<E> =>
-  vi.waitFor(() => {
-    const element = root.querySelector<E>(selector)
-    if (element === null) throw new Error(`no ${selector}`)
-    return element
-  }, LONG)
 const srcs = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
 
 const picture = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
