@@ -8,7 +8,7 @@ import { Chat } from "../../client/chat.ts"
 import { takeEscape } from "../../client/escape.ts"
 import type { SessionSummary } from "../../shared/frame.ts"
 import { setUp } from "./opened.ts"
-import { soon } from "./dom.ts"
+import { soon, until } from "./dom.ts"
 import { settle } from "./wire.ts"
 
 const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
@@ -105,9 +105,11 @@ describe("the menu", () => {
   test("[PG32] goes with a press elsewhere", async () => {
     const { root } = await page([row("a")])
     await open(root, "a")
-    root.querySelector("main")?.dispatchEvent(new Event("pointerdown", { bubbles: true }))
-    await soon()
-    expect(root.querySelector("[role=menu]")).toBe(null)
+    // It hears so once it was painted.
+    await until(() => {
+      root.querySelector("main")?.dispatchEvent(new Event("pointerdown", { bubbles: true }))
+      expect(root.querySelector("[role=menu]")).toBe(null)
+    })
   })
 })
 
