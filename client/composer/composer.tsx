@@ -6,7 +6,7 @@
  */
 
 import { signal } from "@preact/signals"
-import type { VNode } from "preact"
+import type { TargetedKeyboardEvent, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { useFit } from "./fit.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
@@ -55,12 +55,14 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
     onSend(words.trim() === "" ? "" : words, draft.takeBeside())
     draft.words.value = ""
   }
-  const onKeyDown = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === "Escape" && text === "" && stop === null && quote === null) field.current?.blur()
     // 229: some input methods end their composition before they tell.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
-    send()
+    if (isReady) send()
+    // What holds the message back, and the way to be rid of it.
+    else event.currentTarget.form?.querySelector<HTMLElement>(".chip[data-state=failed] button")?.focus()
   }
   return (
     <form
