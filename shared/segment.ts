@@ -7,7 +7,7 @@
  * Pure. Same message, same bytes, however it was cut.
  */
 
-import { segmentOfAsset } from "./asset.ts"
+import { assetUrl, segmentOfAsset } from "./asset.ts"
 import { cleanToModel } from "./clean.ts"
 import { splitCode } from "./code.ts"
 import { type Cue, type CueRow, createCues } from "./cue.ts"
@@ -221,12 +221,25 @@ function mediaOfCalls(message: Message): Asset[] {
 /** An answer that is whole and named no media is followed by that of its calls (SPEC DR13). */
 function deliverMedia(message: Message, delivery: Delivery, count: number): Op[] {
   if (delivery.hasMedia()) return []
+  const assets = mediaOfCalls(message)
+  if (assets.length > 0 && drawsOneOf(assets, message)) return []
   const ops: Op[] = []
-  for (const asset of mediaOfCalls(message)) {
+  for (const asset of assets) {
     const segment = segmentOfAsset(asset)
     if (segment !== null) ops.push(...delivery.media(segment, count + ops.length))
   }
   return ops
+}
+
+/** Markdown's own way to show a picture, which models know best. */
+const PICTURE = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+)/g
+
+function drawsOneOf(assets: readonly Asset[], { parts }: Message): boolean {
+  const urls = new Set(assets.map(assetUrl))
+  const texts = parts.flatMap((part) => (part.type === "text" ? splitCode(part.text) : []))
+  return texts.some(
+    ({ code, text }) => !code && Array.from(text.matchAll(PICTURE)).some(([, url = ""]) => urls.has(url)),
+  )
 }
 
 /** What changed beside the segments: the status, the end, the summary. */
