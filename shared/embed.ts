@@ -6,6 +6,7 @@
  * Pure.
  */
 
+import { canvasUrl } from "./asset.ts"
 import type { Segment } from "./frame.ts"
 import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "./limits.ts"
 import { WAIT } from "./line.ts"
@@ -51,10 +52,8 @@ function attributesIn(text: string): EmbedAttributes {
 }
 
 const REF = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
-/** A document of our own, or a file that lies beside it. No dot leads out of its folder. */
-const OWN_CANVAS = new RegExp(
-  `^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/(?:[\\w-]+(?:\\.[\\w-]+)*(?:/|$))*$`,
-)
+/** A document of our own: nothing lies beside it. */
+const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/index\\.html$`)
 
 /** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
 export function canvasOf(attributes: EmbedAttributes, isOrigin: (origin: string) => boolean): CanvasSegment | null {
@@ -82,9 +81,9 @@ function placeOf(
   isOrigin: (origin: string) => boolean,
 ): Place | null {
   const isRef = ref !== undefined && REF.test(ref)
-  if (url === undefined) return isRef ? { viewId: ref, url: `/canvas/documents/${ref}/index.html` } : null
+  if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl({ id: ref }) } : null
   const own = OWN_CANVAS.exec(url)?.[1]
-  if (own !== undefined) return { viewId: isRef ? ref : own, url }
+  if (own !== undefined) return { viewId: own, url }
   const checked = checkPublicUrl(url)
   if (!checked.ok || !isOrigin(checked.value.origin)) return null
   return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }

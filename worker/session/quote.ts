@@ -7,7 +7,7 @@
 
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/message.ts"
-import { plainText } from "../../shared/segment.ts"
+import { plainText, segmentsOf } from "../../shared/segment.ts"
 import type { Quote } from "../model/adapter.ts"
 import type { Store } from "./store.ts"
 
@@ -23,9 +23,16 @@ export function quotesFrom(store: Pick<Store, "find" | "at">): QuoteOf {
   }
 }
 
+/** Of files that were sent alone, and of an answer that is media alone. */
+function labelsOf(message: Message): string {
+  return segmentsOf(message)
+    .flatMap((segment) => (segment.type === "media" ? [segment.label] : []))
+    .join(", ")
+}
+
 function quoteFrom(message: Message): Quote | null {
   const words = plainText(message).trim()
-  const named = words === "" ? message.attachments.map(({ label }) => label).join(", ") : words
+  const named = words === "" ? labelsOf(message) : words
   if (named === "") return null
   const head = named.slice(0, MAX_QUOTE_CHARS).toWellFormed()
   return { from: message.role, text: head.length < named.length ? `${head} […]` : head }
