@@ -195,8 +195,10 @@ describe("what a message replies to", () => {
     const answer = await client.untilEnd("q1")
     client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: answer.id })
     await client.untilEnd("q2")
-    client.say({ type: "send", id: "q3", content: "/say that", reply_to: "q2" })
-    await client.untilEnd("q3")
+    client.say({ type: "send", id: "q3", content: "/say MEDIA: /media/one", reply_to: "q2" })
+    const shown = await client.untilEnd("q3")
+    client.say({ type: "send", id: "q4", content: "/say that", reply_to: shown.id })
+    await client.untilEnd("q4")
     const told = await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createStore(state.storage.sql)
       const past = [...createPast(store.at, 32_000, quotesFrom(store))(store.newestPos())]
@@ -205,7 +207,8 @@ describe("what a message replies to", () => {
     expect(told).toMatchObject([
       { content: expect.stringMatching(/^\/say long/) },
       { content: "", quote: { from: "assistant", text: expect.stringMatching(/^long long .* \[…\]$/) } },
-      { content: "/say that", quote: { from: "user", text: "one.png" } },
+      { quote: { from: "user", text: "one.png" } },
+      { content: "/say that", quote: { from: "assistant", text: "one.png" } },
     ])
     const quote = told[1]?.role === "user" ? (told[1].quote?.text ?? "") : ""
     expect(quote.length).toBe(MAX_QUOTE_CHARS + 4)
