@@ -8,9 +8,10 @@
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { hostOf } from "../markdown/links.ts"
+import { handOn } from "./gate.tsx"
 import { Icon } from "./icons.tsx"
 import { endingOf, type MediaSegment, sizeWords } from "./media-words.ts"
-import { isOwn } from "./remote.ts"
+import { isOwn, learn, SHOWN, type ShownKind } from "./remote.ts"
 import { type Media, useMedia } from "./source.ts"
 
 /** The browser has begun the download by then, in milliseconds. */
@@ -25,30 +26,44 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
   const about = [endingOf(label, mime_type), size === undefined ? "" : sizeWords(size), host].filter(
     (one) => one !== "",
   )
-  const fetchIt = async (): Promise<void> => {
+  const fetchIt = async (place: Element | null): Promise<void> => {
     if (media === null || isComing) return
     setComing(true)
-    setFault(await download(media, url, label))
+    setFault(await have(media, segment))
     setComing(false)
+    handOn(place)
   }
   return (
-    <button
-      type="button"
-      class="file"
-      aria-label={`Download ${label}${size === undefined ? "" : `, ${sizeWords(size)}`}${host === "" ? "" : `, from ${host}`}`}
-      aria-busy={isComing}
-      onClick={() => void fetchIt()}
-    >
-      <FileSign label={label} mime={mime_type} />
-      <span class="what">
-        <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? about.join(" · ")}</small>
-      </span>
-      <Icon name="download" />
-    </button>
+    <>
+      <button
+        type="button"
+        class="file"
+        aria-label={heardAs(segment, host, fault)}
+        aria-busy={isComing}
+        onClick={(event) => void fetchIt(event.currentTarget.parentElement)}
+      >
+        <FileSign label={label} mime={mime_type} />
+        <span class="what">
+          <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? about.join(" · ")}</small>
+        </span>
+        <Icon name="download" />
+      </button>
+      {fault !== null && host !== "" && (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          Open it
+        </a>
+      )}
+    </>
   )
 }
 
-export function FileSign({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
+function heardAs({ label, size }: MediaSegment, host: string, fault: string | null): string {
+  const about = [label, size === undefined ? "" : sizeWords(size), host === "" ? "" : `from ${host}`]
+  const words = `Download ${about.filter((one) => one !== "").join(", ")}`
+  return fault === null ? words : `${words}: ${fault}`
+}
+
+function FileSign({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
   const ending = endingOf(label, mime)
   return (
     <span class="sign" aria-hidden="true">
@@ -57,8 +72,26 @@ export function FileSign({ label, mime }: { readonly label: string; readonly mim
   )
 }
 
-/** Null where it went well, else why not. */
-export async function download({ signer }: Pick<Media, "signer">, url: string, label: string): Promise<string | null> {
+/** What lies elsewhere and turns out to be shown is shown, where it stands; anything else is saved. Null, or why not. */
+async function have(media: Media, { url, label }: MediaSegment): Promise<string | null> {
+  return await download(media, url, label, (mime) => {
+    const kind = kindOfType(mime)
+    if (kind !== null) learn(url, kind)
+    return kind === null
+  })
+}
+
+function kindOfType(mime: string): ShownKind | null {
+  return SHOWN.find((kind) => mime.startsWith(`${kind}/`)) ?? null
+}
+
+/** Null where it went well, else why not. What `isWanted` does not want, by its type, is not saved. */
+export async function download(
+  { signer }: Pick<Media, "signer">,
+  url: string,
+  label: string,
+  isWanted: (mime: string) => boolean = () => true,
+): Promise<string | null> {
   const address = await signer.fresh(url)
   if (address.at === "refused") return "It is no longer available."
   if (address.at !== "ready") return "It could not be loaded."
@@ -69,6 +102,10 @@ export async function download({ signer }: Pick<Media, "signer">, url: string, l
   try {
     const response = await fetch(address.href)
     if (!response.ok) return String(Reflect.get(Object(await response.json()), "text") ?? "It could not be loaded.")
+    if (!isWanted(response.headers.get("content-type") ?? "")) {
+      void response.body?.cancel()
+      return null
+    }
     const href = URL.createObjectURL(await response.blob())
     save(href, label)
     setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS)

@@ -58,7 +58,7 @@ function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
         // It may stand in a link.
         event.preventDefault()
         event.stopPropagation()
-        handOn(event.currentTarget)
+        handOn(event.currentTarget.closest(".gate")?.parentElement)
         source.open()
       }}
     >
@@ -71,8 +71,7 @@ function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
 const DRAWN_MS = 50
 
 /** The button goes, so the keyboard goes on with what stands in its place. */
-function handOn(button: HTMLElement): void {
-  const place = button.closest(".gate")?.parentElement
+export function handOn(place: Element | null | undefined): void {
   setTimeout(() => {
     if (document.activeElement !== document.body) return
     place?.querySelector<HTMLElement>(".frame, .play, video, .gate button")?.focus({ preventScroll: true })

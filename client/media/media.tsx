@@ -11,12 +11,14 @@ import { FileView } from "./file.tsx"
 import type { Segment } from "../../shared/frame.ts"
 import type { MediaSegment } from "./media-words.ts"
 import { PictureView } from "./picture.tsx"
+import { kindAt } from "./remote.ts"
 import { VideoView } from "./video.tsx"
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {
+  const kind = segment.kind === "file" ? (kindAt(segment.url) ?? "file") : segment.kind
   return (
-    <div class="media" data-segment="media" data-kind={segment.kind}>
-      {viewOf(segment)}
+    <div class="media" data-segment="media" data-kind={kind}>
+      {viewOf({ ...segment, kind })}
     </div>
   )
 }

@@ -24,9 +24,26 @@ export function click(url: string): void {
   clicked.value = new Set(clicked.peek()).add(url)
 }
 
+export const SHOWN = ["image", "audio", "video"] as const
+export type ShownKind = (typeof SHOWN)[number]
+
+/** What addresses turned out to be that do not say so themselves. */
+const learned: Signal<ReadonlyMap<string, ShownKind>> = signal(new Map<string, ShownKind>())
+
+/** The reader clicked it, and it is of this kind. */
+export function learn(url: string, kind: ShownKind): void {
+  click(url)
+  learned.value = new Map(learned.peek()).set(url, kind)
+}
+
+export function kindAt(url: string): ShownKind | null {
+  return learned.value.get(url) ?? null
+}
+
 /** A test begins as a page does. */
 export function forgetClicks(): void {
   clicked.value = new Set()
+  learned.value = new Map()
 }
 
 /** May it be fetched now? */

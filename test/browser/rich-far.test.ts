@@ -16,6 +16,8 @@ import { type Bytes, makeFiles } from "./samples.ts"
 const JWT_SECRET = "a secret of this test, to sign what has run out"
 const PICTURE = "https://pictures.example.com/harbour.png"
 const ALLOWED = "https://allowed.example.com/harbour.png"
+/** Their addresses do not say what they are. */
+const UNNAMED = ["https://cdn.example.com/photo?id=3", "https://cdn.example.com/sound", "https://cdn.example.com/a.pdf"]
 const SOUNDS = {
   short: "https://sounds.example.com/short.wav",
   untold: "https://sounds.example.com/untold.wav",
@@ -37,6 +39,9 @@ beforeAll(async () => {
     new Map<string, Far>([
       [PICTURE, of("/media/landscape")],
       [ALLOWED, of("/media/landscape")],
+      [UNNAMED[0] ?? "", of("/media/landscape")],
+      [UNNAMED[1] ?? "", of("/media/tone")],
+      [UNNAMED[2] ?? "", { type: "application/pdf", body: Buffer.from("%PDF-1.4\n") }],
       [SOUNDS.short, of("/media/tone")],
       [SOUNDS.untold, { ...of("/media/tone"), isUntold: true }],
       [SOUNDS.long, { type: "audio/wav", body: silence(1100) }],
@@ -86,6 +91,25 @@ const seek = (page: Page, to: number) =>
 const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
+  test("[PG40] what does not say what it is is shown as what it turns out to be, after a click; what is not shown is a link", async () => {
+    const { page, errors, strangers } = await said(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
+    await page.waitForSelector("button.file >> nth=2")
+    expect(UNNAMED.flatMap(askedOf)).toEqual([])
+    await page.focus("button.file >> nth=0")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => picturesIn(page), SOON).toEqual([880])
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className), SOON).toBe("frame")
+    await page.click("button.file >> nth=0")
+    await expect.poll(() => lengthsIn(page), SOON).toHaveLength(1)
+    await page.click("button.file")
+    await expect.poll(() => page.getAttribute("button.file + a", "href"), SOON).toBe(UNNAMED[2])
+    expect(await page.textContent("button.file small")).toMatch(/^(?!.*could not be loaded)/)
+    // The browser tells of the refusal itself.
+    expect(errors.filter((one) => !one.includes("502"))).toEqual([])
+    expect(strangers).toEqual([])
+    await page.context().close()
+  })
+
   test("[PG40] [RM1] nobody is asked before the click, then the picture is there; an allowed host's comes by itself", async () => {
     const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
     const { page, errors, strangers } = await said(text)
