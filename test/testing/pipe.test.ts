@@ -4,11 +4,12 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, describe, expect, onTestFailed, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { WireMessage } from "../../shared/frame.ts"
 
-const POLL = { timeout: 20_000, interval: 100 }
+/** Longer than a request that nobody answers is waited for (scripts/sender.ts). */
+const POLL = { timeout: 45_000, interval: 100 }
 const RECORDED = resolve("test/shared/ingest")
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -37,6 +38,7 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
   child.stderr?.on("data", (chunk) => {
     said += String(chunk)
   })
+  onTestFailed(() => console.error(`pipe ${args.join(" ")}: exit ${child.exitCode}\n${said}`))
   cleanups.push(async () => child.kill("SIGKILL"))
   return { child, said: () => said, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
