@@ -6,6 +6,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { PageSettings } from "../../shared/asset.ts"
+import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/frame.ts"
 import { launchChromium } from "../support/chromium.ts"
 import { DESK, FIELD, openIn, PHONE } from "./page.ts"
@@ -17,6 +18,8 @@ const PICTURES = fileURLToPath(
 /** Longer than loopback ever takes, in milliseconds. */
 const SOON = { timeout: 10_000 }
 const FAR = "https://pictures.example.com/harbour.png"
+/** The server's words. */
+const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
 let cuecard: Cuecard
@@ -236,7 +239,7 @@ async function holdUploads(context: BrowserContext): Promise<() => void> {
   await context.route("**/assets?name=*", async (route) => {
     const label = new URL(route.request().url()).searchParams.get("name") ?? ""
     if (label.endsWith(".exe")) {
-      return route.fulfill({ status: 415, json: { code: "asset_type", text: "Such files are not taken." } })
+      return route.fulfill({ status: 415, json: REFUSED })
     }
     await held
     const id = label.replace(/\W.*$/, "")
@@ -269,7 +272,7 @@ describe("files of a message", () => {
     await expect
       .poll(() => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state"))), SOON)
       .toEqual(["sending", "failed", "sending"])
-    expect(await page.textContent(".chip [role=alert]")).toBe("Such files are not taken.")
+    expect(await page.textContent(".chip [role=alert]")).toBe(REFUSED.text)
     await page.fill(FIELD, "see these")
     expect(await page.isDisabled("button[type=submit]")).toBe(true)
     await page.click("[aria-label='Remove: no.exe']")
