@@ -197,6 +197,10 @@ describe("what a message replies to", () => {
     await client.untilEnd("q2")
     client.say({ type: "send", id: "q3", content: "/say that", reply_to: "q2" })
     await client.untilEnd("q3")
+    client.say({ type: "send", id: "q4", content: "/say MEDIA: /media/one" })
+    const picture = await client.untilEnd("q4")
+    client.say({ type: "send", id: "q5", content: "/say that too", reply_to: picture.id })
+    await client.untilEnd("q5")
     const told = await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createStore(state.storage.sql)
       const past = [...createPast(store.at, 32_000, quotesFrom(store))(store.newestPos())]
@@ -206,6 +210,8 @@ describe("what a message replies to", () => {
       { content: expect.stringMatching(/^\/say long/) },
       { content: "", quote: { from: "assistant", text: expect.stringMatching(/^long long .* \[…\]$/) } },
       { content: "/say that", quote: { from: "user", text: "one.png" } },
+      { content: "/say MEDIA: /media/one" },
+      { content: "/say that too", quote: { from: "assistant", text: "one.png" } },
     ])
     const quote = told[1]?.role === "user" ? (told[1].quote?.text ?? "") : ""
     expect(quote.length).toBe(MAX_QUOTE_CHARS + 4)

@@ -7,7 +7,7 @@
 
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/message.ts"
-import { plainText } from "../../shared/segment.ts"
+import { plainText, segmentsOf } from "../../shared/segment.ts"
 import type { Quote } from "../model/adapter.ts"
 import type { Store } from "./store.ts"
 
@@ -25,8 +25,17 @@ export function quotesFrom(store: Pick<Store, "find" | "at">): QuoteOf {
 
 function quoteFrom(message: Message): Quote | null {
   const words = plainText(message).trim()
-  const named = words === "" ? message.attachments.map(({ label }) => label).join(", ") : words
+  const named = words === "" ? namesIn(message) : words
   if (named === "") return null
   const head = named.slice(0, MAX_QUOTE_CHARS).toWellFormed()
   return { from: message.role, text: head.length < named.length ? `${head} […]` : head }
+}
+
+/** What it shows, where it says nothing. */
+function namesIn(message: Message): string {
+  const names = segmentsOf(message).map((segment) => {
+    if (segment.type === "canvas") return segment.preview.title ?? ""
+    return segment.type === "media" ? segment.label : ""
+  })
+  return names.filter((name) => name !== "").join(", ")
 }
