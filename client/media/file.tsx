@@ -32,23 +32,30 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
     setComing(false)
   }
   return (
-    <button
-      type="button"
-      class="file"
-      aria-label={`Download ${label}${size === undefined ? "" : `, ${sizeWords(size)}`}${host === "" ? "" : `, from ${host}`}`}
-      aria-busy={isComing}
-      onClick={() => void fetchIt()}
-    >
-      <FileSign label={label} mime={mime_type} />
-      <span class="what">
-        <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? about.join(" · ")}</small>
-      </span>
-      <Icon name="download" />
-    </button>
+    <>
+      <button
+        type="button"
+        class="file"
+        aria-label={`Download ${label}${size === undefined ? "" : `, ${sizeWords(size)}`}${host === "" ? "" : `, from ${host}`}${fault === null ? "" : `: ${fault}`}`}
+        aria-busy={isComing}
+        onClick={() => void fetchIt()}
+      >
+        <FileSign label={label} mime={mime_type} />
+        <span class="what">
+          <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? about.join(" · ")}</small>
+        </span>
+        <Icon name="download" />
+      </button>
+      {fault !== null && host !== "" && (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          Open it
+        </a>
+      )}
+    </>
   )
 }
 
-export function FileSign({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
+function FileSign({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
   const ending = endingOf(label, mime)
   return (
     <span class="sign" aria-hidden="true">
