@@ -12,6 +12,9 @@ import type { Segment } from "./frame.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
 
+/** Controls, line separators, and what turns or hides text: a name must look like what it is. */
+export const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
+
 /** Its address in segments and model text; nobody can fetch it without a signature. */
 export function assetUrl({ id }: Pick<Asset, "id">): string {
   return `/media/${id}`

@@ -56,7 +56,7 @@ function holdsTag(trailer: string, tag: string): boolean {
  * call's own tag, and its head is JSON that fits a card.
  *
  * Shapes  (name, ordinal, result) → the tag, or null.
- * Source  SPEC TO2; law 4.
+ * Source  SPEC SG3, SG6; law 4.
  */
 export function cardOf(name: string, ordinal: number | null, result: string): string | null {
   if (ordinal === null) return null

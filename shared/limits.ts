@@ -61,7 +61,7 @@ export const MAX_IMPORT_PARTS = 64
 /** A file in parts of which no part came for so long is given up, in milliseconds: what is sent meanwhile waits for it. SPEC RE20. */
 export const IMPORT_STAGED_MS = 5 * 60_000
 
-/** Longest silence inside an upload, in milliseconds: what is sent meanwhile waits for it. SPEC RE10. */
+/** Longest silence inside an upload, in milliseconds: what is sent meanwhile waits for it. SPEC RE23. */
 export const IMPORT_IDLE_MS = 30_000
 
 /** Longest wait of an upload's answer for the folding, in milliseconds; a longer one is asked for. Under what proxies wait. SPEC RE21. */
@@ -94,7 +94,7 @@ export const WINDOW_CHARS = 4096
 /** Largest stored leaf of a text part, in UTF-16 code units: what one delta rewrites. SPEC ST4. */
 export const MAX_LEAF_CHARS = 4096
 
-/** Largest stored tool result, in UTF-8 bytes. Under the platform's 2 MB row. Larger is a tool error. SPEC TO4. */
+/** Largest stored tool result, in UTF-8 bytes. Under the platform's 2 MB row. Larger is a tool error. SPEC TU7. */
 export const MAX_RESULT_BYTES = 1_500_000
 
 /** Largest payload of a card, in UTF-8 bytes: it goes to every tab in one frame. Larger results stay tool output. SPEC SG6. */
@@ -300,7 +300,7 @@ export const MAX_LATE_CHANGES = 256
 /** Longest URL that is read, in UTF-16 code units, and so longest value of a `MEDIA:` line. SPEC PU1, DR2. */
 export const MAX_URL_CHARS = 4096
 
-/** Longest `MEDIA:` line that is held back until it ends, in UTF-16 code units: one longest value and words about it. SPEC DR8. */
+/** Longest `MEDIA:` line that is held back until it ends, in UTF-16 code units: one longest value and words about it. SPEC DR2. */
 export const MAX_MEDIA_LINE = 2 * MAX_URL_CHARS
 
 /** Files, messages and origins that the directives of one part may name and have decided; what it names beyond is refused. Each is a look-up, and what is granted is written again with every window. SPEC DR11. */
@@ -310,7 +310,7 @@ export const MAX_NAMED = 100
 export const MIN_EMBED_HEIGHT = 160
 export const MAX_EMBED_HEIGHT = 1_200
 
-/** Longest name of a host, in characters: the DNS takes no longer one. SPEC SE2. */
+/** Longest name of a host, in characters and without a final dot: the DNS takes no longer one. SPEC PU2, SE2. */
 export const MAX_HOST_CHARS = 253
 
 /** Origins that a tenant may let its answers frame: each stands in a header of the page, which proxies bound. SPEC SE2. */

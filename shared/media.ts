@@ -6,6 +6,7 @@
  * Pure.
  */
 
+import { UNSEEN } from "./asset.ts"
 import type { Segment } from "./frame.ts"
 import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "./limits.ts"
 import { WAIT } from "./line.ts"
@@ -111,9 +112,13 @@ const LIKE_A_SOURCE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
 /** So much of a refused value is told, in UTF-16 code units. */
 const MAX_TOLD = 200
 
-/** For the log: no secrets of anybody. */
+/** For the log: no secrets of anybody. What stands before an `@` may be one, wherever browsers would find an address. */
 export function toldOf(value: string): string {
-  return value.slice(0, MAX_TOLD).replace(/\/\/[^/]*@/, "//…@")
+  const told = value.replace(/[^\\/?#]+/g, (piece) => {
+    const at = piece.lastIndexOf("@")
+    return at < 0 ? piece : `…${piece.slice(at)}`
+  })
+  return told.slice(0, MAX_TOLD)
 }
 
 const TRAILING = new Set("`\"'\\)}],")
@@ -160,7 +165,7 @@ export function mediaSegment(url: string): MediaSegment {
   const name = path.slice(path.lastIndexOf("/") + 1)
   const host = /^https:\/\/([^/]*)/.exec(url)?.[1] ?? ""
   const kind = KINDS.find(([, ends]) => ends.test(name))?.[0] ?? "file"
-  return { type: "media", url, kind, label: name === "" ? host : decoded(name) }
+  return { type: "media", url, kind, label: decoded(name).replace(UNSEEN, "").trim() || host }
 }
 
 function decoded(name: string): string {

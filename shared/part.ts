@@ -39,8 +39,8 @@ export interface Delivery {
   replyTo(): string | null
 }
 
-/** `current` is the message that is being answered. */
-export function createDelivery(current: string): Delivery {
+/** `current` is the message that is being answered; null: there is none. */
+export function createDelivery(current: string | null): Delivery {
   const seen = new Set<string>()
   const audio: number[] = []
   let isVoice = false
@@ -67,7 +67,7 @@ export function createDelivery(current: string): Delivery {
       named = id ?? named
       const before = replyTo
       replyTo = named ?? current
-      return replyTo === before ? [] : [{ op: "meta", reply_to: replyTo }]
+      return replyTo === null || replyTo === before ? [] : [{ op: "meta", reply_to: replyTo }]
     },
   }
 }

@@ -9,7 +9,7 @@
 
 import ipaddr from "ipaddr.js"
 import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { MAX_URL_CHARS } from "./limits.ts"
+import { MAX_HOST_CHARS, MAX_URL_CHARS } from "./limits.ts"
 
 export interface PublicUrl {
   /** As the platform writes it. */
@@ -72,13 +72,10 @@ const INNER_NAMES = new Set(
   ).split(" "),
 )
 
-/** Of no longer name anybody can ask (RFC 1035), in UTF-16 code units, without a final dot. */
-const MAX_NAME_CHARS = 253
-
 function isPublicName(host: string): boolean {
   const name = host.endsWith(".") ? host.slice(0, -1) : host
   // All its ends are looked at: that is not done with a name of any length.
-  if (name.length > MAX_NAME_CHARS) return false
+  if (name.length > MAX_HOST_CHARS) return false
   const labels = name.split(".")
   if (labels.length < 2 || labels.includes("")) return false
   if (INNER_TOP.has(labels.at(-1) ?? "")) return false

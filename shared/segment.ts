@@ -186,7 +186,7 @@ export function createTranscriber(): Transcriber {
     },
     advance(message, freshOf, resolver) {
       const all: Op[] = []
-      const shared = delivery ?? createDelivery(message.exchange_id)
+      const shared = delivery ?? createDelivery(answeredBy(message))
       delivery = shared
       const known = resolver === undefined ? null : withCalls(resolver, message)
       message.parts.forEach((part, at) => {
@@ -204,6 +204,11 @@ export function createTranscriber(): Transcriber {
       return [...all, ...deliverMedia(message, shared, count)]
     },
   }
+}
+
+/** An answer from outside answers nothing that was said here: its exchange is its own (SPEC EX1). */
+function answeredBy({ mode, exchange_id }: Message): string | null {
+  return mode === "external" ? null : exchange_id
 }
 
 /** What its calls stored is known with the voice that they gave it. */

@@ -7,6 +7,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import { UNSEEN } from "../../shared/asset.ts"
 import type { Asset } from "../../shared/event.ts"
 import { parseJson } from "../../shared/frame.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
@@ -37,9 +38,6 @@ export type Uplink = (file: File, onSent: (bytes: number) => void, signal: Abort
 /** Uploads at a time: one line is shared by all of them. */
 const UNDER_WAY = 2
 
-/** What turns or hides text: a name must look like what it is, as it will on the server. */
-const UNSEEN = /[\p{Cc}\p{Cf}]/gu
-
 const UNREACHED = "The server could not be reached."
 
 interface Job {
@@ -63,6 +61,7 @@ export class Files {
       const text = isEmpty ? "The file is empty." : `It may have ${Math.floor(maxBytes(file) / 2 ** 20)} MB at most.`
       this.#jobs.set(key, { file, uplink, stop: new AbortController() })
       this.#put({
+        // As it will be called on the server.
         ...{ key, name: file.name.replace(UNSEEN, "") || "file", size: file.size },
         preview: file.type.startsWith("image/") ? URL.createObjectURL(file) : null,
         state: isTooLarge || isEmpty ? { at: "failed", text, isFinal: true } : { at: "waiting" },

@@ -31,3 +31,8 @@ export function decodeEntities(text: string): string {
     return isChar ? String.fromCodePoint(point) : "\ufffd"
   })
 }
+
+/** For what is read and not followed: what turns text around goes, however it was written (SPEC CL7). */
+export function decodeWords(text: string): string {
+  return decodeEntities(text).replace(/[\u202d\u202e]/g, "")
+}

@@ -3,11 +3,11 @@
  *
  * tokens → NODES
  * Elements come from an allow-list, without attributes; `span` is invisible; any other raw HTML is shown as the text
- * it is. Remote images wait for a click (law 11). Source: SPEC MD4–MD7.
+ * it is. Remote images wait for a click (law 11). Source: SPEC MD4–MD6.
  */
 
 import { type ComponentChildren, h } from "preact"
-import { decodeEntities } from "./entities.ts"
+import { decodeEntities, decodeWords } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"
 import { PictureView } from "../media/picture.tsx"
 import { isOwn } from "../media/remote.ts"
@@ -88,7 +88,7 @@ function inlineNode(token: ProseToken): ComponentChildren {
     case "checkbox":
       return <input type="checkbox" disabled checked={token.checked === true} />
     default:
-      return token.tokens === undefined ? decodeEntities(token.text ?? token.raw) : inlineNodes(token.tokens)
+      return token.tokens === undefined ? decodeWords(token.text ?? token.raw) : inlineNodes(token.tokens)
   }
 }
 
@@ -108,7 +108,7 @@ function linkNode(token: ProseToken): ComponentChildren {
 function imageNode(token: ProseToken): ComponentChildren {
   const address = decodeEntities(token.href ?? "")
   const href = safeHref(address)
-  const words = decodeEntities(token.text ?? "") || "image"
+  const words = decodeWords(token.text ?? "") || "image"
   const url = isOwn(address) ? address : href
   if (url !== null && (isOwn(url) || url.startsWith("https:"))) {
     return <PictureView key={url} url={url} label={words} isInline />

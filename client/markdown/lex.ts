@@ -4,7 +4,7 @@
  * text → splitFences → LEX → tokens → nodes
  * `marked` reads the prose. Code fences are cut out before it (shared/code.ts), so its own fences, indented code and
  * HTML blocks are off: page and server agree on what is code. Where its time or stack could run away the text stays text.
- * Pure. Source: SPEC MD1–MD9.
+ * Pure. Source: SPEC MD1–MD8.
  */
 
 import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "marked"

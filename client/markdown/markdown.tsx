@@ -2,7 +2,7 @@
  * markdown.tsx: a text as its reader sees it.
  *
  * text → blocks → one component per block
- * A block whose token is the same object is not drawn again. Source: SPEC MD1–MD9.
+ * A block whose token is the same object is not drawn again. Source: SPEC MD1–MD8.
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"

@@ -8,7 +8,7 @@ import type { Segment } from "../../shared/frame.ts"
 import { excerpt } from "../excerpt.ts"
 import { mediaWords } from "../media/media-words.ts"
 import { createBlockReader } from "./blocks.ts"
-import { decodeEntities } from "./entities.ts"
+import { decodeWords } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"
 
 /** Longest announcement, in UTF-16 code units: a minute of speech. The rest is read in the transcript. */
@@ -37,7 +37,7 @@ function wordsOfToken(token: ProseToken): string {
     return rows.map((row) => row.map((cell) => wordsOfTokens(cell.tokens)).join(", ")).join(". ")
   }
   if (token.tokens !== undefined) return wordsOfTokens(token.tokens)
-  return token.type === "text" ? decodeEntities(token.text ?? "") : (token.text ?? " ")
+  return token.type === "text" ? decodeWords(token.text ?? "") : (token.text ?? " ")
 }
 
 function wordsOfTokens(tokens: readonly ProseToken[], between = ""): string {

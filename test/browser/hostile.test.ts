@@ -59,6 +59,14 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
       return route.abort()
     },
   )
+  // Nobody has clicked: others are not to be asked through us either.
+  page.on("request", (request) => {
+    const { origin, pathname } = new URL(request.url())
+    if (origin !== new URL(cuecard.url).origin) return
+    const isFar =
+      pathname === "/media/remote" || (pathname.endsWith("/media/sign") && /https?:/.test(request.postData() ?? ""))
+    if (isFar) found.push(`asked through ${pathname}`)
+  })
   // A reload shows all of the session, as for a reader who has gone to its beginning.
   await context.route(/\/conversation\/recent/, (route) =>
     route.fallback({
@@ -110,7 +118,8 @@ function strangersIn(page: Page): Promise<string[]> {
       tabindex: /^0$/,
       style: /^(?:text-align: (?:left|right|center);|height: \d+px;)$/,
       sandbox: /^allow-scripts$/,
-      src: /^(?:\/media\/|\/canvas\/documents\/)/,
+      // Ours: not through `/media/remote`, for which nobody has clicked.
+      src: /^\/(?:media\/(?!remote\b)|canvas\/documents\/)/,
     }
     const free =
       /^(?:data-[\w-]+|aria-[\w-]+|disabled|checked|alt|title|loading|decoding|referrerpolicy|viewBox|d|fill|role|inert|hidden|width|height|stroke[\w-]*)$/

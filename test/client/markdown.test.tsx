@@ -24,6 +24,8 @@ describe("marks", () => {
     ["a\n\n---\n\nb", "<p>a</p><hr><p>b</p>"],
     ["\\*a\\* &lt;b&gt; &amp;amp; &#8364; &nope;", "<p>*a* &lt;b&gt; &amp;amp; € &amp;nope;</p>"],
     ["Array&lt;T>", "<p>Array&lt;T&gt;</p>"],
+    // What turns text around, written out.
+    ["a &#8238;b&#x202D;c", "<p>a bc</p>"],
     ["`&lt;`", "<p><code>&amp;lt;</code></p>"],
     ["    indented", "<p>    indented</p>"],
   ])("[MD1] %j", (text, html) => {

@@ -129,6 +129,26 @@ describe("pictures", () => {
     expect([link?.href, link?.target, link?.rel]).toEqual([FAR, "_blank", "noopener noreferrer"])
   })
 
+  test("[PG40] so it is of a file, which shows nothing: a click asks for it, a refusal leaves a link", async () => {
+    vi.stubGlobal("fetch", async () => Response.json({ text: "That address gives nothing." }, { status: 502 }))
+    const far = "https://example.com/report.pdf"
+    const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }
+    const { root, wishes } = transcript([answer("a", { segments: [file] })])
+    const button = await found<HTMLButtonElement>(root, "button.file")
+    expect([button.getAttribute("aria-label"), button.textContent]).toEqual([
+      "Download report.pdf, from example.com",
+      "PDFreport.pdf PDF · example.com",
+    ])
+    expect(wishes.sign).not.toHaveBeenCalled()
+    expect(root.querySelector(".media a")).toBeNull()
+    button.click()
+    const link = await found<HTMLAnchorElement>(root, ".media a")
+    expect([link.href, link.target, link.rel]).toEqual([far, "_blank", "noopener noreferrer"])
+    expect(button.textContent).toContain("That address gives nothing.")
+    expect(button.getAttribute("aria-label")).toContain("That address gives nothing.")
+    expect(wishes.sign.mock.calls).toEqual([[[far]]])
+  })
+
   test("[MD6] Markdown draws ours by its address, and no other address of this page", async () => {
     const { root, wishes } = transcript([
       answer("a", {

@@ -33,6 +33,10 @@ describe("MEDIA: lines", () => {
     ["MEDIA: https://a.com/x.png?y=1#z", ['media image https://a.com/x.png?y=1#z "x.png"']],
     ["MEDIA: https://a.com/%e2%82%ac.mp3", ['media audio https://a.com/%e2%82%ac.mp3 "€.mp3"']],
     ["MEDIA: https://a.com/%ff.mp3", ['media audio https://a.com/%ff.mp3 "%ff.mp3"']],
+    // A name looks like what it is.
+    ["MEDIA: https://a.com/x%E2%80%AEgnp.exe", ['media file https://a.com/x%E2%80%AEgnp.exe "xgnp.exe"']],
+    ["MEDIA: https://a.com/%0A%00x.png", ['media image https://a.com/%0A%00x.png "x.png"']],
+    ["MEDIA: https://a.com/%E2%80%8B", ['media file https://a.com/%E2%80%8B "a.com"']],
   ])("[DR1] %j", (text, expected) => {
     expect(read(text)).toEqual(expected)
   })
@@ -52,6 +56,21 @@ describe("MEDIA: lines", () => {
     const { segments, drift } = parseDirectives(`MEDIA: ${value}`)
     expect(segments).toEqual([{ type: "text", content: `MEDIA: ${value}` }])
     expect(drift.map(({ reason }) => reason)).toEqual(["media_refused"])
+  })
+
+  test.each([
+    "https://user:SECRET@a.com/x",
+    "https://user:SEC@RET@a.com/x",
+    `https://user:${"SECRET".repeat(60)}@a.com/x`,
+    "https:user:SECRET@a.com",
+    "https:/user:SECRET@a.com",
+    "https:\\\\user:SECRET@a.com\\x",
+    "'https://user:SECRET@a.com",
+    "//SECRET@a.com/x",
+  ])("[DR2] of %s no secret is told", (value) => {
+    const { drift } = parseDirectives(`MEDIA: ${value}\n[embed url="${value.replaceAll('"', "")}" /]`)
+    expect(drift.map(({ reason }) => reason)).toEqual(["media_refused", "embed_refused"])
+    expect(JSON.stringify(drift)).not.toMatch(/SEC|RET/)
   })
 
   test.each([

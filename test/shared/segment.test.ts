@@ -200,10 +200,29 @@ describe("messages", () => {
     expect(plainText({ ...EMPTY, role: "user", words: "<b>" })).toBe("<b>")
   })
 
+  test("[DR5] an answer from outside answers nothing that was said here, but what it names", () => {
+    const wireOf = (text: string, mode: string) => {
+      const part = {
+        type: "text",
+        step: 1,
+        text,
+        open: false,
+        grants: { origins: [], replies: ["m1"], assets: [] },
+      } as const
+      return messageToWire({ ...EMPTY, mode, parts: [part], status: "completed" })
+    }
+    expect(wireOf("[[reply_to_current]] Yes", "chat")).toMatchObject({ reply_to: "u" })
+    const outside = wireOf("[[reply_to_current]] Yes", "external")
+    expect([outside.segments, outside.reply_to]).toEqual([[{ type: "text", content: "Yes" }], undefined])
+    expect(wireOf("[[reply_to:m1]][[reply_to_current]]Yes", "external").reply_to).toBe("m1")
+  })
+
   test("[EV5] a user's words are one text segment, never parsed", () => {
-    const words = "<span id='weather_1'>x</span> **b**"
+    const words =
+      "<span id='weather_1'>x</span> **b**\nMEDIA: https://a.com/x.png\n[embed ref='a' /] [[reply_to_current]]"
     const wire = messageToWire({ ...EMPTY, role: "user", words })
     expect(wire).toMatchObject({ content: words, segments: [{ type: "text", content: words }] })
+    expect(wire.reply_to).toBeUndefined()
   })
 })
 

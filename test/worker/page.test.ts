@@ -82,13 +82,15 @@ describe("the page's policy", () => {
     )
     // Nobody said whose page it is.
     expect((await policyOf({ AUTH: "jwt" })).get("frame-src")).toBe(own)
+    const forAll = { AUTH: "jwt", EMBED_ORIGINS: "https://all.example.com" }
+    expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] where the tenant cannot be asked it frames our own documents, and the page is served", async () => {
+  test("[HD2] where the tenant cannot be asked it frames what all may, and the page is served", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ settings: () => Promise.reject(new Error("away")) }) }
-    const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away" })
-    expect(policy.get("frame-src")).toBe(`${HOST}/canvas/documents/`)
+    const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
+    expect(policy.get("frame-src")).toBe(`${HOST}/canvas/documents/ https://all.example.com`)
     expect(String(logged.mock.calls[0]?.[0])).toContain("settings_unknown")
     logged.mockRestore()
   })

@@ -8,7 +8,8 @@
 import { type Context, Hono } from "hono"
 import { SETTINGS_FRESH_MS } from "../../shared/limits.ts"
 import { canvasOrigin, type Env, pageTenant } from "../env.ts"
-import { NO_SETTINGS, type TenantSettings } from "../tenant/agents.ts"
+import type { TenantSettings } from "../tenant/agents.ts"
+import { deploymentSettings } from "../tenant/settings.ts"
 import { tenantOf } from "../tenant/tenant.ts"
 import type { App } from "./answer.ts"
 import { pageHeaders } from "./policy.ts"
@@ -37,10 +38,10 @@ async function withPolicy({ env, req }: Context<App>, file: Response): Promise<R
 /** What the tenant of this page said of late; one for all requests of this isolate. */
 let remembered: { readonly tenant: string; readonly at: number; readonly settings: TenantSettings } | null = null
 
-/** A page whose tenant is not known, or cannot be asked, frames our own documents only: the page is not to fail over that. */
+/** A page whose tenant is not known, or cannot be asked, frames what all tenants may: the page is not to fail over that. */
 async function settingsOf(env: Env): Promise<TenantSettings> {
   const tenant = pageTenant(env)
-  if (tenant === null) return NO_SETTINGS
+  if (tenant === null) return deploymentSettings(env)
   const now = Date.now()
   const held = remembered
   // A clock that was set back makes it old, not new.
@@ -51,7 +52,7 @@ async function settingsOf(env: Env): Promise<TenantSettings> {
     return settings
   } catch (error) {
     console.error(JSON.stringify({ event: "settings_unknown", message: String(error) }))
-    return NO_SETTINGS
+    return deploymentSettings(env)
   }
 }
 

@@ -37,7 +37,7 @@ export function pageText(store: Store, epoch: string, seq: number, query: PageQu
  *
  * Shapes  HistoryPage of shared/frame.ts.
  * Cost    the rows of its messages; at most MAX_PAGE_BYTES of JSON, and always one message.
- * Source  SPEC HI1–HI4.
+ * Source  SPEC HI1–HI3.
  */
 export function pageJson(store: Store, epoch: string, seq: number, query: PageQuery): string {
   const texts: string[] = []

@@ -5,10 +5,8 @@
  * Pure.
  */
 
+import { UNSEEN } from "../../shared/asset.ts"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
-
-/** Controls, line separators, and what turns or hides text: a name must look like what it is. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
 
 /** Longest ending that is kept of a name that is cut. */
 const MAX_EXTENSION = 12
