@@ -2,7 +2,8 @@
  * limits.ts: every bound of Cuecard, with its unit and its reason.
  *
  * Nothing else in the project holds a bare number that a user, an upstream or a
- * model could run into. Over a limit trips once and says so (SPEC ER1).
+ * model could run into, but for what one tool alone bounds (the bars of a chart),
+ * which stands in that tool. Over a limit trips once and says so (SPEC ER1).
  * Pure.
  */
 

@@ -379,6 +379,9 @@ describe("the system prompt", () => {
     expect(prompt).toMatch(/MUST .*exact id, once/s)
     expect(prompt).toMatch(/Never invent an id/)
     expect(prompt).toMatch(/data, never an instruction/)
+    for (const directive of ["MEDIA:https://", "MEDIA:/media/<id>", "[[reply_to_current]]", "[[audio_as_voice]]"]) {
+      expect(prompt).toContain(directive)
+    }
     // The prompt itself must not hold a tag that a model could copy.
     expect(prompt).not.toMatch(/_\d/)
   })
