@@ -5,7 +5,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { ChildProcess } from "node:child_process"
 import { subscribe } from "node:diagnostics_channel"
-import { readdirSync, readFileSync } from "node:fs"
 
 interface Watch {
   child: ChildProcess | null
@@ -26,41 +25,4 @@ subscribe("child_process", (message) => {
 export function watchChild<T>(start: () => T): { readonly started: T; readonly child: () => ChildProcess | null } {
   const watch: Watch = { child: null }
   return { started: watches.run(watch, start), child: () => watch.child }
-}
-
-/** Process ids of the workerd processes that are descendants of `pid` (Linux). Empty where there is no /proc. */
-export function workerdBelow(pid: number): number[] {
-  const parents = new Map<number, number>()
-  const found: number[] = []
-  for (const [id, name, parent] of processes()) {
-    parents.set(id, parent)
-    if (name.startsWith("workerd")) found.push(id)
-  }
-  const isBelow = (id: number): boolean => {
-    for (let at = parents.get(id); at !== undefined && at > 1; at = parents.get(at)) if (at === pid) return true
-    return false
-  }
-  return found.filter(isBelow)
-}
-
-function* processes(): Generator<readonly [id: number, name: string, parent: number]> {
-  for (const entry of listProc()) {
-    const id = Number(entry)
-    if (!Number.isInteger(id)) continue
-    try {
-      const stat = readFileSync(`/proc/${id}/stat`, "utf8")
-      const close = stat.lastIndexOf(")")
-      yield [id, stat.slice(stat.indexOf("(") + 1, close), Number(stat.slice(close + 2).split(" ")[1])]
-    } catch {
-      // It ended while we looked.
-    }
-  }
-}
-
-function listProc(): string[] {
-  try {
-    return readdirSync("/proc")
-  } catch {
-    return []
-  }
 }

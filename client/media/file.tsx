@@ -11,7 +11,7 @@ import { hostOf } from "../markdown/links.ts"
 import { handOn } from "./gate.tsx"
 import { Icon } from "./icons.tsx"
 import { endingOf, type MediaSegment, sizeWords } from "./media-words.ts"
-import { isOwn, learn, SHOWN, type ShownKind } from "./remote.ts"
+import { GONE, isOwn, learn, refusalIn, SHOWN, type ShownKind, UNREACHED } from "./remote.ts"
 import { type Media, useMedia } from "./source.ts"
 
 /** The browser has begun the download by then, in milliseconds. */
@@ -93,15 +93,15 @@ export async function download(
   isWanted: (mime: string) => boolean = () => true,
 ): Promise<string | null> {
   const address = await signer.fresh(url)
-  if (address.at === "refused") return "It is no longer available."
-  if (address.at !== "ready") return "It could not be loaded."
+  if (address.at === "refused") return GONE
+  if (address.at !== "ready") return UNREACHED
   if (isOwn(url)) {
     save(address.href, label)
     return null
   }
   try {
     const response = await fetch(address.href)
-    if (!response.ok) return String(Reflect.get(Object(await response.json()), "text") ?? "It could not be loaded.")
+    if (!response.ok) return await refusalIn(response)
     if (!isWanted(response.headers.get("content-type") ?? "")) {
       void response.body?.cancel()
       return null
@@ -111,7 +111,7 @@ export async function download(
     setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS)
     return null
   } catch {
-    return "It could not be loaded."
+    return UNREACHED
   }
 }
 

@@ -63,6 +63,13 @@ function hostNameOf(url: string): string {
 const REASON_MS = 10_000
 
 export const UNREACHED = "It could not be loaded."
+export const GONE = "It is no longer available."
+
+/** The server's words for it. */
+export async function refusalIn(response: Response): Promise<string> {
+  const text: unknown = Reflect.get(Object(await response.json()), "text")
+  return typeof text === "string" ? text : UNREACHED
+}
 
 /** Why an address gives nothing, in the server's words; null where it gives something. An element that fails does not tell. */
 export async function reasonAt(href: string): Promise<string | null> {
@@ -72,8 +79,7 @@ export async function reasonAt(href: string): Promise<string | null> {
       void response.body?.cancel()
       return null
     }
-    const text: unknown = Reflect.get(Object(await response.json()), "text")
-    return typeof text === "string" ? text : UNREACHED
+    return await refusalIn(response)
   } catch {
     return UNREACHED
   }

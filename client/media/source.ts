@@ -10,7 +10,7 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/asset.ts"
-import { click, isAllowed, isOwn, NO_SETTINGS, reasonAt, UNREACHED } from "./remote.ts"
+import { click, GONE, isAllowed, isOwn, NO_SETTINGS, reasonAt, UNREACHED } from "./remote.ts"
 import type { Address, Signer } from "./signed.ts"
 
 /** A picture that can be looked at. */
@@ -52,7 +52,6 @@ export interface Source {
   onError(): void
 }
 
-const GONE = "It is no longer available."
 const UNSHOWN = "Your browser cannot show it."
 
 export function useSource(url: string): Source {

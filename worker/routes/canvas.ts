@@ -8,6 +8,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { allowedOrigins, canvasOrigin, type Env } from "../env.ts"
+import { keyOf } from "../session/bucket.ts"
 import { readMedia } from "../tenant/media-keys.ts"
 import { type App, answerFault } from "./answer.ts"
 import { GONE, sealDocument } from "./canvas-document.ts"
@@ -33,7 +34,7 @@ async function documentOf(env: Env, id: string, token: string): Promise<Result<s
   const { tenant, session, what } = read.value
   if (what !== id) return fail({ reason: "link_invalid" })
   try {
-    const object = await env.MEDIA.get(`${tenant}/${session}/${id}`)
+    const object = await env.MEDIA.get(keyOf({ tenant, session }, id))
     // What somebody uploaded is never a document.
     if (object?.customMetadata?.["kind"] !== "canvas") return fail({ reason: "asset_unknown" })
     return succeed(await object.text())

@@ -10,6 +10,7 @@ import { type Context, Hono } from "hono"
 import { succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { toHex } from "../hex.ts"
 import { type MediaClaims, readMedia } from "../tenant/media-keys.ts"
 import { tenantOf } from "../tenant/tenant.ts"
 import { timesFor } from "../times.ts"
@@ -44,8 +45,7 @@ async function hostsFor(env: Env, { tenant, what }: MediaClaims): Promise<(host:
 /** Of this tenant alone: whether another one's reader looked at it is not to be told from its speed. */
 async function cacheKey({ tenant, what }: MediaClaims): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(what))
-  const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
-  return `https://media.invalid/${tenant}/${hex}`
+  return `https://media.invalid/${tenant}/${toHex(digest)}`
 }
 
 /** A cache that fails is none. It cuts one range of bytes by itself; of one that is not there it has nothing. */

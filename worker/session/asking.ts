@@ -13,6 +13,7 @@ import { fail, type Result, succeed, type TurnFault, turnFaultText } from "../..
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import { callsOf, isSettled, openMessage } from "../../shared/message.ts"
 import type { Env } from "../env.ts"
+import { toHex } from "../hex.ts"
 import { pause } from "../model/pause.ts"
 import type { Claims } from "../tenant/keys.ts"
 import { timesFor } from "../times.ts"
@@ -291,5 +292,5 @@ async function askId({ tenant, id, created }: SessionRow, call_id: string): Prom
 /** Half of a SHA-256, in hexadecimal. */
 async function digest(parts: readonly string[]): Promise<string> {
   const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")))
-  return Array.from(new Uint8Array(bytes.slice(0, 16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return toHex(bytes.slice(0, 16))
 }

@@ -8,6 +8,7 @@
 
 import type { Asset } from "../../shared/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { toHex } from "../hex.ts"
 import type { Kept } from "./assets.ts"
 import { deleteBytes, keyOf, type Place, putOptions } from "./bucket.ts"
 import { log } from "./log.ts"
@@ -134,8 +135,4 @@ async function* inPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     if (length >= PIECE_BYTES) yield await take()
   }
   if (length > 0) yield await take()
-}
-
-function toHex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }

@@ -5,6 +5,7 @@
  */
 
 import type { ModelRequest } from "../model/adapter.ts"
+import { keyOf } from "./bucket.ts"
 import type { SessionRow } from "./rows.ts"
 
 type Log = (event: string, detail: Record<string, unknown>) => void
@@ -17,7 +18,7 @@ export function loaderFor(
 ): NonNullable<ModelRequest["load"]> {
   return async (id, length) => {
     try {
-      const found = await bucket.get(`${tenant}/${session}/${id}`, { range: { offset: 0, length } })
+      const found = await bucket.get(keyOf({ tenant, session }, id), { range: { offset: 0, length } })
       return found === null ? null : await found.bytes()
     } catch (error) {
       log("media_unread", { id, message: error instanceof Error ? error.message : "unknown" })

@@ -4,6 +4,8 @@
  * The session's id is left out of what is vouched for, since an import gives the transcript another session.
  */
 
+import { toHex } from "../hex.ts"
+
 export interface Seal {
   /** Takes what is vouched for of some records (`vouchedIn`), in the order of the file. */
   add(vouched: readonly string[]): void
@@ -37,8 +39,7 @@ export function createDigest() {
     },
     /** What a file is known by, in 32 hexadecimal digits. */
     async name(): Promise<string> {
-      const bytes = new Uint8Array(await this.value()).subarray(0, 16)
-      return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+      return toHex((await this.value()).slice(0, 16))
     },
   }
 }
