@@ -1,27 +1,15 @@
 /** gate.test.ts: whom a click would ask is to be read, whatever a model calls it, in a real Chromium on the built page. */
 
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
 import { DESK, openIn, PHONE } from "./page.ts"
 import { epochOf, media, said, say, serve, text } from "./samples.ts"
+import { setStage } from "./stage.ts"
 
 const HOST = `pictures.example.com.${"a-name-that-goes-on".repeat(3)}.${"and-on".repeat(8)}.evil.example.org`
 const LONG = "Quarterly figures of all regions ".repeat(12).trim()
 
-let cuecard: Cuecard
-let browser: Browser
-
-beforeAll(async () => {
-  cuecard = await startCuecard({})
-  browser = await launchChromium()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
-})
+const stage = setStage()
 
 /** How each gate's host stands: whole within what is seen of its gate, and of the window. */
 function cutHosts(page: Page): Promise<string[]> {
@@ -39,15 +27,15 @@ test.each([
   ["desk", DESK],
   ["phone", PHONE],
 ])("[PG40] on a %s the whole host stands there, however long it and the name are", async (_name, viewport) => {
-  const context = await browser.newContext({ viewport })
+  const context = await stage.browser.newContext({ viewport })
   await serve(context, new Map())
-  const { id } = await cuecard.createSession()
+  const { id } = await stage.cuecard.createSession()
   const url = `https://${HOST}/x.png`
   const words = `See ![${LONG}](${url}) and ![short](https://pictures.example.com/y.png).`
   const asked = said("user", [text("Show me")])
   const answer = said("assistant", [text(words), media("image", url, LONG)])
-  await say(context, await epochOf(cuecard.url, cuecard.token, id), [asked, answer])
-  const { page } = await openIn(context, cuecard, `#/s/${id}`)
+  await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), [asked, answer])
+  const { page } = await openIn(context, stage.cuecard, `#/s/${id}`)
   await page.waitForSelector(".gate >> nth=2")
   expect(await page.$$eval(".gate small", (all) => all.filter((one) => one.textContent?.includes("evil")).length)).toBe(
     2,

@@ -3,28 +3,16 @@
  * test the renderer alone, without; and, since the page does not rest on `clean`, as it was written.
  */
 
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, BrowserContext, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { BrowserContext, Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
-import { launchChromium } from "../support/chromium.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
+import { setStage } from "./stage.ts"
 
 /** Exchanges that the largest page of history holds. */
 const PER_SESSION = MAX_PAGE_MESSAGES / 2
 
-let cuecard: Cuecard
-let browser: Browser
-
-beforeAll(async () => {
-  cuecard = await startCuecard({})
-  browser = await launchChromium()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
-})
+const stage = setStage()
 
 interface Watched {
   readonly page: Page
@@ -50,10 +38,11 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
   page.on("pageerror", (error) => found.push(`threw ${String(error)}`))
   page.on("popup", () => found.push("popup"))
   page.on("framenavigated", (frame) => {
-    if (!frame.url().startsWith(cuecard.url) && frame.url() !== "about:blank") found.push(`went to ${frame.url()}`)
+    if (!frame.url().startsWith(stage.cuecard.url) && frame.url() !== "about:blank")
+      found.push(`went to ${frame.url()}`)
   })
   await context.route(
-    (url) => !url.href.startsWith(cuecard.url) && !/^(?:data|blob):/.test(url.protocol),
+    (url) => !url.href.startsWith(stage.cuecard.url) && !/^(?:data|blob):/.test(url.protocol),
     (route) => {
       found.push(`asked ${route.request().url()}`)
       return route.abort()
@@ -62,7 +51,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
   // Nobody has clicked: others are not to be asked through us either.
   page.on("request", (request) => {
     const { origin, pathname } = new URL(request.url())
-    if (origin !== new URL(cuecard.url).origin) return
+    if (origin !== new URL(stage.cuecard.url).origin) return
     const isFar =
       pathname === "/media/remote" || (pathname.endsWith("/media/sign") && /https?:/.test(request.postData() ?? ""))
     if (isFar) found.push(`asked through ${pathname}`)
@@ -76,7 +65,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
         .replace(/limit=\d+/, `limit=${MAX_PAGE_MESSAGES}`),
     }),
   )
-  const answer = await page.goto(`${cuecard.url}/${at}`)
+  const answer = await page.goto(`${stage.cuecard.url}/${at}`)
   expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
   expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)
   expect(await runsInline(page)).toBe(!isWithPolicy)
@@ -163,8 +152,8 @@ async function endsOf(page: Page): Promise<string[]> {
 }
 
 async function say(session: string, texts: readonly string[]): Promise<void> {
-  const headers = { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" }
-  const path = `${cuecard.url}/v1/sessions/${session}/messages`
+  const headers = { authorization: `Bearer ${stage.cuecard.token}`, "content-type": "application/json" }
+  const path = `${stage.cuecard.url}/v1/sessions/${session}/messages`
   for (const text of texts) {
     const body = JSON.stringify({ content: `/say ${JSON.stringify(text)}` })
     for (;;) {
@@ -192,8 +181,8 @@ describe("written by the model in a turn", () => {
   test.each(sessions.map((texts, n) => [n + 1, texts] as const))(
     "[PG50] session %i: nothing runs, nobody is asked, nothing strange is drawn, live and after a reload, with the policy and without",
     async (_n, texts) => {
-      const { id } = await cuecard.createSession()
-      const contexts = [await browser.newContext(), await browser.newContext({ bypassCSP: true })]
+      const { id } = await stage.cuecard.createSession()
+      const contexts = [await stage.browser.newContext(), await stage.browser.newContext({ bypassCSP: true })]
       const pages = await Promise.all(contexts.map((context, n) => watch(context, `#/s/${id}`, n === 0)))
       await say(id, texts)
       await Promise.all(pages.map((watched) => judge(watched, texts, "live")))
@@ -213,8 +202,8 @@ async function judge({ page, found }: Watched, texts: readonly string[], when: s
 
 /** A page of history that the server never sent: what was written, as it was written. */
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
-  const { id } = await cuecard.createSession()
-  const context = await browser.newContext({ bypassCSP: true })
+  const { id } = await stage.cuecard.createSession()
+  const context = await stage.browser.newContext({ bypassCSP: true })
   const blank = { topic: null, mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
   await context.route(/\/conversation\/recent/, async (route) => {
     const whole = await (await route.fetch()).json()

@@ -1,38 +1,26 @@
 /** keyboard.test.ts: documents that take the keyboard from somebody who writes, in a real Chromium on the built page. */
 
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
 import { FIELD, openIn } from "./page.ts"
 import { canvas, epochOf, said, say, serve, text } from "./samples.ts"
+import { setStage } from "./stage.ts"
 
 const SOON = { timeout: 10_000 }
 const GAME = "/canvas/documents/game/index.html"
 const WORDS = "What will the weather be?"
 
-let cuecard: Cuecard
-let browser: Browser
-
-beforeAll(async () => {
-  cuecard = await startCuecard({})
-  browser = await launchChromium()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
-})
+const stage = setStage()
 
 /** A page with this document. `take` is what it has to do to take the keyboard. */
 async function show(script: string): Promise<Page> {
-  const context = await browser.newContext()
+  const context = await stage.browser.newContext()
   const body = Buffer.from(`<!doctype html><input id="i"><script>const take=()=>{${script}}</script>`)
   await serve(context, new Map([[GAME, { type: "text/html", body }]]))
-  const { id } = await cuecard.createSession()
+  const { id } = await stage.cuecard.createSession()
   const messages = [said("user", [text("Play")]), said("assistant", [canvas(GAME, "Game", 200)])]
-  await say(context, await epochOf(cuecard.url, cuecard.token, id), messages)
-  const { page } = await openIn(context, cuecard, `#/s/${id}`)
+  await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages)
+  const { page } = await openIn(context, stage.cuecard, `#/s/${id}`)
   await expect
     .poll(
       () =>

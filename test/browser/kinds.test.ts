@@ -2,32 +2,22 @@
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import { card, weather } from "../../client/fixtures/messages.ts"
 import type { Segment, WireMessage } from "../../shared/frame.ts"
-import { launchChromium } from "../support/chromium.ts"
 import { openIn } from "./page.ts"
 import { epochOf, said, say, text } from "./samples.ts"
+import { setStage } from "./stage.ts"
 
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
 const SIZE = { width: 720, height: 640 }
 
-let cuecard: Cuecard
-let browser: Browser
+const stage = setStage()
 
-beforeAll(async () => {
+beforeAll(() => {
   mkdirSync(PICTURES, { recursive: true })
-  cuecard = await startCuecard({})
-  browser = await launchChromium()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
 })
 
 const PROSE = `## What to pack
@@ -78,10 +68,10 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
 
 test.each(["light", "dark"] as const)("[PG39] every kind of segment that is words, %s", async (theme) => {
   for (const [name, messages, opened, shown] of KINDS) {
-    const context = await browser.newContext({ viewport: SIZE, colorScheme: theme })
-    const { id } = await cuecard.createSession()
-    await say(context, await epochOf(cuecard.url, cuecard.token, id), messages())
-    const { page, errors } = await openIn(context, cuecard, `#/s/${id}`)
+    const context = await stage.browser.newContext({ viewport: SIZE, colorScheme: theme })
+    const { id } = await stage.cuecard.createSession()
+    await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages())
+    const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
     const segment = page.locator(shown === "" ? "article[data-role=assistant]" : shown)
     await segment.waitFor()
     if (opened !== null) await segment.locator(opened).first().click()

@@ -2,15 +2,14 @@
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, BrowserContext, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { BrowserContext, Page } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
 import type { PageSettings } from "../../shared/asset.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/frame.ts"
-import { launchChromium } from "../support/chromium.ts"
 import { DESK, FIELD, openIn, PHONE } from "./page.ts"
-import { type Bytes, canvas, epochOf, makeFiles, media, said, say, serve, text } from "./samples.ts"
+import { canvas, epochOf, media, said, say, serve, text } from "./samples.ts"
+import { setStage } from "./stage.ts"
 
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
@@ -22,22 +21,10 @@ const FAR = "https://pictures.example.com/harbour.png"
 const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
-let cuecard: Cuecard
-let browser: Browser
-let files: ReadonlyMap<string, Bytes>
+const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
 
-beforeAll(async () => {
+beforeAll(() => {
   mkdirSync(PICTURES, { recursive: true })
-  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "3" } })
-  browser = await launchChromium()
-  const page = await browser.newPage()
-  files = await makeFiles(page)
-  await page.close()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
 })
 
 interface Scene {
@@ -48,11 +35,11 @@ interface Scene {
 
 /** A page that shows these messages, with the files of this test behind them. */
 async function show(messages: readonly WireMessage[], { size = DESK, theme = "light", settings }: Scene = {}) {
-  const context = await browser.newContext({ viewport: size, colorScheme: theme })
-  const served = await serve(context, files, settings)
-  const { id } = await cuecard.createSession()
-  const wire = await say(context, await epochOf(cuecard.url, cuecard.token, id), messages)
-  const { page, errors, strangers } = await openIn(context, cuecard, `#/s/${id}`)
+  const context = await stage.browser.newContext({ viewport: size, colorScheme: theme })
+  const served = await serve(context, stage.files, settings)
+  const { id } = await stage.cuecard.createSession()
+  const wire = await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages)
+  const { page, errors, strangers } = await openIn(context, stage.cuecard, `#/s/${id}`)
   if (messages.length > 0) await page.waitForSelector("article >> nth=-1")
   return { context, page, errors, strangers, wire, ...served }
 }

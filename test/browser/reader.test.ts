@@ -1,33 +1,16 @@
 /** reader.test.ts: what a reader does with media by hand, on the real server, in a real Chromium: keys, fingers, clipboard, paper. */
 
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import type { Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
 import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
-import { type Bytes, makeFiles } from "./samples.ts"
+import { setStage } from "./stage.ts"
 
 /** Longer than loopback ever takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
-let cuecard: Cuecard
-let browser: Browser
-let files: ReadonlyMap<string, Bytes>
+const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
 
-beforeAll(async () => {
-  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0" } })
-  browser = await launchChromium()
-  const page = await browser.newPage()
-  files = await makeFiles(page)
-  await page.close()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
-})
-
-const bytesOf = (url: string): Buffer => files.get(url)?.body ?? Buffer.alloc(0)
+const bytesOf = (url: string): Buffer => stage.files.get(url)?.body ?? Buffer.alloc(0)
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "")
 const choose = (page: Page, ...all: readonly (readonly [name: string, buffer: Buffer])[]) =>
   page.setInputFiles(
@@ -65,7 +48,7 @@ const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a0000000800010112000300
 
 describe("a picture in its message", () => {
   test("[AS2] [PG39] its box has its shape before it comes, and as much room as it needs", async () => {
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await open(stage.browser, stage.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
     const photo = await file("image/jpeg", 300, 200)
@@ -106,7 +89,7 @@ describe("a picture in its message", () => {
 
 describe("a picture that is looked at", () => {
   test("[PG39] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await open(stage.browser, stage.cuecard)
     await twoPictures(page)
     await page.focus(".frame >> nth=0")
     await page.keyboard.press("Enter")
@@ -125,8 +108,8 @@ describe("a picture that is looked at", () => {
   })
 
   test("[PG39] a finger goes sideways for the next, and down to close", async () => {
-    const context = await browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
-    const { page, errors } = await openIn(context, cuecard)
+    const context = await stage.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
+    const { page, errors } = await openIn(context, stage.cuecard)
     await twoPictures(page)
     const line = await context.newCDPSession(page)
     const swipe = async (from: readonly [number, number], to: readonly [number, number]): Promise<void> => {
@@ -151,7 +134,7 @@ describe("a picture that is looked at", () => {
 
 describe("what leaves the page", () => {
   test("[PG44] what is copied by hand names media; no address that runs out, nothing that is folded", async () => {
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await open(stage.browser, stage.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
     for (const [at, wish] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
       await ask(page, wish)
@@ -180,7 +163,7 @@ describe("what leaves the page", () => {
   })
 
   test("[PG44] on paper stands the conversation alone, all of it, dark on light", async () => {
-    const { page } = await open(browser, cuecard, { theme: "dark" })
+    const { page } = await open(stage.browser, stage.cuecard, { theme: "dark" })
     for (let at = 0; at < 4; at++) {
       await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
       await settled(page, at + 1)
@@ -205,7 +188,7 @@ describe("what leaves the page", () => {
 
 describe("sound", () => {
   test("[PG39] it can be had as a file, under its name", async () => {
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await open(stage.browser, stage.cuecard)
     await ask(page, "say hello world")
     await settled(page)
     const [file] = await Promise.all([page.waitForEvent("download"), page.click(".sound [aria-label=Download]")])
@@ -217,7 +200,7 @@ describe("sound", () => {
 
 describe("files and replies by keyboard", () => {
   test("[PG42] [PG5] a chip that goes, or its button, leaves the keyboard in the composer; names look like what they are", async () => {
-    const { page } = await open(browser, cuecard)
+    const { page } = await open(stage.browser, stage.cuecard)
     let isDown = true
     await page.route("**/assets?name=notes*", (route) => {
       if (!isDown) return route.continue()
@@ -239,11 +222,11 @@ describe("files and replies by keyboard", () => {
   })
 
   test("[PG42] gone from the net in the middle of a file: it goes up again by itself, and its message comes everywhere", async () => {
-    const { page } = await open(browser, cuecard)
+    const { page } = await open(stage.browser, stage.cuecard)
     const context = page.context()
     await ask(page, "/say Hello.")
     await settled(page)
-    const other = await openIn(context, cuecard, `#/s/${sessionIn(page)}`)
+    const other = await openIn(context, stage.cuecard, `#/s/${sessionIn(page)}`)
     // What the browser says of a line that broke half-way.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
@@ -259,7 +242,7 @@ describe("files and replies by keyboard", () => {
   })
 
   test("[PG43] Escape lets go of a reply before it stops anything; of a long message its beginning is shown", async () => {
-    const { page } = await open(browser, cuecard)
+    const { page } = await open(stage.browser, stage.cuecard)
     await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
     await settled(page)
     await page.hover("article[data-role=assistant]")

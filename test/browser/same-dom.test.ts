@@ -1,42 +1,31 @@
 /**
  * same-dom.test.ts: every golden transcript looks the same live, loaded from storage, after its own export and import, and
  * after an import of what another system would have written of it: the same elements, in a real Chromium on the built page.
+import { setStage } from "./stage.ts"
  *
  * Live comes from the frames that the server would send (GO4 holds them to be those); the rest from the real server.
  */
 
 import { createHash, createHmac } from "node:crypto"
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, BrowserContext, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { BrowserContext, Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
 import { type HistoryPage, type ImportProgress, type Op, parseJson } from "../../shared/frame.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message } from "../../shared/message.ts"
 import { recordsOf, type StreamRecord } from "../../shared/record.ts"
 import { createTranscriber, messageToWire, opsBeside } from "../../shared/segment.ts"
-import { launchChromium } from "../support/chromium.ts"
 import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { answerOfGolden, endedEvents, openAnswer, questionOf } from "../support/golden-messages.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 import { open, openIn, transcriptOf } from "./page.ts"
+import { setStage } from "./stage.ts"
 
 /** Turns of one session: a page of history holds them all. */
 const TURNS = 6
 
-let cuecard: Cuecard
-let browser: Browser
-
-beforeAll(async () => {
-  cuecard = await startCuecard()
-  browser = await launchChromium()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
-})
+const stage = setStage()
 
 interface Turn {
   readonly golden: Golden
@@ -93,14 +82,14 @@ async function playLive(context: BrowserContext, epoch: string, frames: readonly
 const JSONL = { "content-type": "application/jsonl" }
 
 async function call(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...init.headers, authorization: `Bearer ${cuecard.token}` }
-  const response = await fetch(`${cuecard.url}/v1/sessions/${path}`, { ...init, headers })
+  const headers = { ...init.headers, authorization: `Bearer ${stage.cuecard.token}` }
+  const response = await fetch(`${stage.cuecard.url}/v1/sessions/${path}`, { ...init, headers })
   expect(response.ok, `${path}: ${response.status}`).toBe(true)
   return response
 }
 
 async function importInto(body: string): Promise<string> {
-  const { id } = await cuecard.createSession()
+  const { id } = await stage.cuecard.createSession()
   const answer = await call(`${id}/import`, { method: "POST", headers: JSONL, body })
   // Nobody has ever had the bytes of a golden's files: their lines may be told as gone, and nothing else.
   const { skipped, bad } = (await answer.json()) as ImportProgress
@@ -131,7 +120,7 @@ function exportedFile(turns: readonly Turn[]): string {
 /** As `worker/session/seal.ts` makes it, told anew: a file can be checked by whoever has the key. */
 function sealOf(records: readonly object[]): string {
   const secret = "local-development-only-never-deploy-this"
-  const key = createHmac("sha256", secret).update(`cuecard export ${cuecard.tenant}`).digest()
+  const key = createHmac("sha256", secret).update(`cuecard export ${stage.cuecard.tenant}`).digest()
   const lines = records.map((record) => JSON.stringify({ ...record, sessionId: undefined }))
   return createHmac("sha256", key)
     .update(
@@ -163,7 +152,7 @@ function statusesIn(page: Page): Promise<(string | null)[]> {
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
-  const { page, errors } = await open(browser, cuecard, { at: `#/s/${session}` })
+  const { page, errors } = await open(stage.browser, stage.cuecard, { at: `#/s/${session}` })
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
   await page.context().close()
@@ -171,11 +160,11 @@ async function shownIn(session: string, turns: readonly Turn[]): Promise<string>
 }
 
 async function shownLive(turns: readonly Turn[]): Promise<string> {
-  const { id } = await cuecard.createSession()
+  const { id } = await stage.cuecard.createSession()
   const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
-  const context = await browser.newContext({ viewport: { width: 1280, height: 1010 }, colorScheme: "light" })
+  const context = await stage.browser.newContext({ viewport: { width: 1280, height: 1010 }, colorScheme: "light" })
   await playLive(context, epoch, framesOf(turns))
-  const { page, errors } = await openIn(context, cuecard, `#/s/${id}`)
+  const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
   await context.close()

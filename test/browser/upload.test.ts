@@ -1,33 +1,16 @@
 /** upload.test.ts: files that a reader sends, on the real server, in a real Chromium: up, shown, fetched, kept. */
 
-import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import type { Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
 import { FIELD, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
-import { type Bytes, makeFiles } from "./samples.ts"
+import { setStage } from "./stage.ts"
 
 /** Longer than loopback ever takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
-let cuecard: Cuecard
-let browser: Browser
-let files: ReadonlyMap<string, Bytes>
+const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
 
-beforeAll(async () => {
-  cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "3" } })
-  browser = await launchChromium()
-  const page = await browser.newPage()
-  files = await makeFiles(page)
-  await page.close()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await cuecard?.close()
-})
-
-const bytesOf = (url: string): Buffer => files.get(url)?.body ?? Buffer.alloc(0)
+const bytesOf = (url: string): Buffer => stage.files.get(url)?.body ?? Buffer.alloc(0)
 
 function choose(page: Page, ...chosen: readonly (readonly [name: string, body: Buffer])[]): Promise<void> {
   const all = chosen.map(([name, buffer]) => ({ name, buffer, mimeType: "application/octet-stream" }))
@@ -41,14 +24,14 @@ const picture = (page: Page) =>
     return image?.complete === true && image.naturalWidth > 0
   })
 const sessions = async (): Promise<number> => {
-  const headers = { authorization: `Bearer ${cuecard.token}` }
-  const answer = await fetch(`${cuecard.url}/v1/sessions`, { headers })
+  const headers = { authorization: `Bearer ${stage.cuecard.token}` }
+  const answer = await fetch(`${stage.cuecard.url}/v1/sessions`, { headers })
   return ((await answer.json()) as { sessions: unknown[] }).sessions.length
 }
 
 describe("files on the real server", () => {
   test("[PG42] [PG38] the first files make the session; they are shown with their message, after a reload and elsewhere", async () => {
-    const { page, errors, strangers } = await open(browser, cuecard)
+    const { page, errors, strangers } = await open(stage.browser, stage.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
     await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
     await page.fill(FIELD, "/say what is this?")
@@ -66,7 +49,7 @@ describe("files on the real server", () => {
     await settled(page)
     await picture(page)
     expect(await transcriptOf(page)).toBe(live)
-    const other = await openIn(page.context(), cuecard, `#/s/${sessionIn(page)}`)
+    const other = await openIn(page.context(), stage.cuecard, `#/s/${sessionIn(page)}`)
     await settled(other.page)
     await picture(other.page)
     expect(await transcriptOf(other.page)).toBe(live)
@@ -77,7 +60,7 @@ describe("files on the real server", () => {
   })
 
   test("[PG42] [PG22] an edit keeps the files; a message may be files alone", async () => {
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await open(stage.browser, stage.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")
@@ -98,7 +81,7 @@ describe("files on the real server", () => {
 
   test("[PG42] what is no file of a known kind is refused in the server's words; a session without words goes again", async () => {
     const before = await sessions()
-    const { page } = await open(browser, cuecard)
+    const { page } = await open(stage.browser, stage.cuecard)
     await choose(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
     expect(await page.textContent(".chip [role=alert]")).toMatch(/\w{3,}.*\.$/)

@@ -1,4 +1,4 @@
-/** files.test.tsx: files and replies that go with a message: from the composer to the wire, and back. */
+/** files.test.tsx: files that go with a message: from the composer to the wire, and back. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/api.ts"
@@ -9,9 +9,9 @@ import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/draft.ts"
 import { Outbox } from "../../client/outbox.ts"
 import type { Asset } from "../../shared/event.ts"
-import { draw, soon, until } from "./dom.ts"
+import { draw, soon } from "./dom.ts"
 import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
-import { answer, text, user } from "./said.ts"
+import { text, user } from "./said.ts"
 import { transcript } from "./window.tsx"
 import { messageFrame, settle } from "./wire.ts"
 
@@ -340,62 +340,5 @@ describe("what a user sent", () => {
     await soon()
     expect(root.querySelector<HTMLTextAreaElement>(".editor textarea")?.value).toBe("see")
     expect(kinds("q")).toEqual(["file"])
-  })
-})
-
-describe("replies", () => {
-  const scene = () =>
-    transcript([
-      user("q", "What is *this*?"),
-      answer("a", {
-        reply_to: "q",
-        segments: [text("**A** picture:"), { type: "media", url: "/media/p", kind: "image", label: "p" }],
-      }),
-      user("q2", "And?", { reply_to: "a" }),
-      user("q3", "Hm.", { reply_to: "far" }),
-    ])
-
-  test("[PG43] a reply shows whom and what it answers, as plain words", async () => {
-    const { root } = scene()
-    const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
-    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Picture: p.", "An earlier message"])
-  })
-
-  test("[PG43] a click leads there, loads it where it is not on the page, and says where it is gone", async () => {
-    const { root, wishes } = scene()
-    const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
-    last?.click()
-    await until(() => expect(last?.textContent).toBe("It is not there any more."))
-    expect(wishes.fetchMessage.mock.calls).toEqual([["far"]])
-  })
-
-  test("[PG43] Reply puts it into the draft; the composer shows it, and lets go of it", async () => {
-    const { root, draft } = scene()
-    root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
-    expect(draft.reply.value).toBe("a")
-    const written = new Draft()
-    written.reply.value = "a"
-    const onSend = vi.fn()
-    const quote = { who: "Cuecard", words: "A picture" }
-    const box = draw(<Composer canSend draft={written} stop={null} onSend={onSend} quote={quote} />)
-    expect(box.querySelector(".quoted .what")?.textContent).toBe("Reply to Cuecard A picture")
-    written.words.value = "yes"
-    await soon()
-    box.querySelector<HTMLButtonElement>("button[type=submit]")?.click()
-    expect(onSend.mock.calls).toEqual([["yes", { reply_to: "a" }]])
-    expect(written.reply.value).toBe(null)
-    written.reply.value = "a"
-    box.querySelector<HTMLButtonElement>(".quoted button")?.click()
-    expect(written.reply.value).toBe(null)
-  })
-
-  test("[PG43] older pages are loaded until it is there, once each, and no further than the beginning", async () => {
-    const old = pageOf([userOf("old", "long ago")])
-    const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
-    const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })
-    const { room, asked } = await opened([newest, between, old])
-    const [found, lost] = await Promise.all([room.fetchMessage("old"), room.fetchMessage("nowhere")])
-    expect([found, lost]).toEqual([true, false])
-    expect(asked).toEqual([undefined, "9", "5"])
   })
 })

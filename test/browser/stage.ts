@@ -1,0 +1,32 @@
+/** stage.ts: a real server and a real Chromium for the tests of one file, there before its first and gone after its last. */
+
+import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { type Bytes, makeFiles } from "./samples.ts"
+
+interface Stage {
+  cuecard: Cuecard
+  browser: Browser
+  /** Pictures, sounds, films and tables, by their addresses; empty unless they are asked for. */
+  files: ReadonlyMap<string, Bytes>
+}
+
+export function setStage(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<Stage> {
+  const stage: Partial<Stage> & Pick<Stage, "files"> = { files: new Map() }
+  beforeAll(async () => {
+    stage.cuecard = await startCuecard(options)
+    stage.browser = await launchChromium()
+    if (!withFiles) return
+    const page = await stage.browser.newPage()
+    stage.files = await makeFiles(page)
+    await page.close()
+  })
+  afterAll(async () => {
+    await stage.browser?.close()
+    await stage.cuecard?.close()
+  })
+  // No test runs before it is set.
+  return stage as Stage
+}
