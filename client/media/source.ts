@@ -10,7 +10,7 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/asset.ts"
-import { click, GONE, isAllowed, isOwn, NO_SETTINGS, reasonAt, UNREACHED } from "./remote.ts"
+import { click, GONE, isAllowed, isOwn, reasonAt, UNREACHED } from "./remote.ts"
 import type { Address, Signer } from "./signed.ts"
 
 /** A picture that can be looked at. */
@@ -56,7 +56,7 @@ const UNSHOWN = "Your browser cannot show it."
 
 export function useSource(url: string): Source {
   const media = useMedia()
-  const isOpen = media !== null && isAllowed(url, media.settings ?? { value: NO_SETTINGS })
+  const isOpen = media !== null && isAllowed(url, media.settings)
   const address: Address = isOpen ? media.signer.address(url).value : { at: "refused" }
   const kept = useRef<Address>({ at: "asking" })
   const tries = useRef(0)
