@@ -6,8 +6,8 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { Asset } from "../shared/event.ts"
-import type { WireMessage } from "../shared/frame.ts"
+import type { Asset } from "../shared/protocol/event.ts"
+import type { WireMessage } from "../shared/protocol/frame.ts"
 import { Files } from "./attach/files.ts"
 import { isOwn } from "./media/remote.ts"
 import { type Beside, besideOf } from "./outbox.ts"

@@ -5,7 +5,7 @@
  * Source: SPEC SO13, PG22.
  */
 
-import { parseJson } from "../shared/frame.ts"
+import { parseJson } from "../shared/protocol/frame.ts"
 import type { Command, Commands } from "./commands.ts"
 import { rowsOf, type Shelf } from "./outbox.ts"
 

@@ -7,9 +7,9 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { PageSettings, SignAnswer } from "../shared/asset.ts"
+import type { PageSettings, SignAnswer } from "../shared/protocol/asset.ts"
 import type { FaultReason } from "../shared/fault.ts"
-import type { MessageFrame, OpsFrame, WireMessage } from "../shared/frame.ts"
+import type { MessageFrame, OpsFrame, WireMessage } from "../shared/protocol/frame.ts"
 import { type Api, RequestError } from "./api.ts"
 import { Commands, isDone } from "./commands.ts"
 import { besideIn, Draft } from "./draft.ts"

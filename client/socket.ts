@@ -13,7 +13,7 @@ import {
   type OpsFrame,
   parseServerFrame,
   type ServerFrame,
-} from "../shared/frame.ts"
+} from "../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../shared/limits.ts"
 import { Link, type LinkState, type SocketDeps } from "./link.ts"
 

@@ -15,8 +15,8 @@ import {
   type MessageFrame,
   type OpsFrame,
   type WireMessage,
-} from "../shared/frame.ts"
-import { isEnded } from "../shared/message.ts"
+} from "../shared/protocol/frame.ts"
+import { isEnded } from "../shared/protocol/message.ts"
 
 export interface StoreDeps {
   /** Runs the call with the next animation frame (or soon, in a hidden tab). */

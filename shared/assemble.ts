@@ -10,8 +10,8 @@
 
 import { type AwaitedCall, awaitedIn, awaitedOf, isQueued, type Waiting } from "./awaited.ts"
 import { createBound, cut } from "./bound.ts"
-import type { AgentTag, TurnEvent } from "./event.ts"
-import { cardInTrailer } from "./cue.ts"
+import type { AgentTag, TurnEvent } from "./protocol/event.ts"
+import { cardInTrailer } from "./protocol/card-cue.ts"
 import { createIntake } from "./intake.ts"
 import {
   MAX_ARGS_CHARS,
@@ -22,8 +22,8 @@ import {
   MAX_SUMMARY_CHARS,
   MAX_TOOL_NAME_CHARS,
 } from "./limits.ts"
-import { callsOf, fold, type Grants, isDeferred, isSettled, type Message, openMessage, tooLarge } from "./message.ts"
-import type { StreamRecord } from "./record.ts"
+import { callsOf, fold, type Grants, isDeferred, isSettled, type Message, openMessage, tooLarge } from "./protocol/message.ts"
+import type { StreamRecord } from "./protocol/record.ts"
 import { utf8Bytes } from "./truncate.ts"
 import { sentAlong, withGrants } from "./vouched.ts"
 

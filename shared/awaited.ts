@@ -5,8 +5,8 @@
  */
 
 import * as v from "valibot"
-import { parseJson } from "./frame.ts"
-import { callsOf, isDeferred, type Message } from "./message.ts"
+import { parseJson } from "./protocol/frame.ts"
+import { callsOf, isDeferred, type Message } from "./protocol/message.ts"
 
 /** A call of the message with this id whose true result is still to come, and what it was told for now. */
 export interface Waiting {

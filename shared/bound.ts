@@ -5,9 +5,9 @@
  * What a file says may be of any size; a message is folded, written and read whole. Pure.
  */
 
-import type { TurnEvent } from "./event.ts"
+import type { TurnEvent } from "./protocol/event.ts"
 import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "./limits.ts"
-import type { Message } from "./message.ts"
+import type { Message } from "./protocol/message.ts"
 import { wellFormed } from "./plain.ts"
 
 /** The beginning of a text, never through the middle of a pair. */

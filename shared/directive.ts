@@ -7,8 +7,8 @@
  * Pure.
  */
 
-import { apply, type Segment } from "./frame.ts"
-import type { Grants } from "./message.ts"
+import { apply, type Segment } from "./protocol/frame.ts"
+import type { Grants } from "./protocol/message.ts"
 import { permitOf } from "./grant.ts"
 import { createDelivery, type Drift } from "./part.ts"
 import { createSegmenter } from "./segment.ts"

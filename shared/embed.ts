@@ -6,8 +6,8 @@
  * Pure.
  */
 
-import { canvasUrl } from "./asset.ts"
-import type { Segment } from "./frame.ts"
+import { canvasUrl } from "./protocol/asset.ts"
+import type { Segment } from "./protocol/frame.ts"
 import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "./limits.ts"
 import { WAIT } from "./line.ts"
 import { checkPublicUrl } from "./public-url.ts"

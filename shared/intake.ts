@@ -7,7 +7,7 @@
  */
 
 import { type Cleaner, type CleanState, clean, createCleaner } from "./clean.ts"
-import type { TurnEvent } from "./event.ts"
+import type { TurnEvent } from "./protocol/event.ts"
 
 export interface Intake {
   /** The clean events that one raw event comes to. */

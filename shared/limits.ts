@@ -10,7 +10,7 @@
 /** Longest construct of model text that is held back undecided, in UTF-16 code units. Longer is text. SPEC CL8. */
 export const MAX_HELD = 4096
 
-/** Version of the wire. The server also speaks the one before it (SPEC WS1). Change it with any change of shared/frame.ts. */
+/** Version of the wire. The server also speaks the one before it (SPEC WS1). Change it with any change of shared/protocol/frame.ts. */
 export const PROTOCOL_VERSION = 3
 
 /** Largest frame a client may send, in UTF-8 bytes: four full messages, far under the platform's 32 MiB. SPEC WS4. */

@@ -8,9 +8,9 @@
  */
 
 import { isTurnFault, turnFaultText } from "./fault.ts"
-import type { Segment } from "./frame.ts"
+import type { Segment } from "./protocol/frame.ts"
 import { stripSpans } from "./mark.ts"
-import type { Message } from "./message.ts"
+import type { Message } from "./protocol/message.ts"
 import { segmentsOf } from "./segment.ts"
 
 /**

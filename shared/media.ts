@@ -6,8 +6,8 @@
  * Pure.
  */
 
-import { UNSEEN } from "./asset.ts"
-import type { Segment } from "./frame.ts"
+import { UNSEEN } from "./protocol/asset.ts"
+import type { Segment } from "./protocol/frame.ts"
 import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "./limits.ts"
 import { WAIT } from "./line.ts"
 import { checkPublicUrl } from "./public-url.ts"

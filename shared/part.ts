@@ -7,9 +7,9 @@
  * Pure. Same pieces, same ops.
  */
 
-import type { Cue } from "./cue.ts"
+import type { Cue } from "./protocol/card-cue.ts"
 import { canvasOf } from "./embed.ts"
-import type { Op, Segment } from "./frame.ts"
+import type { Op, Segment } from "./protocol/frame.ts"
 import type { Permit } from "./grant.ts"
 import { LABEL, type MediaItem, type MediaSegment, mediaKey, toldOf } from "./media.ts"
 import { JOINER } from "./outlet.ts"

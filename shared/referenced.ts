@@ -5,8 +5,8 @@
  * Pure.
  */
 
-import type { Asset } from "./event.ts"
-import type { Message } from "./message.ts"
+import type { Asset } from "./protocol/event.ts"
+import type { Message } from "./protocol/message.ts"
 import { segmentsOf } from "./segment.ts"
 
 /** The files that a message itself tells of, each once, in their order. */

@@ -7,15 +7,15 @@
  * Pure. Same message, same bytes, however it was cut.
  */
 
-import { assetUrl, segmentOfAsset } from "./asset.ts"
+import { assetUrl, segmentOfAsset } from "./protocol/asset.ts"
 import { cleanToModel } from "./clean.ts"
 import { splitCode } from "./code.ts"
-import { type Cue, type CueRow, createCues } from "./cue.ts"
-import type { Asset } from "./event.ts"
-import { apply, type Op, type Segment, type WireMessage } from "./frame.ts"
+import { type Cue, type CueRow, createCues } from "./protocol/card-cue.ts"
+import type { Asset } from "./protocol/event.ts"
+import { apply, type Op, type Segment, type WireMessage } from "./protocol/frame.ts"
 import { createGrantBook, NO_GRANTS, permitOf, type Resolver } from "./grant.ts"
 import { stripSpans } from "./mark.ts"
-import { callsOf, contentOf, type Grants, isEnded, type Message, type Part, type ToolCall } from "./message.ts"
+import { callsOf, contentOf, type Grants, isEnded, type Message, type Part, type ToolCall } from "./protocol/message.ts"
 import {
   createDelivery,
   createPartSegmenter,

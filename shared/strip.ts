@@ -7,14 +7,14 @@
  * Pure.
  */
 
-import { assetUrl, canvasUrl } from "./asset.ts"
+import { assetUrl, canvasUrl } from "./protocol/asset.ts"
 import { splitCode } from "./code.ts"
 import { canvasOf } from "./embed.ts"
-import type { Asset } from "./event.ts"
+import type { Asset } from "./protocol/event.ts"
 import { NO_GRANTS, type Permit, permitOf } from "./grant.ts"
 import { stripSpans } from "./mark.ts"
 import type { MediaItem } from "./media.ts"
-import type { Grants } from "./message.ts"
+import type { Grants } from "./protocol/message.ts"
 import { JOINER } from "./outlet.ts"
 import { createPieceScanner, type Piece, readTag } from "./piece.ts"
 import { isGlue, wellFormed } from "./plain.ts"

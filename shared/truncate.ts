@@ -5,7 +5,7 @@
  * true totals. Pure.
  */
 
-import type { Truncated } from "./frame.ts"
+import type { Truncated } from "./protocol/frame.ts"
 
 /** Size of a text in UTF-8, in bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
 export function utf8Bytes(text: string): number {

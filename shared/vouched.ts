@@ -6,8 +6,8 @@
  */
 
 import { MAX_ATTACHMENTS } from "./limits.ts"
-import type { Grants, Message } from "./message.ts"
-import type { StreamRecord } from "./record.ts"
+import type { Grants, Message } from "./protocol/message.ts"
+import type { StreamRecord } from "./protocol/record.ts"
 
 /** To the text that was written last. */
 export function withGrants(message: Message, grants: Grants): Message {

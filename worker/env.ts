@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot"
-import { idSchema } from "../shared/event.ts"
+import { idSchema } from "../shared/protocol/event.ts"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { utf8Bytes } from "../shared/truncate.ts"
 import type { ImageEnv } from "./tool/image-ai.ts"

@@ -5,7 +5,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { endingOf, sizeWords } from "../media/media-words.ts"
 import type { Attached, Files } from "./files.ts"
 

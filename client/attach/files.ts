@@ -7,9 +7,9 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import { UNSEEN } from "../../shared/asset.ts"
-import type { Asset } from "../../shared/event.ts"
-import { parseJson } from "../../shared/frame.ts"
+import { UNSEEN } from "../../shared/protocol/asset.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import { type Api, RequestError } from "../api.ts"
 import type { Upload } from "../import/upload.ts"

@@ -6,7 +6,7 @@
  */
 
 import type { VNode } from "preact"
-import type { Json } from "../../shared/frame.ts"
+import type { Json } from "../../shared/protocol/frame.ts"
 import { drawWeather } from "./weather.tsx"
 
 export interface RichContent {

@@ -4,7 +4,7 @@
  * segments → WORDS: no marks, no code, no tools, no thinking. Pure.
  */
 
-import type { Segment } from "../../shared/frame.ts"
+import type { Segment } from "../../shared/protocol/frame.ts"
 import { excerpt } from "../excerpt.ts"
 import { mediaWords } from "../media/media-words.ts"
 import { createBlockReader } from "./blocks.ts"

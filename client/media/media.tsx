@@ -8,7 +8,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import { AudioView } from "./audio.tsx"
 import { FileView } from "./file.tsx"
-import type { Segment } from "../../shared/frame.ts"
+import type { Segment } from "../../shared/protocol/frame.ts"
 import type { MediaSegment } from "./media-words.ts"
 import { PictureView } from "./picture.tsx"
 import { kindAt } from "./remote.ts"

@@ -9,7 +9,7 @@
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
-import type { PageSettings } from "../../shared/asset.ts"
+import type { PageSettings } from "../../shared/protocol/asset.ts"
 import { click, GONE, isAllowed, isOwn, reasonAt, UNREACHED } from "./remote.ts"
 import type { Address, Signer } from "./signed.ts"
 

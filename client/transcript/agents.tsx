@@ -7,7 +7,7 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
-import { parseJson, type Segment } from "../../shared/frame.ts"
+import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { excerpt } from "../excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { BADGES, type ToolSegment, ToolView } from "./tool.tsx"

@@ -9,8 +9,8 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
-import type { Segment } from "../../shared/frame.ts"
-import { type CallStatus, isSettled } from "../../shared/message.ts"
+import type { Segment } from "../../shared/protocol/frame.ts"
+import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { isAgentCall } from "./agents.tsx"
 import { BADGES, isAsked, type ToolSegment } from "./tool.tsx"
 

@@ -8,7 +8,7 @@
 import { useComputed } from "@preact/signals"
 import { createContext, type VNode } from "preact"
 import { useContext, useState } from "preact/hooks"
-import type { WireMessage } from "../../shared/frame.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
 import type { Quote } from "../attach/chips.tsx"
 import { excerpt } from "../excerpt.ts"
 import { spokenWords } from "../markdown/words.ts"

@@ -7,8 +7,8 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { parseJson, type Segment } from "../../shared/frame.ts"
-import { type CallStatus, isSettled } from "../../shared/message.ts"
+import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { excerpt } from "../excerpt.ts"
 import { useAsking } from "./asking.ts"
 import { JsonText } from "./json.tsx"

@@ -7,7 +7,7 @@
  * Pure. The page imports this file: the guard is written by hand to keep it small.
  */
 
-import type { Json } from "../frame.ts"
+import type { Json } from "../protocol/frame.ts"
 
 /** A weather reading as the tool gives it. Null: the source does not know. */
 export interface WeatherPayload {

@@ -8,7 +8,7 @@
  */
 
 import { checkPublicUrl } from "../public-url.ts"
-import type { StreamRecord } from "../record.ts"
+import type { StreamRecord } from "../protocol/record.ts"
 
 type Fields = Record<string, unknown>
 

@@ -8,9 +8,9 @@
  */
 
 import type { TurnFault } from "../fault.ts"
-import { parseJson } from "../frame.ts"
+import { parseJson } from "../protocol/frame.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
-import type { StreamRecord } from "../record.ts"
+import type { StreamRecord } from "../protocol/record.ts"
 import { utf8Bytes } from "../truncate.ts"
 
 export interface Mapper {

@@ -3,7 +3,7 @@
  */
 
 import type { Cuecard } from "cuecard/testing"
-import { applyToMessage, parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/frame.ts"
+import { applyToMessage, parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { type Exchange, exchange, opened } from "./measure.ts"
 

@@ -6,8 +6,8 @@
  */
 
 import type { BrowserContext, Page } from "playwright-core"
-import type { PageSettings } from "../../shared/asset.ts"
-import { type HistoryPage, parseJson, type Segment, type WireMessage } from "../../shared/frame.ts"
+import type { PageSettings } from "../../shared/protocol/asset.ts"
+import { type HistoryPage, parseJson, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { focusAsked } from "../../client/composer/composer.tsx"
 import { copiedWords } from "../../client/transcript/acts.tsx"
-import type { Segment, WireMessage } from "../../shared/frame.ts"
+import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
 import { answer, call, text, user } from "./said.ts"
 import { transcript } from "./window.tsx"

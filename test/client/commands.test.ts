@@ -4,7 +4,7 @@ import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
 import { takeEscape } from "../../client/escape.ts"
 import type { FaultReason } from "../../shared/fault.ts"
-import type { Segment, ServerFrame, WireMessage } from "../../shared/frame.ts"
+import type { Segment, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, reconnect, user } from "./opened.ts"
 import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 

@@ -1,7 +1,7 @@
 /** folds.test.tsx: what stands above an answer, and what a reader may unfold in it. */
 
 import { beforeEach, describe, expect, test } from "vitest"
-import type { Segment } from "../../shared/frame.ts"
+import type { Segment } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
 import { answer, call, user } from "./said.ts"
 import { transcript } from "./window.tsx"

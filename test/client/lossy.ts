@@ -12,7 +12,7 @@ import {
   type Op,
   type ServerFrame,
   type WireMessage,
-} from "../../shared/frame.ts"
+} from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Wire, WireEvents } from "../../client/link.ts"
 import { wireMessage } from "./wire.ts"

@@ -4,7 +4,7 @@ import type { Api } from "../../client/api.ts"
 import type { ChatDeps } from "../../client/chat.ts"
 import type { Shelf } from "../../client/outbox.ts"
 import { Room, type RoomDeps } from "../../client/room.ts"
-import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
+import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
 
 export function createShelf(): Shelf & { readonly all: Map<string, string> } {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { Chat } from "../../client/chat.ts"
 import { Room } from "../../client/room.ts"
 import type { FaultReason } from "../../shared/fault.ts"
-import type { ServerFrame, WireMessage } from "../../shared/frame.ts"
+import type { ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, reconnect, sends, setUp, user } from "./opened.ts"
 import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 

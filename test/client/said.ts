@@ -1,6 +1,6 @@
 /** said.ts: messages and calls for tests of the transcript. */
 
-import type { Segment, WireMessage } from "../../shared/frame.ts"
+import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { wireMessage } from "./wire.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })

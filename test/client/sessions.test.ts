@@ -6,7 +6,7 @@ import { Chat } from "../../client/chat.ts"
 import { Sessions } from "../../client/sessions.ts"
 import { fileName } from "../../client/sidebar/save.ts"
 import { groupsOf, whenWords } from "../../client/sidebar/when.ts"
-import type { SessionSummary } from "../../shared/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, setUp, user } from "./opened.ts"
 import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
 

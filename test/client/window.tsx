@@ -9,9 +9,9 @@ import type { Unsent } from "../../client/outbox.ts"
 import { TranscriptStore } from "../../client/store.ts"
 import { ScrollKeeper } from "../../client/transcript/scroll.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
-import type { SignAnswer } from "../../shared/asset.ts"
+import type { SignAnswer } from "../../shared/protocol/asset.ts"
 import { NO_SETTINGS } from "../../client/media/remote.ts"
-import type { HistoryPage, WireMessage } from "../../shared/frame.ts"
+import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import { draw } from "./dom.ts"
 
 export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({

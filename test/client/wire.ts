@@ -1,7 +1,7 @@
 /** wire.ts: a server for the page's socket, played by hand, with a clock, timers and chance that the test holds. */
 
-import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/frame.ts"
-import { parseJson } from "../../shared/frame.ts"
+import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { LinkState, SocketDeps, Wire, WireEvents } from "../../client/link.ts"
 import type { Place, SocketHandlers } from "../../client/socket.ts"

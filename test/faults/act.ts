@@ -2,8 +2,8 @@
  * act.ts: plays the plan of one session: says what it says, waits for the moment, strikes; and in the end lets it settle.
  */
 
-import { canonicalJson, type HistoryPage } from "../../shared/frame.ts"
-import { isEnded } from "../../shared/message.ts"
+import { canonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
 import { postMessage, readPage } from "./ask.ts"
 import { waitingIn } from "./clerk.ts"
 import type { Moment, TurnPlan } from "./plan.ts"

@@ -5,8 +5,8 @@
  * Pure: nothing is asked and nothing is changed here.
  */
 
-import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/frame.ts"
-import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/message.ts"
+import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/protocol/frame.ts"
+import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
 import { strangeStates } from "./prefixes.ts"

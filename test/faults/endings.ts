@@ -5,7 +5,7 @@
  * A limit of the whole turn never ends one: what hangs in a run is found by the limit that is meant for it.
  */
 
-import type { Message } from "../../shared/message.ts"
+import type { Message } from "../../shared/protocol/message.ts"
 import { TIME_SCALE } from "./stage.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clip } from "./violation.ts"

@@ -2,10 +2,10 @@
 
 import { connect, createServer } from "node:net"
 import { expect, test } from "vitest"
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import type { WireMessage } from "../../shared/frame.ts"
-import { fold, type Message, openMessage } from "../../shared/message.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
+import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { checkSession } from "./checks.ts"
 import { lateBy, wrongEnding } from "./endings.ts"

@@ -6,8 +6,8 @@
  * are a message's status, summary and versions.
  */
 
-import { apply, canonicalJson, type Segment, textOf, type WireMessage } from "../../shared/frame.ts"
-import { isSettled, type Message, type Part } from "../../shared/message.ts"
+import { apply, canonicalJson, type Segment, textOf, type WireMessage } from "../../shared/protocol/frame.ts"
+import { isSettled, type Message, type Part } from "../../shared/protocol/message.ts"
 import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
 
 type ToolSegment = Extract<Segment, { type: "tool" }>

@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import type { Message } from "../../shared/message.ts"
+import type { Message } from "../../shared/protocol/message.ts"
 import { createStore } from "../../worker/session/store.ts"
 
 export interface StoredSession {

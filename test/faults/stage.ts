@@ -2,8 +2,8 @@
  * stage.ts: one session under test: its tabs, and what is known of everything that was said and asked in it.
  */
 
-import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/frame.ts"
-import { isEnded } from "../../shared/message.ts"
+import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
 import type { Chance } from "./chance.ts"
 import type { ModelKind, SessionPlan } from "./plan.ts"
 import { startProxy } from "./proxy.ts"

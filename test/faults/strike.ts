@@ -2,8 +2,8 @@
  * strike.ts: does to a session what its plan says, and counts what it did.
  */
 
-import type { WireMessage } from "../../shared/frame.ts"
-import { isEnded } from "../../shared/message.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
 import { postCancel, postMessage, readPage } from "./ask.ts"
 import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"
 import { expectMessage, type Host, isQuietIn, type Stage, tabOf } from "./stage.ts"

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"
-import { callsOf, type Message, openMessage } from "../../shared/message.ts"
-import { parseRecord, recordsOf } from "../../shared/record.ts"
+import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
+import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment.ts"
 import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
 

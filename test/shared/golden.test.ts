@@ -1,11 +1,11 @@
 /** golden.test.ts: checks 1 to 4 of every golden transcript. Check 5 (eviction) runs in workerd: test/worker/golden.test.ts. */
 
 import { describe, expect, test } from "vitest"
-import type { TurnEvent } from "../../shared/event.ts"
-import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/grant.ts"
 import { createIntake } from "../../shared/intake.ts"
-import { fold, type Message, openMessage } from "../../shared/message.ts"
+import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { createTranscriber, messageToWire, opsBeside, segmentsOf } from "../../shared/segment.ts"
 import { printReply, printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"

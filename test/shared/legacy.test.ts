@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"
-import type { Message, Part } from "../../shared/message.ts"
-import { parseRecord } from "../../shared/record.ts"
+import type { Message, Part } from "../../shared/protocol/message.ts"
+import { parseRecord } from "../../shared/protocol/record.ts"
 import { segmentsOf } from "../../shared/segment.ts"
 import { answerOfGolden, questionOf } from "../support/golden-messages.ts"
 import { readGoldens } from "../support/golden-files.ts"

@@ -3,10 +3,10 @@
 import fc from "fast-check"
 import { Marked } from "marked"
 import { describe, expect, test } from "vitest"
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { markdownOf } from "../../shared/markdown.ts"
-import { fold, type Message, openMessage } from "../../shared/message.ts"
+import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { hold } from "../support/seeded.ts"
 

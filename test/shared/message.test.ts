@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseEvent, type TurnEvent } from "../../shared/event.ts"
-import { callsOf, contentOf, fold, openMessage } from "../../shared/message.ts"
+import { parseEvent, type TurnEvent } from "../../shared/protocol/event.ts"
+import { callsOf, contentOf, fold, openMessage } from "../../shared/protocol/message.ts"
 
 const EMPTY = openMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 

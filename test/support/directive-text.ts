@@ -1,7 +1,7 @@
 /** directive-text.ts: texts full of directives and of halves of them, for property tests. */
 
 import fc from "fast-check"
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { shortText } from "./model-text.ts"
 
 export const PICTURE: Asset = { id: "a", kind: "image", mime_type: "image/png", label: "A", size: 3 }

@@ -1,9 +1,9 @@
 /** golden-messages.ts: golden transcripts as the messages of a session. */
 
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Resolver } from "../../shared/grant.ts"
 import { createIntake } from "../../shared/intake.ts"
-import { callsOf, fold, isDeferred, isEnded, isSettled, type Message, openMessage } from "../../shared/message.ts"
+import { callsOf, fold, isDeferred, isEnded, isSettled, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { createTranscriber } from "../../shared/segment.ts"
 import type { Golden } from "./golden.ts"
 

@@ -11,11 +11,11 @@
  * or end well is told by a last line, `is <status> [reason]`; one that names what it answers, by `replies <id>`.
  */
 
-import { cardOf } from "../../shared/cue.ts"
-import type { Asset, Channel, TurnEvent } from "../../shared/event.ts"
-import type { Segment } from "../../shared/frame.ts"
+import { cardOf } from "../../shared/protocol/card-cue.ts"
+import type { Asset, Channel, TurnEvent } from "../../shared/protocol/event.ts"
+import type { Segment } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/grant.ts"
-import type { Message } from "../../shared/message.ts"
+import type { Message } from "../../shared/protocol/message.ts"
 import type { Drift } from "../../shared/segment.ts"
 import { toolMedia } from "../../shared/tool-media.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"

@@ -1,7 +1,7 @@
 /** other-systems.ts: what the systems of the seeds would have written of a message of ours. */
 
-import { contentOf, type Message, type ToolCall } from "../../shared/message.ts"
-import { recordsOf, type StreamRecord } from "../../shared/record.ts"
+import { contentOf, type Message, type ToolCall } from "../../shared/protocol/message.ts"
+import { recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
 
 /**
  * A turn as the stream events of seed 001 have it: no place, no version, no step, no channel; tool events that name no

@@ -11,7 +11,7 @@ import {
   parseServerFrame,
   type ServerFrame,
   type WireMessage,
-} from "../../shared/frame.ts"
+} from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Claims } from "../../worker/tenant/keys.ts"
 

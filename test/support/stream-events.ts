@@ -1,7 +1,7 @@
 /** stream-events.ts: whatever a producer may say, for the properties that hold of any stream. */
 
 import fc from "fast-check"
-import type { Asset, TurnEvent } from "../../shared/event.ts"
+import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
 
 /** What a producer may say, in any order; calls overlap, results come late or never, the end may come anywhere. */
 export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(

@@ -3,7 +3,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
-import type { WireMessage } from "../../shared/frame.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
 import { faultOfContent, headOfMessage } from "../../worker/session/accept.ts"
 import { channelOf } from "../../worker/session/ask-rows.ts"
 import { shareOf } from "../../worker/session/asking.ts"

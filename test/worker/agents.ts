@@ -1,6 +1,6 @@
 /** agents.ts: what the tests of agents share: questions in scripts, what came back, the turn that follows. */
 
-import type { WireMessage } from "../../shared/frame.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
 import type { TestClient } from "../support/socket.ts"
 import { call, freshSession, toolsIn } from "./follow.ts"
 

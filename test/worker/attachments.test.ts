@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { HistoryPage } from "../../shared/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/frame.ts"
 import { MAX_ATTACHMENTS, MAX_QUOTE_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createPast } from "../../worker/session/context.ts"
 import { quotesFrom } from "../../worker/session/quote.ts"

@@ -3,7 +3,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_ANSWER_CHARS, MAX_LEAF_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/message.ts"
+import { openMessage } from "../../shared/protocol/message.ts"
 import { createStore } from "../../worker/session/store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed, TIME } from "../support/turn.ts"

@@ -2,8 +2,8 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { Asset, TurnEvent } from "../../shared/event.ts"
-import { canonicalJson, type ImportProgress, type WireMessage } from "../../shared/frame.ts"
+import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
+import { canonicalJson, type ImportProgress, type WireMessage } from "../../shared/protocol/frame.ts"
 import { createAssetBook } from "../../worker/session/assets.ts"
 import { carryAssets } from "../../worker/session/carry.ts"
 import { storeAsset } from "../../worker/session/keeping.ts"

@@ -1,9 +1,9 @@
 /** context.test.ts: what a model is told of a long session. */
 
 import { describe, expect, test } from "vitest"
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/message.ts"
+import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import { contextFor as contextWith, createPast, type LookUp } from "../../worker/session/context.ts"
 import { tokensOf, tokensOfMessages } from "../../worker/model/tokens.ts"
 import type { StoredMessage } from "../../worker/session/rows.ts"

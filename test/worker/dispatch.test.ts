@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
-import type { ToolCall } from "../../shared/message.ts"
+import type { ToolCall } from "../../shared/protocol/message.ts"
 import { ordinalsFor } from "../../worker/session/decide.ts"
 import { dispatchCall } from "../../worker/session/dispatch.ts"
 import { cardTrailer, type Told, type Tool, type ToolContext, told } from "../../worker/tool/tool.ts"

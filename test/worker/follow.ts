@@ -2,7 +2,7 @@
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
-import { canonicalJson, type HistoryPage, type Segment, type WireMessage } from "../../shared/frame.ts"
+import { canonicalJson, type HistoryPage, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 

@@ -7,10 +7,10 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
-import type { TurnEvent } from "../../shared/event.ts"
-import { apply, canonicalJson, type HistoryPage, type Op, type Segment } from "../../shared/frame.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { apply, canonicalJson, type HistoryPage, type Op, type Segment } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/grant.ts"
-import { openMessage } from "../../shared/message.ts"
+import { openMessage } from "../../shared/protocol/message.ts"
 import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"

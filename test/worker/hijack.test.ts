@@ -5,7 +5,7 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
-import type { Segment, WireMessage } from "../../shared/frame.ts"
+import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { createAssetBook } from "../../worker/session/assets.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"

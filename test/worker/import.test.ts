@@ -2,7 +2,7 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../shared/frame.ts"
+import { canonicalJson } from "../../shared/protocol/frame.ts"
 import { createStaging } from "../../worker/session/staging.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"

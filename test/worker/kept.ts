@@ -1,7 +1,7 @@
 /** kept.ts: files that a session of these tests keeps, put there as an upload leaves them: a row, and bytes in the bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { createAssetBook } from "../../worker/session/assets.ts"
 import { CLAIMS, sessionOf } from "../support/socket.ts"
 

@@ -3,7 +3,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/message.ts"
+import { openMessage } from "../../shared/protocol/message.ts"
 import { changedSince } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"

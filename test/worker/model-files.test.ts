@@ -2,9 +2,9 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { MAX_MODEL_FILE_BYTES, MAX_MODEL_TEXT_BYTES, TOKENS_OF_IMAGE } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/message.ts"
+import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import type { ModelEvent, ModelFile, ModelMessage } from "../../worker/model/adapter.ts"
 import { ALL_KINDS, fileKindOf, type Takes, takesIn, tokensOfFile } from "../../worker/model/files.ts"
 import { openAiModel } from "../../worker/model/openai.ts"

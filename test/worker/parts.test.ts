@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../shared/frame.ts"
+import { canonicalJson } from "../../shared/protocol/frame.ts"
 import { IMPORT_STAGED_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { createStaging } from "../../worker/session/staging.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"

@@ -2,8 +2,8 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
-import type { WireMessage } from "../../shared/frame.ts"
-import { openMessage } from "../../shared/message.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
+import { openMessage } from "../../shared/protocol/message.ts"
 import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"

@@ -4,8 +4,8 @@
  */
 
 import { describe, expect, test } from "vitest"
-import type { Channel, TurnEvent } from "../../shared/event.ts"
-import { callsOf, type Message, openMessage } from "../../shared/message.ts"
+import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
+import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { stripSpans } from "../../shared/segment.ts"
 import { dispatchCall } from "../../worker/session/dispatch.ts"
 import { ordinalsFor } from "../../worker/session/decide.ts"

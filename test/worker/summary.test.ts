@@ -3,7 +3,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/message.ts"
+import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import { contextFor, createPast, type LookUp } from "../../worker/session/context.ts"
 import { planSummary } from "../../worker/session/summary.ts"
 import { headOfTokens, tokensOf, tokensOfMessages } from "../../worker/model/tokens.ts"

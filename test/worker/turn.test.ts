@@ -2,10 +2,10 @@
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { TurnEvent } from "../../shared/event.ts"
-import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/frame.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
 import { MAX_LEAF_CHARS, MAX_QUEUED, MODEL_CONTEXT_TOKENS, TURN_MS } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/message.ts"
+import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
 import type { Answerer } from "../../worker/session/answerer.ts"

@@ -2,9 +2,9 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { HistoryPage } from "../../shared/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/message.ts"
+import { openMessage } from "../../shared/protocol/message.ts"
 import { createStore } from "../../worker/session/store.ts"
 import {
   begin,

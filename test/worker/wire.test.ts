@@ -2,9 +2,9 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../shared/frame.ts"
+import { canonicalJson } from "../../shared/protocol/frame.ts"
 import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/message.ts"
+import { openMessage } from "../../shared/protocol/message.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/session/store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"

@@ -6,10 +6,10 @@
  * else; the turn loop knows no provider.
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import type { Json } from "../../shared/frame.ts"
-import type { Role } from "../../shared/message.ts"
+import type { Json } from "../../shared/protocol/frame.ts"
+import type { Role } from "../../shared/protocol/message.ts"
 import type { Takes } from "./files.ts"
 
 /** A tool as a model is told about it. `parameters` is a JSON Schema object. */

@@ -8,7 +8,7 @@
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather.ts"
-import { type Json, parseJson } from "../../shared/frame.ts"
+import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import { quoted } from "./scripted-agents.ts"
 
 /** One call and what came back, as the model's context holds them. */

@@ -6,7 +6,7 @@
  * Pure.
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import {
   AUDIO_BYTES_PER_TOKEN,

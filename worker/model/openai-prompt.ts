@@ -5,8 +5,8 @@
  */
 
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
-import type { Asset } from "../../shared/event.ts"
-import { parseJson } from "../../shared/frame.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import type { AssistantPiece, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
 import { fileKindOf, loadedBytes } from "./files.ts"
 import { fileText, userText } from "./prompt.ts"

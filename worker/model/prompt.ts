@@ -5,8 +5,8 @@
  * own result, and only the model can put it in its place.
  */
 
-import type { Asset } from "../../shared/event.ts"
-import type { Role } from "../../shared/message.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+import type { Role } from "../../shared/protocol/message.ts"
 import type { ModelFile, ModelMessage, Quote } from "./adapter.ts"
 
 /** Who the agent is, then what holds for all of them. */

@@ -7,7 +7,7 @@
 
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import type { Model, ModelEvent, ModelMessage } from "./adapter.ts"
 import { ALL_KINDS } from "./files.ts"
 import { pause } from "./pause.ts"

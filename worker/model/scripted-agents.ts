@@ -5,7 +5,7 @@
  * Pure.
  */
 
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import type { ModelEvent, ToolSpec } from "./adapter.ts"
 import type { Ask } from "./ask.ts"
 

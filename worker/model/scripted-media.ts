@@ -6,7 +6,7 @@
  * Pure.
  */
 
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import type { ModelEvent, ToolSpec } from "./adapter.ts"
 import type { Outcome } from "./answer.ts"
 import { CLOCK, COUNTER } from "./scripted-canvas.ts"

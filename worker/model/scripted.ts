@@ -15,7 +15,7 @@
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
 import { answerTo, type Outcome } from "./answer.ts"
 import { type Ask, askOf } from "./ask.ts"

@@ -4,9 +4,9 @@
 
 import type { Context } from "hono"
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_BODY_BYTES } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { Claims } from "../tenant/keys.ts"

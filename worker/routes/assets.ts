@@ -6,8 +6,8 @@
  */
 
 import { Hono } from "hono"
-import type { Asset } from "../../shared/event.ts"
-import type { UploadAnswer } from "../../shared/asset.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+import type { UploadAnswer } from "../../shared/protocol/asset.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { EXTENT_BYTES, MAX_VIDEO_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"

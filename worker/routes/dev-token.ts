@@ -3,7 +3,7 @@
 import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { DEV_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { issueToken } from "../tenant/keys.ts"
 import { type App, answerFault, readBody } from "./answer.ts"

@@ -2,7 +2,7 @@
 
 import { Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import type { Taken } from "../session/external.ts"
 import { type App, answerFault, readBody } from "./answer.ts"

@@ -3,7 +3,7 @@
 import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import {
   DEFAULT_PAGE_MESSAGES,

@@ -1,7 +1,7 @@
 /** settings.ts: what a tenant allows its transcripts beside our own: told to its pages, set by an administrator. */
 
 import { Hono } from "hono"
-import type { PageSettings } from "../../shared/asset.ts"
+import type { PageSettings } from "../../shared/protocol/asset.ts"
 import { scopeOf } from "../tenant/keys.ts"
 import { settingsSchema } from "../tenant/settings.ts"
 import { tenantOf } from "../tenant/tenant.ts"

@@ -5,7 +5,7 @@
  * The client's own id makes a send repeatable: the same id again has no second effect (law 6).
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"

@@ -5,7 +5,7 @@
  * it has its answer. Neither process has to live for the other side to come to its end.
  */
 
-import type { AgentTag, Channel } from "../../shared/event.ts"
+import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
 import { fromJson, numberOrNull, type Row, text } from "./rows.ts"
 
 /** A turn that an agent began: by asking, or (`callback`) by answering. */

@@ -8,10 +8,10 @@
  */
 
 import { cleanToModel } from "../../shared/clean.ts"
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
-import { callsOf, isSettled, openMessage } from "../../shared/message.ts"
+import { callsOf, isSettled, openMessage } from "../../shared/protocol/message.ts"
 import type { Env } from "../env.ts"
 import { toHex } from "../hex.ts"
 import { pause } from "../model/pause.ts"

@@ -6,7 +6,7 @@
  * bytes that nobody knows.
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/limits.ts"
 import type { Sql } from "./erase.ts"

@@ -4,7 +4,7 @@
  * keeping, erasing → BUCKET → R2
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 
 /** A session, as keys name it. */
 export interface Place {

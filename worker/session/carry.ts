@@ -7,11 +7,11 @@
  */
 
 import * as v from "valibot"
-import { type Asset, idSchema } from "../../shared/event.ts"
+import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import { type BadLine, parseJson } from "../../shared/frame.ts"
+import { type BadLine, parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
-import { parseRecord } from "../../shared/record.ts"
+import { parseRecord } from "../../shared/protocol/record.ts"
 import type { AssetBook } from "./assets.ts"
 import { keyOf } from "./bucket.ts"
 import { pass } from "./keeping.ts"

@@ -8,9 +8,9 @@
  */
 
 import { cleanToModel } from "../../shared/clean.ts"
-import { resultData, splitResult } from "../../shared/cue.ts"
+import { resultData, splitResult } from "../../shared/protocol/card-cue.ts"
 import { FILES_SHARE, MAX_MODEL_FILE_BYTES } from "../../shared/limits.ts"
-import { callsOf, isDeferred, type Message, type Summary, type ToolCall } from "../../shared/message.ts"
+import { callsOf, isDeferred, type Message, type Summary, type ToolCall } from "../../shared/protocol/message.ts"
 import { noteOf, stripDirectives } from "../../shared/strip.ts"
 import { agentAnswers, agentAsks, isAgentHead, userWrites } from "../model/prompt.ts"
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts"

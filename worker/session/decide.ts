@@ -5,7 +5,7 @@
  * Pure: no I/O, no clock. `turn.ts` does what is decided here.
  */
 
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_STEPS } from "../../shared/limits.ts"
 import {
@@ -16,7 +16,7 @@ import {
   type Message,
   type Part,
   type ToolCall,
-} from "../../shared/message.ts"
+} from "../../shared/protocol/message.ts"
 
 export type Act =
   /** Ask the model. */

@@ -7,12 +7,12 @@
  */
 
 import * as v from "valibot"
-import { cardOf } from "../../shared/cue.ts"
-import type { Asset, CallError, Channel, TextSize, TurnEvent } from "../../shared/event.ts"
+import { cardOf } from "../../shared/protocol/card-cue.ts"
+import type { Asset, CallError, Channel, TextSize, TurnEvent } from "../../shared/protocol/event.ts"
 import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/frame.ts"
+import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
-import type { ToolCall } from "../../shared/message.ts"
+import type { ToolCall } from "../../shared/protocol/message.ts"
 import { toolMedia } from "../../shared/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
 import { orAborted } from "./or-aborted.ts"

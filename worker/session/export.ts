@@ -5,8 +5,8 @@
  */
 
 import { markdownOf } from "../../shared/markdown.ts"
-import type { Message } from "../../shared/message.ts"
-import { assetRecord, recordsOf, type StreamRecord } from "../../shared/record.ts"
+import type { Message } from "../../shared/protocol/message.ts"
+import { assetRecord, recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
 import { assetsOf, canvasesOf } from "../../shared/referenced.ts"
 import type { AssetBook } from "./assets.ts"
 import { createSeal, vouchedIn } from "./seal.ts"

@@ -4,7 +4,7 @@
  * route (by RPC), tool → FILES → assets, bucket
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { EXTENT_BYTES, MAX_CANVAS_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
 import type { Times } from "../times.ts"

@@ -6,11 +6,11 @@
  */
 
 import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ID_CHARS, MAX_RECORD_POS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import type { Message } from "../../shared/message.ts"
+import type { Message } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/grant.ts"
-import { parseRecord, type StreamRecord } from "../../shared/record.ts"
+import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { createTranscriber } from "../../shared/segment.ts"
 import type { Carrier } from "./carry.ts"
 import { createPartWriter, createRecorder } from "./record.ts"

@@ -7,7 +7,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { ImportAnswer, ImportProgress } from "../../shared/frame.ts"
+import type { ImportAnswer, ImportProgress } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import type { Times } from "../times.ts"
 import { carryAssets } from "./carry.ts"

@@ -6,7 +6,7 @@
  * alarm takes it away with its bytes (files.ts).
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { toHex } from "../hex.ts"
 import type { Kept } from "./assets.ts"

@@ -5,7 +5,7 @@
  * Pure.
  */
 
-import { UNSEEN } from "../../shared/asset.ts"
+import { UNSEEN } from "../../shared/protocol/asset.ts"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 
 /** Longest ending that is kept of a name that is cut. */

@@ -7,7 +7,7 @@
  */
 
 import { MAX_LEAF_CHARS } from "../../shared/limits.ts"
-import type { Grants } from "../../shared/message.ts"
+import type { Grants } from "../../shared/protocol/message.ts"
 import type { Leaf } from "./rows.ts"
 import type { Store } from "./store.ts"
 

@@ -4,7 +4,7 @@
  * decide → MOVE: step, dispatch → run
  */
 
-import { callsOf, type ToolCall } from "../../shared/message.ts"
+import { callsOf, type ToolCall } from "../../shared/protocol/message.ts"
 import { argsOf } from "../tool/tool.ts"
 import { askedIn, nextAct, ordinalsFor } from "./decide.ts"
 import { dispatchCall } from "./dispatch.ts"

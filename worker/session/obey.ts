@@ -5,7 +5,7 @@
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
-import { type ClientFrame, PONG_FRAME } from "../../shared/frame.ts"
+import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Accepted, SendRequest } from "./accept.ts"
 import { changedSince } from "./history.ts"

@@ -7,9 +7,9 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { nanoid } from "nanoid"
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
-import { type ImportAnswer, type ImportProgress, PING_FRAME, PONG_FRAME } from "../../shared/frame.ts"
+import { type ImportAnswer, type ImportProgress, PING_FRAME, PONG_FRAME } from "../../shared/protocol/frame.ts"
 import type { Env } from "../env.ts"
 import { answerFault } from "../routes/answer.ts"
 import { directoryOf } from "../tenant/directory.ts"

@@ -4,8 +4,8 @@
  * accept, queue → OPENING → rows, sockets → turn
  */
 
-import type { AgentTag } from "../../shared/event.ts"
-import { type Message, openMessage } from "../../shared/message.ts"
+import type { AgentTag } from "../../shared/protocol/event.ts"
+import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "./rows.ts"
 import type { TurnHost } from "./run.ts"
 

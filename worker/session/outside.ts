@@ -3,9 +3,9 @@
  */
 
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { isEnded, type MessageStatus } from "../../shared/message.ts"
+import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { type Claims, scopeOf } from "../tenant/keys.ts"
 import { isOwner, type Room } from "./room.ts"
 import { finish, type Run } from "./run.ts"

@@ -2,7 +2,7 @@
  * part-rows.ts: the rows of a message's parts: its texts in leaves, its calls, each with the seq of its last change.
  */
 
-import type { ToolCall } from "../../shared/message.ts"
+import type { ToolCall } from "../../shared/protocol/message.ts"
 import { type Leaf, leafOf, openOf, type Row, toJson } from "./rows.ts"
 
 type All = (query: string, ...bindings: SqlStorageValue[]) => Row[]

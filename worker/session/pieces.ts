@@ -5,7 +5,7 @@
  * as several of the same kind. All carry the frame's seq; a client counts it as reached with the last piece (SPEC WS5).
  */
 
-import { type Op, parseServerFrame, type Segment, textOf } from "../../shared/frame.ts"
+import { type Op, parseServerFrame, type Segment, textOf } from "../../shared/protocol/frame.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 
 /** Text in one piece, in UTF-16 code units: at six bytes each when escaped, well under the frame limit. */

@@ -6,7 +6,7 @@
  */
 
 import type { Sockets } from "./sockets.ts"
-import type { Part } from "../../shared/message.ts"
+import type { Part } from "../../shared/protocol/message.ts"
 import type { Leaf, StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"
 

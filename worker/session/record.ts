@@ -7,8 +7,8 @@
  */
 
 import type { CleanState } from "../../shared/clean.ts"
-import type { TurnEvent } from "../../shared/event.ts"
-import { type Op, parseJson } from "../../shared/frame.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { type Op, parseJson } from "../../shared/protocol/frame.ts"
 import { createIntake, type Intake } from "../../shared/intake.ts"
 import {
   callsOf,
@@ -18,7 +18,7 @@ import {
   type MessageStatus,
   type Part,
   type ToolCall,
-} from "../../shared/message.ts"
+} from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/grant.ts"
 import { createTranscriber, type Drift, opsBeside } from "../../shared/segment.ts"
 import { createLeafWriter, type LeafText } from "./leaves.ts"

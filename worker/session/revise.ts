@@ -8,8 +8,8 @@
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
-import type { ClientFrame } from "../../shared/frame.ts"
-import { isEnded, type Message } from "../../shared/message.ts"
+import type { ClientFrame } from "../../shared/protocol/frame.ts"
+import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import { type Accepted, faultOfContent } from "./accept.ts"
 import { finishedSteps } from "./decide.ts"
 import type { TurnHost } from "./run.ts"

@@ -5,8 +5,8 @@
  * Our own rows: their shapes are what store.ts put there. No I/O.
  */
 
-import type { AgentTag, Asset, CallError, Metrics, TextSize } from "../../shared/event.ts"
-import { parseJson } from "../../shared/frame.ts"
+import type { AgentTag, Asset, CallError, Metrics, TextSize } from "../../shared/protocol/event.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import {
   type CallStatus,
   type Grants,
@@ -18,7 +18,7 @@ import {
   type Role,
   type Summary,
   type ToolCall,
-} from "../../shared/message.ts"
+} from "../../shared/protocol/message.ts"
 
 import { type AgentView, GENERAL } from "../tenant/agents.ts"
 

@@ -6,10 +6,10 @@
  * What a model says is gathered in windows that are written before they are sent (law 3).
  */
 
-import type { Channel, TurnEvent } from "../../shared/event.ts"
+import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import { WINDOW_CHARS, WINDOW_MS } from "../../shared/limits.ts"
-import { isEnded, type MessageStatus } from "../../shared/message.ts"
+import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/grant.ts"
 import type { Times } from "../times.ts"
 import type { Save, Tool } from "../tool/tool.ts"

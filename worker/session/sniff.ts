@@ -6,7 +6,7 @@
  * served as something that a browser would run. Pure.
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import {
   MAX_AUDIO_BYTES,
   MAX_IMAGE_BYTES,

@@ -7,7 +7,7 @@
  */
 
 import { type Fault, fail, faultToWire, type Result } from "../../shared/fault.ts"
-import { type ClientFrame, type Op, parseClientFrame, type ServerFrame } from "../../shared/frame.ts"
+import { type ClientFrame, type Op, parseClientFrame, type ServerFrame } from "../../shared/protocol/frame.ts"
 import {
   MAX_CLIENT_FRAME_BYTES,
   MAX_SERVER_FRAME_BYTES,
@@ -15,7 +15,7 @@ import {
   PROTOCOL_VERSION,
   RING_FRAMES,
 } from "../../shared/limits.ts"
-import { isEnded } from "../../shared/message.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../tenant/keys.ts"

@@ -5,7 +5,7 @@
  * file. Rows stay until all of them are folded: how far that is is one small row.
  */
 
-import type { BadLine } from "../../shared/frame.ts"
+import type { BadLine } from "../../shared/protocol/frame.ts"
 import { MAX_IMPORTED_WAITS } from "../../shared/limits.ts"
 import type { Sql } from "./erase.ts"
 import { toJson } from "./rows.ts"

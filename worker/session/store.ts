@@ -7,7 +7,7 @@
  */
 
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
-import type { Message, Role } from "../../shared/message.ts"
+import type { Message, Role } from "../../shared/protocol/message.ts"
 import type { AgentView } from "../tenant/agents.ts"
 import { createAskRows } from "./ask-rows.ts"
 import { createClimbs } from "./climb.ts"

@@ -7,7 +7,7 @@
  */
 
 import { MAX_SUMMARY_CHARS, SUMMARY_FROM, SUMMARY_KEEPS } from "../../shared/limits.ts"
-import type { Message, Summary } from "../../shared/message.ts"
+import type { Message, Summary } from "../../shared/protocol/message.ts"
 import type { Model, ModelMessage } from "../model/adapter.ts"
 import { summaryPrompt } from "../model/prompt.ts"
 import { tokensOf, tokensOfFrame } from "../model/tokens.ts"

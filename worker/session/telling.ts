@@ -4,7 +4,7 @@
  * record → foreign → TELLING → run
  */
 
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Heard } from "../../shared/foreign.ts"
 import {
   MAX_ANSWER_CHARS,
@@ -12,7 +12,7 @@ import {
   MAX_EXTERNAL_DATA_CHARS,
   MAX_EXTERNAL_PARTS,
 } from "../../shared/limits.ts"
-import { callsOf, type ToolCall, tooLarge } from "../../shared/message.ts"
+import { callsOf, type ToolCall, tooLarge } from "../../shared/protocol/message.ts"
 import { createOutput } from "./dispatch.ts"
 import type { Producer } from "./producer.ts"
 import { cancelRun, endThinking, finish, publish, type Run, say, showSoon, type TurnHost } from "./run.ts"

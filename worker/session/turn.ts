@@ -6,9 +6,9 @@
  * (cancel, approve) is first written, and then `advance` finds it.
  */
 
-import type { TurnEvent } from "../../shared/event.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { callsOf, isEnded, type Message, type Part, type ToolCall } from "../../shared/message.ts"
+import { callsOf, isEnded, type Message, type Part, type ToolCall } from "../../shared/protocol/message.ts"
 import { withoutApproval } from "./answerer.ts"
 import { channelOf } from "./ask-rows.ts"
 import { Erased } from "./erase.ts"

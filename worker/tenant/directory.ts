@@ -8,7 +8,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import type { Env } from "../env.ts"
 import { isBegun, migrateTo } from "../migrate.ts"
 import { type Claims, userName } from "./keys.ts"

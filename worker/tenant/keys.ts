@@ -8,9 +8,9 @@
 
 import { errors, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 
 export interface Claims {
   readonly tenant: string

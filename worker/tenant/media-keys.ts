@@ -8,7 +8,7 @@
 
 import { errors, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
-import { idSchema } from "../../shared/event.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SIGNED_SECONDS, SIGNED_STEP_SECONDS } from "../../shared/limits.ts"
 import { derivedKey } from "./keys.ts"

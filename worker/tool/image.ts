@@ -7,7 +7,7 @@
 
 import * as v from "valibot"
 import { turnFaultText } from "../../shared/fault.ts"
-import type { Json } from "../../shared/frame.ts"
+import type { Json } from "../../shared/protocol/frame.ts"
 import { type ImageEnv, imageFromAi } from "./image-ai.ts"
 import { drawChart } from "./chart.ts"
 import { drawPicture } from "./picture.ts"

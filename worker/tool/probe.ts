@@ -5,7 +5,7 @@
  * `<PROBE_URL>/effect/<key>/<call id>`, where a test's own server counts it.
  */
 
-import type { Json } from "../../shared/frame.ts"
+import type { Json } from "../../shared/protocol/frame.ts"
 import { pause } from "../model/pause.ts"
 import { cardTrailer, type Told, type Tool, type ToolArgs, type ToolContext, type ToolReturn, told } from "./tool.ts"
 

@@ -6,9 +6,9 @@
  * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
  */
 
-import type { Asset } from "../../shared/event.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type Result, type TurnFault, turnFaultText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/frame.ts"
+import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import type { ToolSpec } from "../model/adapter.ts"
 
 /** What a tool says of bytes that it made; what they are is read from themselves. */

@@ -8,7 +8,7 @@
 
 import type { WeatherPayload } from "../../shared/card/weather.ts"
 import { fail, type Result } from "../../shared/fault.ts"
-import type { Json } from "../../shared/frame.ts"
+import type { Json } from "../../shared/protocol/frame.ts"
 import { WEATHER_MS } from "../../shared/limits.ts"
 import { openMeteoSource } from "./open-meteo.ts"
 import { cardTrailer, type Tool, type ToolArgs, type ToolContext, told } from "./tool.ts"

@@ -1,5 +1,5 @@
 /**
- * cue.ts: which tag a tool's result cues, and with what data.
+ * card-cue.ts: which tag a tool's result cues, and with what data.
  *
  * result string → CUE → payload, trailer
  * A card's data comes from here only: the stored result of a call, never from
@@ -9,8 +9,8 @@
  */
 
 import { type Json, parseJson } from "./frame.ts"
-import { MAX_CARD_BYTES } from "./limits.ts"
-import { utf8Bytes } from "./truncate.ts"
+import { MAX_CARD_BYTES } from "../limits.ts"
+import { utf8Bytes } from "../truncate.ts"
 
 /** A row as `parse` takes it. `card` undefined: a bare row, which cues what its trailer holds. */
 export interface CueRow {

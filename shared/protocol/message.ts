@@ -7,9 +7,9 @@
  * Pure. `fold` gives a new message; parts that did not change keep their identity.
  */
 
-import { resultData } from "./cue.ts"
+import { resultData } from "./card-cue.ts"
 import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
-import { turnFaultText } from "./fault.ts"
+import { turnFaultText } from "../fault.ts"
 
 export type Role = "user" | "assistant" | "agent"
 

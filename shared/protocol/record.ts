@@ -8,10 +8,10 @@
  */
 
 import * as v from "valibot"
-import { resultData } from "./cue.ts"
+import { resultData } from "./card-cue.ts"
 import { approvalSchema, type Asset, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
-import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { MAX_RECORD_POS, MAX_RECORD_STEP } from "./limits.ts"
+import { type Fault, fail, type Result, succeed } from "../fault.ts"
+import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
 import { contentOf, type Grants, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */

@@ -9,7 +9,7 @@
 
 import * as v from "valibot"
 import { type AgentTag, type Approval, type CallError, idSchema, type Metrics, type TextSize } from "./event.ts"
-import { type Fault, type FaultReason, fail, type Result, succeed } from "./fault.ts"
+import { type Fault, type FaultReason, fail, type Result, succeed } from "../fault.ts"
 import type { CallStatus, MessageStatus, Role } from "./message.ts"
 
 /** JSON, as `JSON.parse` gives it. */
