@@ -7,10 +7,10 @@
  * Pure. Any cut gives the same text, and clean text is not changed by cleaning (SPEC CL9).
  */
 
-import { CodeSpans, LineFinder, splitCode } from "./code.ts"
+import { CodeSpans, LineFinder, splitCode } from "./text/code-tracker.ts"
 import { type Construct, HtmlReader } from "./html.ts"
 import { MAX_HELD } from "./limits.ts"
-import { fenceAt, opensFence, runEnd, TEXT, WAIT } from "./line.ts"
+import { fenceAt, opensFence, runEnd, TEXT, WAIT } from "./text/fence.ts"
 import { JOINER, Outlet, type OutletState } from "./outlet.ts"
 import { isControl, isStarter, normalize, PUNCTUATION, specialAfter } from "./plain.ts"
 

@@ -9,9 +9,9 @@
 import { canvasUrl } from "./protocol/asset.ts"
 import type { Segment } from "./protocol/frame.ts"
 import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "./limits.ts"
-import { WAIT } from "./line.ts"
-import { checkPublicUrl } from "./public-url.ts"
-import { prefixes } from "./scan.ts"
+import { WAIT } from "./text/fence.ts"
+import { checkPublicUrl } from "./text/public-url.ts"
+import { prefixes } from "./text/scanner.ts"
 
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 

@@ -7,7 +7,7 @@
  */
 
 import { MAX_HELD } from "./limits.ts"
-import { TEXT, WAIT } from "./line.ts"
+import { TEXT, WAIT } from "./text/fence.ts"
 import { Finder, TagEnds, type TagToken, TokenReader } from "./tag.ts"
 
 /** What becomes of a construct that ends before `end`; `text` is null if it goes. */

@@ -7,8 +7,8 @@
  */
 
 import { MAX_HELD } from "./limits.ts"
-import { WAIT } from "./line.ts"
-import { type Seeker, type Found, Scanner, type TextPiece } from "./scan.ts"
+import { WAIT } from "./text/fence.ts"
+import { type Seeker, type Found, Scanner, type TextPiece } from "./text/scanner.ts"
 
 export type Mark =
   | TextPiece

@@ -9,8 +9,8 @@
 import { UNSEEN } from "./protocol/asset.ts"
 import type { Segment } from "./protocol/frame.ts"
 import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "./limits.ts"
-import { WAIT } from "./line.ts"
-import { checkPublicUrl } from "./public-url.ts"
+import { WAIT } from "./text/fence.ts"
+import { checkPublicUrl } from "./text/public-url.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 

@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { createLine, enterFence, followFence, followText, type LineState } from "./line.ts"
+import { createLine, enterFence, followFence, followText, type LineState } from "./text/fence.ts"
 import { isGlue } from "./plain.ts"
 
 /** Unseen, and no part of any syntax. */

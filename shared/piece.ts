@@ -9,10 +9,10 @@
 
 import { type EmbedAttributes, embedAt } from "./embed.ts"
 import { MAX_HELD } from "./limits.ts"
-import { WAIT } from "./line.ts"
+import { WAIT } from "./text/fence.ts"
 import { candidateIn, markAt, type Tagged } from "./mark.ts"
 import { type MediaItem, mediaAt, nextLabel } from "./media.ts"
-import { type Found, prefixes, Scanner, type Seeker, type TextPiece } from "./scan.ts"
+import { type Found, prefixes, Scanner, type Seeker, type TextPiece } from "./text/scanner.ts"
 
 export type Directive =
   | { readonly type: "media"; readonly raw: string; readonly items: readonly MediaItem[] }

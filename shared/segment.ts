@@ -9,7 +9,7 @@
 
 import { assetUrl, segmentOfAsset } from "./protocol/asset.ts"
 import { cleanToModel } from "./clean.ts"
-import { splitCode } from "./code.ts"
+import { splitCode } from "./text/code-tracker.ts"
 import { type Cue, type CueRow, createCues } from "./protocol/card-cue.ts"
 import type { Asset } from "./protocol/event.ts"
 import { apply, type Op, type Segment, type WireMessage } from "./protocol/frame.ts"

@@ -8,7 +8,7 @@
  */
 
 import { assetUrl, canvasUrl } from "./protocol/asset.ts"
-import { splitCode } from "./code.ts"
+import { splitCode } from "./text/code-tracker.ts"
 import { canvasOf } from "./embed.ts"
 import type { Asset } from "./protocol/event.ts"
 import { NO_GRANTS, type Permit, permitOf } from "./grant.ts"

@@ -9,7 +9,7 @@
 
 import { QuoteType, Tokenizer } from "htmlparser2"
 import { MAX_HELD } from "./limits.ts"
-import { TEXT, WAIT } from "./line.ts"
+import { TEXT, WAIT } from "./text/fence.ts"
 
 const TAG_ID = /^[a-z][a-z0-9_]*_\d+$/
 

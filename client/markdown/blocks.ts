@@ -6,7 +6,7 @@
  * Blocks that did not change keep their identity. Source: SPEC MD3.
  */
 
-import { splitFences } from "../../shared/code.ts"
+import { splitFences } from "../../shared/text/code-tracker.ts"
 import { type Definitions, definitionsIn, lexProse, type ProseToken } from "./lex.ts"
 
 export type Block =

@@ -2,7 +2,7 @@
  * lex.ts: prose to Markdown tokens, in bounded time.
  *
  * text → splitFences → LEX → tokens → nodes
- * `marked` reads the prose. Code fences are cut out before it (shared/code.ts), so its own fences, indented code and
+ * `marked` reads the prose. Code fences are cut out before it (shared/text/code-tracker.ts), so its own fences, indented code and
  * HTML blocks are off: page and server agree on what is code. Where its time or stack could run away the text stays text.
  * Pure. Source: SPEC MD1–MD8.
  */

@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { checkPublicUrl } from "../public-url.ts"
+import { checkPublicUrl } from "../text/public-url.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 
 type Fields = Record<string, unknown>

@@ -3,7 +3,7 @@ import { Parser } from "htmlparser2"
 import { Marked, type Token } from "marked"
 import { expect, test } from "vitest"
 import { type CleanState, clean, createCleaner } from "../../shared/clean.ts"
-import { splitFences } from "../../shared/code.ts"
+import { splitFences } from "../../shared/text/code-tracker.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { splitCode, splitFences } from "../../shared/code.ts"
+import { splitCode, splitFences } from "../../shared/text/code-tracker.ts"
 import { MAX_HELD } from "../../shared/limits.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"

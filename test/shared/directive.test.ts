@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { splitCode } from "../../shared/code.ts"
+import { splitCode } from "../../shared/text/code-tracker.ts"
 import { type DirectiveContext, parseDirectives } from "../../shared/directive.ts"
 import { apply, canonicalJson, type Segment } from "../../shared/protocol/frame.ts"
 import { permitOf } from "../../shared/grant.ts"

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { splitCode } from "../../shared/code.ts"
+import { splitCode } from "../../shared/text/code-tracker.ts"
 import { MAX_HELD } from "../../shared/limits.ts"
 import { createMarkScanner, type Mark, stripSpans } from "../../shared/mark.ts"
 import { longText, shortText } from "../support/model-text.ts"

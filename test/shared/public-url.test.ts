@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
-import { checkPublicUrl } from "../../shared/public-url.ts"
+import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { hold } from "../support/seeded.ts"
 import { INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
 

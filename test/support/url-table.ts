@@ -1,7 +1,7 @@
 /** url-table.ts: addresses and what is to become of each; read by the tests in Node and in workerd, whose parsers are two. */
 
 import type { UrlFlaw } from "../../shared/fault.ts"
-import { checkPublicUrl } from "../../shared/public-url.ts"
+import { checkPublicUrl } from "../../shared/text/public-url.ts"
 
 /** What became of a URL: `ok`, or what is wrong with it. */
 export function verdictOf(url: string): "ok" | UrlFlaw {

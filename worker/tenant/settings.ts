@@ -9,7 +9,7 @@
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_EMBED_ORIGINS, MAX_HOST_CHARS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
-import { checkPublicUrl, type PublicUrl } from "../../shared/public-url.ts"
+import { checkPublicUrl, type PublicUrl } from "../../shared/text/public-url.ts"
 import type { TenantSettings } from "./agents.ts"
 
 /** A header of the page names these hosts. WHATWG lets `;` and `*` stand in a host, and a policy would obey them. */

@@ -1,5 +1,5 @@
 /**
- * line.ts: what one line of Markdown tells of code: where it opens a fence, ends one, or ends a paragraph.
+ * fence.ts: what one line of Markdown tells of code: where it opens a fence, ends one, or ends a paragraph.
  *
  * LINE → code → clean, mark, directive, page
  * By our own definition, which no other line can change, so that a cut text can be decided (SPEC CO1, CO2).
@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { MAX_HELD } from "./limits.ts"
+import { MAX_HELD } from "../limits.ts"
 
 /** An answer that needs more text. */
 export const WAIT = -2

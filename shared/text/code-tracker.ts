@@ -1,5 +1,5 @@
 /**
- * code.ts: what is Markdown code, decided once.
+ * code-tracker.ts: what is Markdown code, decided once.
  *
  * line → CODE → clean, mark, directive, page
  * All four ask here, so they agree by construction. Fences are decided by their line and inline code by its
@@ -7,7 +7,7 @@
  * Pure. Any cut of the text gives the same answers.
  */
 
-import { MAX_HELD } from "./limits.ts"
+import { MAX_HELD } from "../limits.ts"
 import {
   createLine,
   endsParagraph,
@@ -21,7 +21,7 @@ import {
   startLine,
   TEXT,
   WAIT,
-} from "./line.ts"
+} from "./fence.ts"
 
 /**
  * Finds the next line of some kind in a text that grows at its end and is taken away at its front.

@@ -8,8 +8,8 @@
  */
 
 import ipaddr from "ipaddr.js"
-import { type Fault, fail, type Result, succeed } from "./fault.ts"
-import { MAX_HOST_CHARS, MAX_URL_CHARS } from "./limits.ts"
+import { type Fault, fail, type Result, succeed } from "../fault.ts"
+import { MAX_HOST_CHARS, MAX_URL_CHARS } from "../limits.ts"
 
 export interface PublicUrl {
   /** As the platform writes it. */

@@ -1,13 +1,13 @@
 /**
- * scan.ts: finds what means something in clean text, outside Markdown code and not after a backslash, also when cut.
+ * scanner.ts: finds what means something in clean text, outside Markdown code and not after a backslash, also when cut.
  *
  * clean → event → fold → SCAN → segment
  * What is looked for is a seeker's: marks alone, or marks and directives. What is code is decided here, once for all.
  * Pure. What has been told after some text is a function of that text alone, however it was cut (SPEC MK4, DR9).
  */
 
-import { CodeSpans } from "./code.ts"
-import { MAX_HELD } from "./limits.ts"
+import { CodeSpans } from "./code-tracker.ts"
+import { MAX_HELD } from "../limits.ts"
 import {
   createLine,
   enterFence,
@@ -19,8 +19,8 @@ import {
   startLine,
   TEXT,
   WAIT,
-} from "./line.ts"
-import { endTildes } from "./plain.ts"
+} from "./fence.ts"
+import { endTildes } from "../plain.ts"
 
 export interface TextPiece {
   readonly type: "text"
