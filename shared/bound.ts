@@ -8,7 +8,7 @@
 import type { TurnEvent } from "./protocol/event.ts"
 import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "./limits.ts"
 import type { Message } from "./protocol/message.ts"
-import { wellFormed } from "./plain.ts"
+import { wellFormed } from "./sanitize/characters.ts"
 
 /** The beginning of a text, never through the middle of a pair. */
 export function cut(text: string, max: number): string {

@@ -12,7 +12,7 @@ import type { TurnEvent } from "./protocol/event.ts"
 import { type Fault, type TurnFault, turnFaultText } from "./fault.ts"
 import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "./limits.ts"
 import { callsOf, isSettled, type Message, openMessage, type ToolCall, tooLarge } from "./protocol/message.ts"
-import { wellFormed } from "./plain.ts"
+import { wellFormed } from "./sanitize/characters.ts"
 import type { StreamRecord } from "./protocol/record.ts"
 import { utf8Bytes } from "./truncate.ts"
 

@@ -12,9 +12,9 @@ import { canvasOf } from "./embed.ts"
 import type { Op, Segment } from "./protocol/frame.ts"
 import type { Permit } from "./grant.ts"
 import { LABEL, type MediaItem, type MediaSegment, mediaKey, toldOf } from "./media.ts"
-import { JOINER } from "./outlet.ts"
+import { JOINER } from "./sanitize/clean-writer.ts"
 import { createPieceScanner, type Directive, type Piece, readTag, type TagDirective } from "./piece.ts"
-import { isGlue } from "./plain.ts"
+import { isGlue } from "./sanitize/characters.ts"
 
 /** Something in model text that did not fit; counted and logged, never shown as an error. */
 export type Drift =

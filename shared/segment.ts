@@ -8,7 +8,7 @@
  */
 
 import { assetUrl, segmentOfAsset } from "./protocol/asset.ts"
-import { cleanToModel } from "./clean.ts"
+import { cleanToModel } from "./sanitize/clean.ts"
 import { splitCode } from "./text/code-tracker.ts"
 import { type Cue, type CueRow, createCues } from "./protocol/card-cue.ts"
 import type { Asset } from "./protocol/event.ts"

@@ -15,9 +15,9 @@ import { NO_GRANTS, type Permit, permitOf } from "./grant.ts"
 import { stripSpans } from "./mark.ts"
 import type { MediaItem } from "./media.ts"
 import type { Grants } from "./protocol/message.ts"
-import { JOINER } from "./outlet.ts"
+import { JOINER } from "./sanitize/clean-writer.ts"
 import { createPieceScanner, type Piece, readTag } from "./piece.ts"
-import { isGlue, wellFormed } from "./plain.ts"
+import { isGlue, wellFormed } from "./sanitize/characters.ts"
 
 /**
  * Takes marks and directives out of one part's text; in code they stay.

@@ -20,7 +20,7 @@ import {
   TEXT,
   WAIT,
 } from "./fence.ts"
-import { endTildes } from "../plain.ts"
+import { endTildes } from "../sanitize/characters.ts"
 
 export interface TextPiece {
   readonly type: "text"

@@ -4,7 +4,7 @@
  * Time must grow with the text alone: hostile text may be some times slower than the ordinary, never a hundred times.
  */
 
-import { clean, createCleaner } from "../../shared/clean.ts"
+import { clean, createCleaner } from "../../shared/sanitize/clean.ts"
 import { createMarkScanner } from "../../shared/mark.ts"
 import { parse } from "../../shared/segment.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/clean.ts"
+import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/sanitize/clean.ts"
 import { MAX_HELD } from "../../shared/limits.ts"
 
 /** Unseen, so tests spell it. */

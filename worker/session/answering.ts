@@ -6,7 +6,7 @@
  * of it yet. What goes out holds no spans: a card is a person's.
  */
 
-import { clean } from "../../shared/clean.ts"
+import { clean } from "../../shared/sanitize/clean.ts"
 import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_REPLY_CHARS, MAX_QUEUED } from "../../shared/limits.ts"
 import { stripSpans } from "../../shared/mark.ts"

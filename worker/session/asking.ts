@@ -7,7 +7,7 @@
  * that led to them: one that would come back to one of these is refused before anybody waits for it.
  */
 
-import { cleanToModel } from "../../shared/clean.ts"
+import { cleanToModel } from "../../shared/sanitize/clean.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"

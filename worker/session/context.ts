@@ -7,7 +7,7 @@
  * are never parted.
  */
 
-import { cleanToModel } from "../../shared/clean.ts"
+import { cleanToModel } from "../../shared/sanitize/clean.ts"
 import { resultData, splitResult } from "../../shared/protocol/card-cue.ts"
 import { FILES_SHARE, MAX_MODEL_FILE_BYTES } from "../../shared/limits.ts"
 import { callsOf, isDeferred, type Message, type Summary, type ToolCall } from "../../shared/protocol/message.ts"

@@ -6,7 +6,7 @@
  * what a crash could take back (law 3). A fresh recorder goes on where the stored rows end, even inside a tag.
  */
 
-import type { CleanState } from "../../shared/clean.ts"
+import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { type Op, parseJson } from "../../shared/protocol/frame.ts"
 import { createIntake, type Intake } from "../../shared/intake.ts"

@@ -7,12 +7,12 @@
  * Pure. Any cut gives the same text, and clean text is not changed by cleaning (SPEC CL9).
  */
 
-import { CodeSpans, LineFinder, splitCode } from "./text/code-tracker.ts"
-import { type Construct, HtmlReader } from "./html.ts"
-import { MAX_HELD } from "./limits.ts"
-import { fenceAt, opensFence, runEnd, TEXT, WAIT } from "./text/fence.ts"
-import { JOINER, Outlet, type OutletState } from "./outlet.ts"
-import { isControl, isStarter, normalize, PUNCTUATION, specialAfter } from "./plain.ts"
+import { CodeSpans, LineFinder, splitCode } from "../text/code-tracker.ts"
+import { type Construct, HtmlReader } from "./html-policy.ts"
+import { MAX_HELD } from "../limits.ts"
+import { fenceAt, opensFence, runEnd, TEXT, WAIT } from "../text/fence.ts"
+import { JOINER, Outlet, type OutletState } from "./clean-writer.ts"
+import { isControl, isStarter, normalize, PUNCTUATION, specialAfter } from "./characters.ts"
 
 /** Plain JSON, a few KB at most; a fresh cleaner goes on from it, in the middle of a tag too. */
 export interface CleanState {

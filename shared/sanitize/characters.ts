@@ -1,5 +1,5 @@
 /**
- * plain.ts: plain text of a model: where it may end, what may not stand in it, and what may not stand side by side.
+ * characters.ts: plain text of a model: where it may end, what may not stand in it, and what may not stand side by side.
  *
  * PLAIN → clean
  * Pure.

@@ -1,5 +1,5 @@
 /**
- * tag.ts: where a tag or another construct of HTML ends, and what it says.
+ * html-token.ts: where a tag or another construct of HTML ends, and what it says.
  *
  * TAG → html → clean
  * The tokens are htmlparser2's. Our own search for a construct's end only bounds what the tokenizer is asked, so that
@@ -8,8 +8,8 @@
  */
 
 import { QuoteType, Tokenizer } from "htmlparser2"
-import { MAX_HELD } from "./limits.ts"
-import { TEXT, WAIT } from "./text/fence.ts"
+import { MAX_HELD } from "../limits.ts"
+import { TEXT, WAIT } from "../text/fence.ts"
 
 const TAG_ID = /^[a-z][a-z0-9_]*_\d+$/
 

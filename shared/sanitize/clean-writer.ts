@@ -1,5 +1,5 @@
 /**
- * outlet.ts: the clean text as it goes out: what is kept, what is written in its place, and what was dropped between.
+ * clean-writer.ts: the clean text as it goes out: what is kept, what is written in its place, and what was dropped between.
  *
  * clean → OUTLET → event
  * Follows the line that readers of clean text see, and keeps apart what dropping would glue together, so that clean
@@ -7,8 +7,8 @@
  * Pure.
  */
 
-import { createLine, enterFence, followFence, followText, type LineState } from "./text/fence.ts"
-import { isGlue } from "./plain.ts"
+import { createLine, enterFence, followFence, followText, type LineState } from "../text/fence.ts"
+import { isGlue } from "./characters.ts"
 
 /** Unseen, and no part of any syntax. */
 export const JOINER = "\u2060"

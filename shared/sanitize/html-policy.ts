@@ -1,14 +1,14 @@
 /**
- * html.ts: which HTML may stay in model text, and how far one construct reaches.
+ * html-policy.ts: which HTML may stay in model text, and how far one construct reaches.
  *
  * `<` in plain text → HTML → clean
  * The policy is ours (DESIGN §5); tag.ts has the tokens.
  * Pure.
  */
 
-import { MAX_HELD } from "./limits.ts"
-import { TEXT, WAIT } from "./text/fence.ts"
-import { Finder, TagEnds, type TagToken, TokenReader } from "./tag.ts"
+import { MAX_HELD } from "../limits.ts"
+import { TEXT, WAIT } from "../text/fence.ts"
+import { Finder, TagEnds, type TagToken, TokenReader } from "./html-token.ts"
 
 /** What becomes of a construct that ends before `end`; `text` is null if it goes. */
 export interface Construct {
