@@ -5,8 +5,8 @@
  */
 
 import { clean, createCleaner } from "../../shared/sanitize/clean.ts"
-import { createMarkScanner } from "../../shared/mark.ts"
-import { parse } from "../../shared/segment.ts"
+import { createMarkScanner } from "../../shared/segment/span-tag.ts"
+import { parse } from "../../shared/segment/segmenter.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { median } from "./measure.ts"
 import type { Row } from "./table.ts"

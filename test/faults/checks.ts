@@ -7,7 +7,7 @@
 
 import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/protocol/frame.ts"
 import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
-import { messageToWire } from "../../shared/segment.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"

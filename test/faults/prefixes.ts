@@ -8,7 +8,7 @@
 
 import { apply, canonicalJson, type Segment, textOf, type WireMessage } from "../../shared/protocol/frame.ts"
 import { isSettled, type Message, type Part } from "../../shared/protocol/message.ts"
-import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
+import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 
 type ToolSegment = Extract<Segment, { type: "tool" }>
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"
 import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
-import { messageToWire, segmentsOf } from "../../shared/segment.ts"
+import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
 
 /** Messages as they are after the file was read, late results taken in. */

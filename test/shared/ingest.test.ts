@@ -15,7 +15,7 @@ import { createCodexMapper } from "../../shared/ingest/codex.ts"
 import { createPiMapper } from "../../shared/ingest/pi.ts"
 import type { Mapper } from "../../shared/ingest/scribe.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
-import { messageToWire } from "../../shared/segment.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { cutsOf, hold } from "../support/seeded.ts"
 
 const FOLDER = join(import.meta.dirname, "ingest")

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { splitCode } from "../../shared/text/code-tracker.ts"
 import { MAX_HELD } from "../../shared/limits.ts"
-import { createMarkScanner, type Mark, stripSpans } from "../../shared/mark.ts"
+import { createMarkScanner, type Mark, stripSpans } from "../../shared/segment/span-tag.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 

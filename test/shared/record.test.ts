@@ -8,7 +8,7 @@ import { apply, canonicalJson, type Segment } from "../../shared/protocol/frame.
 import { createIntake } from "../../shared/intake.ts"
 import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
-import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment.ts"
+import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { hold } from "../support/seeded.ts"
 import { cutDeltas, eventArb } from "../support/stream-events.ts"

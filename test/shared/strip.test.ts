@@ -1,10 +1,10 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseDirectives } from "../../shared/directive.ts"
+import { parseDirectives } from "../../shared/segment/parse-directives.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { stripSpans } from "../../shared/mark.ts"
+import { stripSpans } from "../../shared/segment/span-tag.ts"
 import type { Grants } from "../../shared/protocol/message.ts"
-import { noteOf, stripDirectives } from "../../shared/strip.ts"
+import { noteOf, stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { directiveText } from "../support/directive-text.ts"
 import { hold } from "../support/seeded.ts"
 

@@ -1,10 +1,10 @@
 /** golden-messages.ts: golden transcripts as the messages of a session. */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import type { Resolver } from "../../shared/grant.ts"
+import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/intake.ts"
 import { callsOf, fold, isDeferred, isEnded, isSettled, type Message, openMessage } from "../../shared/protocol/message.ts"
-import { createTranscriber } from "../../shared/segment.ts"
+import { createTranscriber } from "../../shared/segment/segmenter.ts"
 import type { Golden } from "./golden.ts"
 
 export const GOLDEN_TIME = "2026-01-01T00:00:00.000Z"

@@ -14,10 +14,10 @@
 import { cardOf } from "../../shared/protocol/card-cue.ts"
 import type { Asset, Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
-import type { Resolver } from "../../shared/grant.ts"
+import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Message } from "../../shared/protocol/message.ts"
-import type { Drift } from "../../shared/segment.ts"
-import { toolMedia } from "../../shared/tool-media.ts"
+import type { Drift } from "../../shared/segment/segmenter.ts"
+import { toolMedia } from "../../shared/segment/tool-media.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 
 export interface Golden {

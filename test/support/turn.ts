@@ -1,7 +1,7 @@
 /** turn.ts: messages and events of a turn, for tests of what the server makes of them. */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import type { Resolver } from "../../shared/grant.ts"
+import type { Resolver } from "../../shared/segment/grant.ts"
 import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../../worker/session/rows.ts"
 import { timesFor } from "../../worker/times.ts"

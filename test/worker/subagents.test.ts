@@ -6,7 +6,7 @@
 import { describe, expect, test } from "vitest"
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
-import { stripSpans } from "../../shared/segment.ts"
+import { stripSpans } from "../../shared/segment/segmenter.ts"
 import { dispatchCall } from "../../worker/session/dispatch.ts"
 import { ordinalsFor } from "../../worker/session/decide.ts"
 import { replyOf } from "../../worker/session/answering.ts"

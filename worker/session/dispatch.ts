@@ -13,7 +13,7 @@ import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.t
 import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
-import { toolMedia } from "../../shared/tool-media.ts"
+import { toolMedia } from "../../shared/segment/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
 import { orAborted } from "./or-aborted.ts"
 import {

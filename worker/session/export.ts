@@ -4,10 +4,10 @@
  * store → EXPORT → records → lines; or, for a person to keep, the active path as Markdown
  */
 
-import { markdownOf } from "../../shared/markdown.ts"
+import { markdownOf } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import { assetRecord, recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
-import { assetsOf, canvasesOf } from "../../shared/referenced.ts"
+import { assetsOf, canvasesOf } from "../../shared/segment/referenced-assets.ts"
 import type { AssetBook } from "./assets.ts"
 import { createSeal, vouchedIn } from "./seal.ts"
 import type { Store } from "./store.ts"

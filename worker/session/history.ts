@@ -7,7 +7,7 @@
  */
 
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
-import { messageToWire } from "../../shared/segment.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { isQuiet, type StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"

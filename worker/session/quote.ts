@@ -7,7 +7,7 @@
 
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
-import { plainText, segmentsOf } from "../../shared/segment.ts"
+import { plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
 import type { Quote } from "../model/adapter.ts"
 import type { Store } from "./store.ts"
 

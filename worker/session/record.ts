@@ -19,8 +19,8 @@ import {
   type Part,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
-import type { Resolver } from "../../shared/grant.ts"
-import { createTranscriber, type Drift, opsBeside } from "../../shared/segment.ts"
+import type { Resolver } from "../../shared/segment/grant.ts"
+import { createTranscriber, type Drift, opsBeside } from "../../shared/segment/segmenter.ts"
 import { createLeafWriter, type LeafText } from "./leaves.ts"
 import type { StoredMessage } from "./rows.ts"
 import type { Store } from "./store.ts"

@@ -16,7 +16,7 @@ import {
   RING_FRAMES,
 } from "../../shared/limits.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { messageToWire } from "../../shared/segment.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../tenant/keys.ts"
 import { isRevoked, NOTHING_REVOKED, type Revoked } from "../tenant/revocation.ts"

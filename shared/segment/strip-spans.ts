@@ -1,5 +1,5 @@
 /**
- * strip.ts: the words of an answer without its spans and directives: for the model's later context, and for other agents.
+ * strip-spans.ts: the words of an answer without its spans and directives: for the model's later context, and for other agents.
  *
  * part → STRIP → context
  * Who wrote a file's line must be able to name that file later, so a short plain note stands in its place. A note is
@@ -7,17 +7,17 @@
  * Pure.
  */
 
-import { assetUrl, canvasUrl } from "./protocol/asset.ts"
-import { splitCode } from "./text/code-tracker.ts"
-import { canvasOf } from "./embed.ts"
-import type { Asset } from "./protocol/event.ts"
+import { assetUrl, canvasUrl } from "../protocol/asset.ts"
+import { splitCode } from "../text/code-tracker.ts"
+import { canvasOf } from "./embed-directive.ts"
+import type { Asset } from "../protocol/event.ts"
 import { NO_GRANTS, type Permit, permitOf } from "./grant.ts"
-import { stripSpans } from "./mark.ts"
-import type { MediaItem } from "./media.ts"
-import type { Grants } from "./protocol/message.ts"
-import { JOINER } from "./sanitize/clean-writer.ts"
-import { createPieceScanner, type Piece, readTag } from "./piece.ts"
-import { isGlue, wellFormed } from "./sanitize/characters.ts"
+import { stripSpans } from "./span-tag.ts"
+import type { MediaItem } from "./media-directive.ts"
+import type { Grants } from "../protocol/message.ts"
+import { JOINER } from "../sanitize/clean-writer.ts"
+import { createPieceScanner, type Piece, readTag } from "./text-tokens.ts"
+import { isGlue, wellFormed } from "../sanitize/characters.ts"
 
 /**
  * Takes marks and directives out of one part's text; in code they stay.

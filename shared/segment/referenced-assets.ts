@@ -1,13 +1,13 @@
 /**
- * referenced.ts: the files that a message needs to be shown: what was sent along, what its text names, what its calls made.
+ * referenced-assets.ts: the files that a message needs to be shown: what was sent along, what its text names, what its calls made.
  *
  * Message → REFERENCED → asset records
  * Pure.
  */
 
-import type { Asset } from "./protocol/event.ts"
-import type { Message } from "./protocol/message.ts"
-import { segmentsOf } from "./segment.ts"
+import type { Asset } from "../protocol/event.ts"
+import type { Message } from "../protocol/message.ts"
+import { segmentsOf } from "./segmenter.ts"
 
 /** The files that a message itself tells of, each once, in their order. */
 export function assetsOf({ attachments, parts }: Message): Asset[] {

@@ -1,5 +1,5 @@
 /**
- * markdown.ts: a message as Markdown that a person keeps: what was shown, in its order.
+ * export-markdown.ts: a message as Markdown that a person keeps: what was shown, in its order.
  *
  * Message → segments → MARKDOWN
  * What others say cannot break out of its place: words, data and thoughts stand in blocks of their own, and so does an
@@ -7,11 +7,11 @@
  * Pure.
  */
 
-import { isTurnFault, turnFaultText } from "./fault.ts"
-import type { Segment } from "./protocol/frame.ts"
-import { stripSpans } from "./mark.ts"
-import type { Message } from "./protocol/message.ts"
-import { segmentsOf } from "./segment.ts"
+import { isTurnFault, turnFaultText } from "../fault.ts"
+import type { Segment } from "../protocol/frame.ts"
+import { stripSpans } from "./span-tag.ts"
+import type { Message } from "../protocol/message.ts"
+import { segmentsOf } from "./segmenter.ts"
 
 /**
  * Shapes  Message → Markdown that ends with a newline: a heading (who, when), then its segments.

@@ -7,11 +7,11 @@
  * Pure: who knows is asked through `Resolver`.
  */
 
-import { segmentOfAsset } from "./protocol/asset.ts"
-import type { Asset } from "./protocol/event.ts"
-import { MAX_NAMED } from "./limits.ts"
-import { type MediaSegment, mediaSegment, ownAssetIn } from "./media.ts"
-import type { Grants } from "./protocol/message.ts"
+import { segmentOfAsset } from "../protocol/asset.ts"
+import type { Asset } from "../protocol/event.ts"
+import { MAX_NAMED } from "../limits.ts"
+import { type MediaSegment, mediaSegment, ownAssetIn } from "./media-directive.ts"
+import type { Grants } from "../protocol/message.ts"
 
 /** Knows the session, as it is now. */
 export interface Resolver {

@@ -1,16 +1,16 @@
 /**
- * media.ts: `MEDIA:` lines, and what a reader sees of the media that they name.
+ * media-directive.ts: `MEDIA:` lines, and what a reader sees of the media that they name.
  *
  * scan → MEDIA → piece → segment
  * A line is decided when it ends: whether anything on it may be shown is not known before.
  * Pure.
  */
 
-import { UNSEEN } from "./protocol/asset.ts"
-import type { Segment } from "./protocol/frame.ts"
-import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "./limits.ts"
-import { WAIT } from "./text/fence.ts"
-import { checkPublicUrl } from "./text/public-url.ts"
+import { UNSEEN } from "../protocol/asset.ts"
+import type { Segment } from "../protocol/frame.ts"
+import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "../limits.ts"
+import { WAIT } from "../text/fence.ts"
+import { checkPublicUrl } from "../text/public-url.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 

@@ -1,5 +1,5 @@
 /**
- * segment.ts: a folded message becomes the ordered pieces a reader sees.
+ * segmenter.ts: a folded message becomes the ordered pieces a reader sees.
  *
  * event → fold → SEGMENT → ops → frame → view
  * One segmenter serves both paths: the live path feeds it as the text grows, the
@@ -7,15 +7,15 @@
  * Pure. Same message, same bytes, however it was cut.
  */
 
-import { assetUrl, segmentOfAsset } from "./protocol/asset.ts"
-import { cleanToModel } from "./sanitize/clean.ts"
-import { splitCode } from "./text/code-tracker.ts"
-import { type Cue, type CueRow, createCues } from "./protocol/card-cue.ts"
-import type { Asset } from "./protocol/event.ts"
-import { apply, type Op, type Segment, type WireMessage } from "./protocol/frame.ts"
+import { assetUrl, segmentOfAsset } from "../protocol/asset.ts"
+import { cleanToModel } from "../sanitize/clean.ts"
+import { splitCode } from "../text/code-tracker.ts"
+import { type Cue, type CueRow, createCues } from "../protocol/card-cue.ts"
+import type { Asset } from "../protocol/event.ts"
+import { apply, type Op, type Segment, type WireMessage } from "../protocol/frame.ts"
 import { createGrantBook, NO_GRANTS, permitOf, type Resolver } from "./grant.ts"
-import { stripSpans } from "./mark.ts"
-import { callsOf, contentOf, type Grants, isEnded, type Message, type Part, type ToolCall } from "./protocol/message.ts"
+import { stripSpans } from "./span-tag.ts"
+import { callsOf, contentOf, type Grants, isEnded, type Message, type Part, type ToolCall } from "../protocol/message.ts"
 import {
   createDelivery,
   createPartSegmenter,
@@ -25,7 +25,7 @@ import {
   type PartContext,
   type PartSegmenter,
   type Writer,
-} from "./part.ts"
+} from "./part-segmenter.ts"
 import { createToolView } from "./tool-segment.ts"
 
 export { type Drift, stripSpans }

@@ -1,14 +1,14 @@
 /**
- * mark.ts: finds `<span id='tool_n'>` and `</span>` in clean text, also when they are cut.
+ * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in clean text, also when they are cut.
  *
  * clean → event → fold → MARK → segment
  * Found as the regular expression of seed 000 §5.4 finds them, outside Markdown code and not after a backslash.
  * Pure. What has been reported after some text is a function of that text alone, however it was cut (SPEC MK4).
  */
 
-import { MAX_HELD } from "./limits.ts"
-import { WAIT } from "./text/fence.ts"
-import { type Seeker, type Found, Scanner, type TextPiece } from "./text/scanner.ts"
+import { MAX_HELD } from "../limits.ts"
+import { WAIT } from "../text/fence.ts"
+import { type Seeker, type Found, Scanner, type TextPiece } from "../text/scanner.ts"
 
 export type Mark =
   | TextPiece

@@ -1,5 +1,5 @@
 /**
- * part.ts: the text of one part becomes segments: prose, cards, canvases and media, each in its place.
+ * part-segmenter.ts: the text of one part becomes segments: prose, cards, canvases and media, each in its place.
  *
  * pieces → PART → segment
  * What was found is joined here to what is known of it: which call cued a card, which address may be framed, what the
@@ -7,14 +7,14 @@
  * Pure. Same pieces, same ops.
  */
 
-import type { Cue } from "./protocol/card-cue.ts"
-import { canvasOf } from "./embed.ts"
-import type { Op, Segment } from "./protocol/frame.ts"
+import type { Cue } from "../protocol/card-cue.ts"
+import { canvasOf } from "./embed-directive.ts"
+import type { Op, Segment } from "../protocol/frame.ts"
 import type { Permit } from "./grant.ts"
-import { LABEL, type MediaItem, type MediaSegment, mediaKey, toldOf } from "./media.ts"
-import { JOINER } from "./sanitize/clean-writer.ts"
-import { createPieceScanner, type Directive, type Piece, readTag, type TagDirective } from "./piece.ts"
-import { isGlue } from "./sanitize/characters.ts"
+import { LABEL, type MediaItem, type MediaSegment, mediaKey, toldOf } from "./media-directive.ts"
+import { JOINER } from "../sanitize/clean-writer.ts"
+import { createPieceScanner, type Directive, type Piece, readTag, type TagDirective } from "./text-tokens.ts"
+import { isGlue } from "../sanitize/characters.ts"
 
 /** Something in model text that did not fit; counted and logged, never shown as an error. */
 export type Drift =

@@ -1,17 +1,17 @@
 /**
- * embed.ts: `[embed …/]`, and the canvas that a reader sees in its place.
+ * embed-directive.ts: `[embed …/]`, and the canvas that a reader sees in its place.
  *
  * scan → EMBED → piece → segment
  * Which other origins may be framed is the tenant's to say, and decided before this (DESIGN §5).
  * Pure.
  */
 
-import { canvasUrl } from "./protocol/asset.ts"
-import type { Segment } from "./protocol/frame.ts"
-import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "./limits.ts"
-import { WAIT } from "./text/fence.ts"
-import { checkPublicUrl } from "./text/public-url.ts"
-import { prefixes } from "./text/scanner.ts"
+import { canvasUrl } from "../protocol/asset.ts"
+import type { Segment } from "../protocol/frame.ts"
+import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
+import { WAIT } from "../text/fence.ts"
+import { checkPublicUrl } from "../text/public-url.ts"
+import { prefixes } from "../text/scanner.ts"
 
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 

@@ -1,5 +1,5 @@
 /**
- * directive.ts: what the directives of one text come to.
+ * parse-directives.ts: what the directives of one text come to.
  *
  * text → pieces → DIRECTIVE
  * For readers of one text by itself: trusted tool results, tests, other programs. A message's own text goes through the
@@ -7,11 +7,11 @@
  * Pure.
  */
 
-import { apply, type Segment } from "./protocol/frame.ts"
-import type { Grants } from "./protocol/message.ts"
+import { apply, type Segment } from "../protocol/frame.ts"
+import type { Grants } from "../protocol/message.ts"
 import { permitOf } from "./grant.ts"
-import { createDelivery, type Drift } from "./part.ts"
-import { createSegmenter } from "./segment.ts"
+import { createDelivery, type Drift } from "./part-segmenter.ts"
+import { createSegmenter } from "./segmenter.ts"
 
 export interface Directives {
   /** Prose, canvases and media in their order; directives are stripped. */

@@ -1,5 +1,5 @@
 /**
- * piece.ts: marks and directives of one text part, found in one pass, also when they are cut.
+ * text-tokens.ts: marks and directives of one text part, found in one pass, also when they are cut.
  *
  * clean → event → fold → PIECE → part → segment
  * One scanner for both, so that what is code, and what stands inside what, is decided once. What it means for the reader
@@ -7,12 +7,12 @@
  * Pure.
  */
 
-import { type EmbedAttributes, embedAt } from "./embed.ts"
-import { MAX_HELD } from "./limits.ts"
-import { WAIT } from "./text/fence.ts"
-import { candidateIn, markAt, type Tagged } from "./mark.ts"
-import { type MediaItem, mediaAt, nextLabel } from "./media.ts"
-import { type Found, prefixes, Scanner, type Seeker, type TextPiece } from "./text/scanner.ts"
+import { type EmbedAttributes, embedAt } from "./embed-directive.ts"
+import { MAX_HELD } from "../limits.ts"
+import { WAIT } from "../text/fence.ts"
+import { candidateIn, markAt, type Tagged } from "./span-tag.ts"
+import { type MediaItem, mediaAt, nextLabel } from "./media-directive.ts"
+import { type Found, prefixes, Scanner, type Seeker, type TextPiece } from "../text/scanner.ts"
 
 export type Directive =
   | { readonly type: "media"; readonly raw: string; readonly items: readonly MediaItem[] }

@@ -5,11 +5,11 @@
  * Pure.
  */
 
-import { resultData } from "./protocol/card-cue.ts"
-import type { Op, Segment, SetFields, ToolFields } from "./protocol/frame.ts"
-import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./limits.ts"
-import type { ToolCall } from "./protocol/message.ts"
-import { createHead, truncateLines } from "./truncate.ts"
+import { resultData } from "../protocol/card-cue.ts"
+import type { Op, Segment, SetFields, ToolFields } from "../protocol/frame.ts"
+import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../limits.ts"
+import type { ToolCall } from "../protocol/message.ts"
+import { createHead, truncateLines } from "../truncate.ts"
 
 /**
  * Follows one call and tells its segment as ops.
