@@ -1,9 +1,9 @@
 /**
- * platform.d.ts: the one thing of the platform that shared uses: reading a URL as browsers do.
+ * platform.d.ts: the two platform classes that shared uses, URL and TextDecoder.
  *
- * `URL` is a pure function of its text and is in every runtime that this code meets, but in no ECMAScript library of
- * types. Only what is pure of it is declared, so the compiler still bars the rest. Seen by shared alone: the other rooms
- * have their platform's own types.
+ * Both are pure and exist in every runtime that runs this code, but no ECMAScript type library declares them. Only the
+ * pure members are declared, so the compiler still rejects everything else. Only shared sees this file; the other
+ * folders have the types of their own platform.
  */
 
 declare class URL {
@@ -16,4 +16,9 @@ declare class URL {
   readonly host: string
   readonly origin: string
   readonly pathname: string
+}
+
+declare class TextDecoder {
+  constructor(label: "utf-8", options: { readonly fatal: boolean; readonly ignoreBOM: boolean })
+  decode(bytes: Uint8Array): string
 }

@@ -5,7 +5,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import type { WeatherIcon } from "../../shared/card/weather.ts"
+import type { WeatherIcon } from "../../shared/card/weather-payload.ts"
 
 const CLOUD = "M19 50a11 11 0 0 1-1.6-21.9A15 15 0 0 1 46.5 27 11.6 11.6 0 0 1 46 50z"
 const HIGH_CLOUD = "M19 42a11 11 0 0 1-1.6-21.9A15 15 0 0 1 46.5 19 11.6 11.6 0 0 1 46 42z"

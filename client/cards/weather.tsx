@@ -6,7 +6,7 @@
  */
 
 import type { VNode } from "preact"
-import { forecastIcon, parseWeatherPayload, weatherIcon, type WeatherPayload } from "../../shared/card/weather.ts"
+import { forecastIcon, parseWeatherPayload, weatherIcon, type WeatherPayload } from "../../shared/card/weather-payload.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { useCountUp, useEntrance } from "./motion.ts"
 import type { RichContent } from "./registry.ts"

@@ -1,7 +1,7 @@
 /** agent-records.test.ts: what agents say to each other, as segments and as records. */
 
 import { describe, expect, test } from "vitest"
-import { createAssembler } from "../../shared/assemble.ts"
+import { createAssembler } from "../../shared/ingest/assembler.ts"
 import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"

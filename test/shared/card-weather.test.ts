@@ -8,7 +8,7 @@ import {
   type Sky,
   type WeatherIcon,
   weatherIcon,
-} from "../../shared/card/weather.ts"
+} from "../../shared/card/weather-payload.ts"
 
 /** Seed 000 §7.1, word for word. */
 const SEED = {

@@ -1,7 +1,7 @@
 /** legacy.test.ts: every golden transcript, told as another system would have written it, shows the same. */
 
 import { expect, test } from "vitest"
-import { createAssembler } from "../../shared/assemble.ts"
+import { createAssembler } from "../../shared/ingest/assembler.ts"
 import type { Message, Part } from "../../shared/protocol/message.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"

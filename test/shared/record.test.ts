@@ -2,10 +2,10 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
+import { type Assembled, createAssembler, type Late } from "../../shared/ingest/assembler.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { apply, canonicalJson, type Segment } from "../../shared/protocol/frame.ts"
-import { createIntake } from "../../shared/intake.ts"
+import { createIntake } from "../../shared/ingest/intake.ts"
 import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
 import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
 import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"

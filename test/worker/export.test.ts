@@ -2,7 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { createAssembler } from "../../shared/assemble.ts"
+import { createAssembler } from "../../shared/ingest/assembler.ts"
 import { canonicalJson } from "../../shared/protocol/frame.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"

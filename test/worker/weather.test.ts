@@ -2,7 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather.ts"
+import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather-payload.ts"
 import { cardOf, resultData } from "../../shared/protocol/card-cue.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../shared/limits.ts"
 import { openMeteoSource } from "../../worker/tool/open-meteo.ts"

@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather.ts"
+import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather-payload.ts"
 import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import { quoted } from "./scripted-agents.ts"
 

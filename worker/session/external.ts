@@ -7,9 +7,9 @@
  * comes back goes on where it was, and nothing counts twice.
  */
 
-import { idOf } from "../../shared/assemble.ts"
+import { idOf } from "../../shared/ingest/assembler.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { faultOfRecord, hearRecord } from "../../shared/foreign.ts"
+import { faultOfRecord, hearRecord } from "../../shared/ingest/external-record.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES, MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"

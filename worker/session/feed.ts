@@ -7,7 +7,7 @@
 
 import { fail } from "../../shared/fault.ts"
 import { MAX_RECORD_BYTES } from "../../shared/limits.ts"
-import { createSplitter, type Line } from "./splitter.ts"
+import { createSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 
 export interface FeedLine extends Line {
   /** It is so long that its end was not waited for: nothing comes after it. */

@@ -5,7 +5,7 @@
  * A turn, and how far folding is, change in one write, so that it goes on there after any restart.
  */
 
-import { type Assembled, createAssembler, type Late } from "../../shared/assemble.ts"
+import { type Assembled, createAssembler, type Late } from "../../shared/ingest/assembler.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ID_CHARS, MAX_RECORD_POS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"

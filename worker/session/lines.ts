@@ -8,7 +8,7 @@
 
 import type { Fault } from "../../shared/fault.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
-import { createSplitter, type Line } from "./splitter.ts"
+import { createSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 
 /** An upload that cannot be read to its end; what came before was given. */
 export class Unreadable extends Error {

@@ -9,7 +9,7 @@
 import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { type Op, parseJson } from "../../shared/protocol/frame.ts"
-import { createIntake, type Intake } from "../../shared/intake.ts"
+import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
 import {
   callsOf,
   fold,

@@ -7,12 +7,12 @@
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { type BadLine, parseJson } from "../../shared/protocol/frame.ts"
-import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/history.ts"
+import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { linesIn, Unreadable } from "./lines.ts"
-import type { Line } from "./splitter.ts"
+import type { Line } from "../../shared/ingest/line-splitter.ts"
 import { createDigest, vouchedIn } from "./seal.ts"
 import { BATCH_CHARS, BATCH_ROWS, type Staging, type Tally, TIME_UNKNOWN } from "./staging.ts"
 

@@ -5,7 +5,7 @@
  */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import type { Heard } from "../../shared/foreign.ts"
+import type { Heard } from "../../shared/ingest/external-record.ts"
 import {
   MAX_ANSWER_CHARS,
   MAX_EXTERNAL_CALLS,

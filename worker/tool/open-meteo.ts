@@ -8,7 +8,7 @@
  */
 
 import * as v from "valibot"
-import type { WeatherPayload } from "../../shared/card/weather.ts"
+import type { WeatherPayload } from "../../shared/card/weather-payload.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../shared/limits.ts"

@@ -6,7 +6,7 @@
  * No I/O.
  */
 
-import type { WeatherPayload } from "../../shared/card/weather.ts"
+import type { WeatherPayload } from "../../shared/card/weather-payload.ts"
 import type { Result } from "../../shared/fault.ts"
 
 /** Why a source gave no reading. `details` is one English sentence for the model and the reader. */

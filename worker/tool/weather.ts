@@ -3,10 +3,10 @@
  *
  * call → WEATHER → `<JSON>\n\n<trailer>` or `{error, details}`
  * Whatever the source does, the call ends with one of these: an error has no trailer, since no card is to be
- * made of it. The shape of the data is that of seed 000 §7.1 (shared/card/weather.ts).
+ * made of it. The shape of the data is that of seed 000 §7.1 (shared/card/weather-payload.ts).
  */
 
-import type { WeatherPayload } from "../../shared/card/weather.ts"
+import type { WeatherPayload } from "../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../shared/fault.ts"
 import type { Json } from "../../shared/protocol/frame.ts"
 import { WEATHER_MS } from "../../shared/limits.ts"

@@ -1,13 +1,13 @@
 /**
- * vouched.ts: what a record says of files, and of what directives may name: it counts only where its file is vouched for.
+ * record-trust.ts: what a record says of files, and of what directives may name: it counts only where its file is vouched for.
  *
  * record → VOUCHED → assemble
  * Pure.
  */
 
-import { MAX_ATTACHMENTS } from "./limits.ts"
-import type { Grants, Message } from "./protocol/message.ts"
-import type { StreamRecord } from "./protocol/record.ts"
+import { MAX_ATTACHMENTS } from "../limits.ts"
+import type { Grants, Message } from "../protocol/message.ts"
+import type { StreamRecord } from "../protocol/record.ts"
 
 /** To the text that was written last. */
 export function withGrants(message: Message, grants: Grants): Message {

@@ -1,13 +1,13 @@
 /**
- * ingest/pi.ts: the events of `pi --mode json` become records.
+ * pi-stream.ts: the events of `pi --mode json` become records.
  *
  * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end · agent_end
  * A message's words come in deltas and once more at its end, block by block (`contentIndex`); a tool's output is told
  * whole each time, as far as it has come. Pure.
  */
 
-import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./scribe.ts"
-import type { Mapper, Outcome, Scribe } from "./scribe.ts"
+import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./record-writer.ts"
+import type { Mapper, Outcome, Scribe } from "./record-writer.ts"
 
 /** Events that say nothing to a reader. */
 const SILENT: ReadonlySet<string> = new Set([

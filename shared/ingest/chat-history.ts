@@ -1,5 +1,5 @@
 /**
- * ingest/history.ts: message-shaped history, as most chat systems keep it, becomes records.
+ * chat-history.ts: message-shaped history, as most chat systems keep it, becomes records.
  *
  * {role, content, parts?} → RECORDS
  * Ordered blocks (`parts`, `contentBlocks`, or `content` as a list) keep their order, with each result after its call

@@ -1,12 +1,12 @@
 /**
- * awaited.ts: calls whose true result comes later in a file, and the callback that brings it.
+ * pending-calls.ts: calls whose true result comes later in a file, and the callback that brings it.
  *
  * Source: SPEC RE12; seed 001 §7. Pure.
  */
 
 import * as v from "valibot"
-import { parseJson } from "./protocol/frame.ts"
-import { callsOf, isDeferred, type Message } from "./protocol/message.ts"
+import { parseJson } from "../protocol/frame.ts"
+import { callsOf, isDeferred, type Message } from "../protocol/message.ts"
 
 /** A call of the message with this id whose true result is still to come, and what it was told for now. */
 export interface Waiting {

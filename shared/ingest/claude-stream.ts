@@ -1,5 +1,5 @@
 /**
- * ingest/claude.ts: the events of `claude -p --output-format stream-json --verbose`, with or without
+ * claude-stream.ts: the events of `claude -p --output-format stream-json --verbose`, with or without
  * `--include-partial-messages`, become records.
  *
  * system · assistant {message.content[]} · user {tool_result[]} · stream_event {event} · result {subtype, is_error}
@@ -7,8 +7,8 @@
  * What a subagent says (`parent_tool_use_id`) is the output of the call that began it. Pure.
  */
 
-import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./scribe.ts"
-import type { Mapper, Outcome, Scribe } from "./scribe.ts"
+import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./record-writer.ts"
+import type { Mapper, Outcome, Scribe } from "./record-writer.ts"
 
 /** Which message it is in, and what of its words came in deltas. */
 interface State {

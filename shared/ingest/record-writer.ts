@@ -1,5 +1,5 @@
 /**
- * ingest/scribe.ts: writes down, as stream-event records, what a program's own events say.
+ * record-writer.ts: writes down, as stream-event records, what a program's own events say.
  *
  * line of a program → mapper (claude, codex, pi) → SCRIBE → records → POST /external/…/events
  * What comes in pieces and again as a whole is written once: of a whole that began with what is known only the rest counts.

@@ -1,14 +1,14 @@
 /**
- * bound.ts: how much of one answer of another producer is kept, and of one text of it.
+ * answer-budget.ts: how much of one answer of another producer is kept, and of one text of it.
  *
  * events → BOUND → intake
  * What a file says may be of any size; a message is folded, written and read whole. Pure.
  */
 
-import type { TurnEvent } from "./protocol/event.ts"
-import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "./limits.ts"
-import type { Message } from "./protocol/message.ts"
-import { wellFormed } from "./sanitize/characters.ts"
+import type { TurnEvent } from "../protocol/event.ts"
+import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../limits.ts"
+import type { Message } from "../protocol/message.ts"
+import { wellFormed } from "../sanitize/characters.ts"
 
 /** The beginning of a text, never through the middle of a pair. */
 export function cut(text: string, max: number): string {

@@ -1,5 +1,5 @@
 /**
- * foreign.ts: what a record of a producer outside comes to in the answer that it tells.
+ * external-record.ts: what a record of a producer outside comes to in the answer that it tells.
  *
  * record → FOREIGN → raw events, an end, or why not → recorder
  * A producer outside shows text, thinking and tool blocks. It cuts no card (law 4): `card`, `ordinal`, `channel` and
@@ -7,14 +7,14 @@
  * Pure.
  */
 
-import { idOf } from "./assemble.ts"
-import type { TurnEvent } from "./protocol/event.ts"
-import { type Fault, type TurnFault, turnFaultText } from "./fault.ts"
-import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "./limits.ts"
-import { callsOf, isSettled, type Message, openMessage, type ToolCall, tooLarge } from "./protocol/message.ts"
-import { wellFormed } from "./sanitize/characters.ts"
-import type { StreamRecord } from "./protocol/record.ts"
-import { utf8Bytes } from "./truncate.ts"
+import { idOf } from "./assembler.ts"
+import type { TurnEvent } from "../protocol/event.ts"
+import { type Fault, type TurnFault, turnFaultText } from "../fault.ts"
+import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
+import { callsOf, isSettled, type Message, openMessage, type ToolCall, tooLarge } from "../protocol/message.ts"
+import { wellFormed } from "../sanitize/characters.ts"
+import type { StreamRecord } from "../protocol/record.ts"
+import { utf8Bytes } from "../truncate.ts"
 
 export type Ended = "completed" | "interrupted" | "failed"
 

@@ -1,5 +1,5 @@
 /**
- * assemble.ts: records of any producer become messages.
+ * assembler.ts: records of any producer become messages.
  *
  * records, in reading order → ASSEMBLE → events → intake (clean) → fold → messages
  * Takes turn records, stream events and mixes of both. A record without `responseId` belongs to the answer that stands
@@ -8,10 +8,10 @@
  * Pure.
  */
 
-import { type AwaitedCall, awaitedIn, awaitedOf, isQueued, type Waiting } from "./awaited.ts"
-import { createBound, cut } from "./bound.ts"
-import type { AgentTag, TurnEvent } from "./protocol/event.ts"
-import { cardInTrailer } from "./protocol/card-cue.ts"
+import { type AwaitedCall, awaitedIn, awaitedOf, isQueued, type Waiting } from "./pending-calls.ts"
+import { createBound, cut } from "./answer-budget.ts"
+import type { AgentTag, TurnEvent } from "../protocol/event.ts"
+import { cardInTrailer } from "../protocol/card-cue.ts"
 import { createIntake } from "./intake.ts"
 import {
   MAX_ARGS_CHARS,
@@ -21,11 +21,11 @@ import {
   MAX_RESULT_BYTES,
   MAX_SUMMARY_CHARS,
   MAX_TOOL_NAME_CHARS,
-} from "./limits.ts"
-import { callsOf, fold, type Grants, isDeferred, isSettled, type Message, openMessage, tooLarge } from "./protocol/message.ts"
-import type { StreamRecord } from "./protocol/record.ts"
-import { utf8Bytes } from "./truncate.ts"
-import { sentAlong, withGrants } from "./vouched.ts"
+} from "../limits.ts"
+import { callsOf, fold, type Grants, isDeferred, isSettled, type Message, openMessage, tooLarge } from "../protocol/message.ts"
+import type { StreamRecord } from "../protocol/record.ts"
+import { utf8Bytes } from "../truncate.ts"
+import { sentAlong, withGrants } from "./record-trust.ts"
 
 /** A message, whole; and where its file says that it stood, if it does. */
 export interface Assembled {

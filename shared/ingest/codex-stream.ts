@@ -1,12 +1,12 @@
 /**
- * ingest/codex.ts: the events of `codex exec --json` become records.
+ * codex-stream.ts: the events of `codex exec --json` become records.
  *
  * thread.started · turn.started · item.started|updated|completed {item} · turn.completed · turn.failed · error
  * An item is told whole each time, as far as it has come; of its text and output only what is new counts. Pure.
  */
 
-import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./scribe.ts"
-import type { Mapper, Scribe } from "./scribe.ts"
+import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./record-writer.ts"
+import type { Mapper, Scribe } from "./record-writer.ts"
 
 /**
  * Shapes  lines → records; see `Mapper`.

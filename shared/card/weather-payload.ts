@@ -1,5 +1,5 @@
 /**
- * card/weather.ts: the payload of a weather card, its guard, and the icon it asks for.
+ * weather-payload.ts: the payload of a weather card, its guard, and the icon it asks for.
  *
  * tool result → payload → GUARD → card
  * The shape is that of seed 000 §7.1, with one field more: where the data came from, so that sample data is

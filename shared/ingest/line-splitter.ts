@@ -1,12 +1,12 @@
 /**
- * splitter.ts: cuts bytes into lines, however they came.
+ * line-splitter.ts: cuts bytes into lines, however they came.
  *
  * chunks → SPLITTER → lines
  * UTF-8 is decoded line by line where a block of lines is broken, so that a broken line costs itself alone. Chunks may
  * live in a buffer that is used again: what has to wait for its line's end is copied.
  */
 
-import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { type Fault, fail, type Result, succeed } from "../fault.ts"
 
 export interface Line {
   /** From 1; blank lines count. */

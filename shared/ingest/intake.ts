@@ -6,8 +6,8 @@
  * cleaner held when the part ends. Pure; its state can be saved, so a fresh object goes on in the middle of a tag.
  */
 
-import { type Cleaner, type CleanState, clean, createCleaner } from "./sanitize/clean.ts"
-import type { TurnEvent } from "./protocol/event.ts"
+import { type Cleaner, type CleanState, clean, createCleaner } from "../sanitize/clean.ts"
+import type { TurnEvent } from "../protocol/event.ts"
 
 export interface Intake {
   /** The clean events that one raw event comes to. */
