@@ -4,7 +4,7 @@
 
 import { Hono } from "hono"
 import { agents } from "./routes/agents.ts"
-import { type App, answerError, answerFault } from "./routes/answer.ts"
+import { type App, answerError, answerFault } from "./platform/fault-response.ts"
 import { devToken } from "./routes/dev-token.ts"
 import { canvas, keepCanvasApart } from "./routes/canvas.ts"
 import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/guard.ts"

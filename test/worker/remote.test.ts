@@ -7,7 +7,7 @@ import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/limits.ts"
 import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
 import { issueToken } from "../../worker/tenant/keys.ts"
 import { signMedia } from "../../worker/tenant/media-keys.ts"
-import { timesFor } from "../../worker/times.ts"
+import { timesFor } from "../../worker/platform/time-limits.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
 
 const UPSTREAM = String((env as unknown as Record<string, unknown>)["MEDIA_UPSTREAM"])

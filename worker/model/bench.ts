@@ -8,7 +8,7 @@
 
 import { MAX_STEPS } from "../../shared/limits.ts"
 import type { ModelEvent } from "./adapter.ts"
-import { pause } from "./pause.ts"
+import { pause } from "../platform/pause.ts"
 
 export interface Bench {
   readonly deltas: number

@@ -3,7 +3,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { type TimesEnv, timesFor } from "../times.ts"
+import { type TimesEnv, timesFor } from "../platform/time-limits.ts"
 import type { Model } from "./adapter.ts"
 import { takesIn } from "./files.ts"
 import { openAiModel } from "./openai.ts"

@@ -10,7 +10,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import type { Model, ModelEvent, ModelMessage } from "./adapter.ts"
 import { ALL_KINDS } from "./files.ts"
-import { pause } from "./pause.ts"
+import { pause } from "../platform/pause.ts"
 
 const MAX_PAUSE_MS = 10_000
 

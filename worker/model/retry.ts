@@ -7,7 +7,7 @@
 
 import { MODEL_RETRIES } from "../../shared/limits.ts"
 import type { Model, ModelEvent, ModelRequest } from "./adapter.ts"
-import { pause } from "./pause.ts"
+import { pause } from "../platform/pause.ts"
 
 export interface RetryOptions {
   /** Wait before the first retry, in milliseconds; doubled for the next. */

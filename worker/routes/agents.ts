@@ -5,7 +5,7 @@ import * as v from "valibot"
 import { agentNameSchema, agentSchema } from "../tenant/agents.ts"
 import { scopeOf } from "../tenant/keys.ts"
 import { tenantOf } from "../tenant/tenant.ts"
-import { type App, answerFault, readBody } from "./answer.ts"
+import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
 
 export const agents = new Hono<App>()

@@ -17,8 +17,8 @@ import { storeAsset } from "../session/keeping.ts"
 import { labelOf } from "../session/label.ts"
 import { type FileType, sniff } from "../session/sniff.ts"
 import type { Claims } from "../tenant/keys.ts"
-import { timesFor } from "../times.ts"
-import { type App, answerFault, sessionOf } from "./answer.ts"
+import { timesFor } from "../platform/time-limits.ts"
+import { type App, answerFault, sessionOf } from "../platform/fault-response.ts"
 
 export const assets = new Hono<App>()
 

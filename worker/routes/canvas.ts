@@ -10,7 +10,7 @@ import { type Fault, fail, faultToWire, type Result, succeed } from "../../share
 import { allowedOrigins, canvasOrigin, type Env } from "../env.ts"
 import { keyOf } from "../session/bucket.ts"
 import { readMedia } from "../tenant/media-keys.ts"
-import { type App, answerFault } from "./answer.ts"
+import { type App, answerFault } from "../platform/fault-response.ts"
 import { GONE, sealDocument } from "./canvas-document.ts"
 import { CANVAS_PATH, documentHeaders, isPlain } from "./policy.ts"
 

@@ -6,7 +6,7 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { DEV_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { issueToken } from "../tenant/keys.ts"
-import { type App, answerFault, readBody } from "./answer.ts"
+import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 
 const bodySchema = v.object({ user: v.optional(idSchema, "you") })
 

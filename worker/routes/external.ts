@@ -5,7 +5,7 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import type { Taken } from "../session/external.ts"
-import { type App, answerFault, readBody } from "./answer.ts"
+import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
 
 /** Which answer: where the records do not say, and to ask how one stands. */

@@ -7,7 +7,7 @@ import { allowedOrigins, deploymentFault } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { type Claims, type Scope, scopeOf, userName, verifyToken } from "../tenant/keys.ts"
 import { createRevokedMemory, isRevoked } from "../tenant/revocation.ts"
-import { type App, answerFault } from "./answer.ts"
+import { type App, answerFault } from "../platform/fault-response.ts"
 
 /** Subprotocol that carries a socket's token, since a browser's socket takes no headers and a URL ends up in logs. */
 const TOKEN_PROTOCOL = "token."

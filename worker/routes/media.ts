@@ -14,9 +14,9 @@ import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { keyOf, storedAs } from "../session/bucket.ts"
-import { log } from "../session/log.ts"
+import { log } from "../platform/log.ts"
 import { type Audience, type MediaClaims, readMedia, signedUntil, signMedia } from "../tenant/media-keys.ts"
-import { type App, answerFault, readBody, sessionOf } from "./answer.ts"
+import { type App, answerFault, readBody, sessionOf } from "../platform/fault-response.ts"
 import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
 
 const signSchema = v.object({

@@ -11,7 +11,7 @@ import { canvasOrigin, type Env, pageTenant } from "../env.ts"
 import type { TenantSettings } from "../tenant/agents.ts"
 import { deploymentSettings } from "../tenant/settings.ts"
 import { tenantOf } from "../tenant/tenant.ts"
-import type { App } from "./answer.ts"
+import type { App } from "../platform/fault-response.ts"
 import { pageHeaders } from "./policy.ts"
 
 export const page = new Hono<App>().get("*", async (context) => {

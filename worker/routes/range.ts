@@ -6,7 +6,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { answerFault } from "./answer.ts"
+import { answerFault } from "../platform/fault-response.ts"
 
 export interface Part {
   readonly offset: number

@@ -10,7 +10,7 @@ import { fail, type RemoteFlaw, type Result, succeed } from "../../shared/fault.
 import { MAX_REMOTE_REDIRECTS, SNIFF_BYTES } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { type FileType, sniff } from "../session/sniff.ts"
-import type { Times } from "../times.ts"
+import type { Times } from "../platform/time-limits.ts"
 
 export interface Remote {
   readonly type: FileType

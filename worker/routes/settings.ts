@@ -5,7 +5,7 @@ import type { PageSettings } from "../../shared/protocol/asset.ts"
 import { scopeOf } from "../tenant/keys.ts"
 import { settingsSchema } from "../tenant/settings.ts"
 import { tenantOf } from "../tenant/tenant.ts"
-import { type App, answerFault, readBody } from "./answer.ts"
+import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
 import { forgetSettings } from "./page.ts"
 

@@ -4,7 +4,7 @@ import { Hono } from "hono"
 import * as v from "valibot"
 import { directoryOf } from "../tenant/directory.ts"
 import { scopeOf } from "../tenant/keys.ts"
-import { type App, answerFault, readBody } from "./answer.ts"
+import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { forgetRevoked, requireToken } from "./guard.ts"
 
 /** Strict: who misspells `all` must not believe that all are revoked. */

@@ -15,7 +15,7 @@ import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../share
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { toolMedia } from "../../shared/segment/tool-media.ts"
 import { createSize, utf8Bytes } from "../../shared/truncate.ts"
-import { orAborted } from "./or-aborted.ts"
+import { orAborted } from "../platform/or-aborted.ts"
 import {
   argsOf,
   Deferred,

@@ -30,7 +30,7 @@ import {
   type Where,
 } from "./outside.ts"
 import { endSilent, noteLife, type Producer } from "./producer.ts"
-import { log } from "./log.ts"
+import { log } from "../platform/log.ts"
 import { type Room, sparing } from "./room.ts"
 import { failLater, isOver, publish, type Run } from "./run.ts"
 import { tell } from "./telling.ts"

@@ -7,7 +7,7 @@
 import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { EXTENT_BYTES, MAX_CANVAS_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
-import type { Times } from "../times.ts"
+import type { Times } from "../platform/time-limits.ts"
 import type { Save, SavedAs } from "../tool/tool.ts"
 import type { AssetBook, AssetOrigin, Kept } from "./assets.ts"
 import { deleteBytes, type Place } from "./bucket.ts"

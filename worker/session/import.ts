@@ -9,7 +9,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ImportAnswer, ImportProgress } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
-import type { Times } from "../times.ts"
+import type { Times } from "../platform/time-limits.ts"
 import { carryAssets } from "./carry.ts"
 import { Erased } from "./erase.ts"
 import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./folding.ts"

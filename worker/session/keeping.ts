@@ -8,10 +8,10 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
-import { toHex } from "../hex.ts"
+import { toHex } from "../platform/hex.ts"
 import type { Kept } from "./assets.ts"
 import { deleteBytes, keyOf, type Place, putOptions } from "./bucket.ts"
-import { log } from "./log.ts"
+import { log } from "../platform/log.ts"
 
 /** The session's side of it, from within or by RPC. */
 export interface Shelf {

@@ -10,7 +10,7 @@ import type { Env } from "../env.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { titleSession } from "./accept.ts"
 import { Erased } from "./erase.ts"
-import { log } from "./log.ts"
+import { log } from "../platform/log.ts"
 import type { Room } from "./room.ts"
 
 export interface Listing {

@@ -5,7 +5,7 @@
  * integer key and no index. Array position is order: `pos` in the session, `part` in the message, `n` in the part.
  */
 
-import { isBegun, migrateTo } from "../migrate.ts"
+import { isBegun, migrateTo } from "../platform/migrate.ts"
 
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (

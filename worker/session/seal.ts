@@ -4,7 +4,7 @@
  * The session's id is left out of what is vouched for, since an import gives the transcript another session.
  */
 
-import { toHex } from "../hex.ts"
+import { toHex } from "../platform/hex.ts"
 
 export interface Seal {
   /** Takes what is vouched for of some records (`vouchedIn`), in the order of the file. */

@@ -11,7 +11,7 @@ import { contextFor } from "./context.ts"
 import { isBlank } from "./decide.ts"
 import { endThinking, finish, type Run, say, type TurnHost } from "./run.ts"
 import { summarise } from "./summary.ts"
-import { untilAborted } from "./until-aborted.ts"
+import { untilAborted } from "../platform/until-aborted.ts"
 
 /** Asks the model once. It leaves the turn ended, or with calls to dispatch, or with its last words said. */
 export async function step(host: TurnHost, run: Run): Promise<void> {

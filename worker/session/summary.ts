@@ -13,7 +13,7 @@ import { summaryPrompt } from "../model/prompt.ts"
 import { tokensOf, tokensOfFrame } from "../model/tokens.ts"
 import { fitResults, type Past, type PastTurn } from "./context.ts"
 import { publish, type Run, type TurnHost } from "./run.ts"
-import { untilAborted } from "./until-aborted.ts"
+import { untilAborted } from "../platform/until-aborted.ts"
 
 /** What is to be told in short. */
 export interface SummaryPlan {

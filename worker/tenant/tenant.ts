@@ -10,7 +10,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import { isBegun, migrateTo } from "../migrate.ts"
+import { isBegun, migrateTo } from "../platform/migrate.ts"
 import {
   type Agent,
   type AgentView,

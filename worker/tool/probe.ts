@@ -6,7 +6,7 @@
  */
 
 import type { Json } from "../../shared/protocol/frame.ts"
-import { pause } from "../model/pause.ts"
+import { pause } from "../platform/pause.ts"
 import { cardTrailer, type Told, type Tool, type ToolArgs, type ToolContext, type ToolReturn, told } from "./tool.ts"
 
 export interface ProbeEnv {

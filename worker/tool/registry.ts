@@ -3,7 +3,7 @@
  */
 
 import type { Peer, ToolName } from "../tenant/agents.ts"
-import { type TimesEnv, timesFor } from "../times.ts"
+import { type TimesEnv, timesFor } from "../platform/time-limits.ts"
 import { agentsTool, type AskAgent } from "./agents.ts"
 import { canvasTool } from "./canvas.ts"
 import { imageTool } from "./image.ts"

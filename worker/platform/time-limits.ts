@@ -1,5 +1,5 @@
 /**
- * times.ts: the time limits of a deployment, in milliseconds: those of shared/limits.ts, and shorter in tests.
+ * time-limits.ts: the time limits of a deployment, in milliseconds: those of shared/limits.ts, and shorter in tests.
  *
  * TIME_SCALE is a factor between 0 and 1 that shortens every wait alike, so that a test need not sit through a minute of
  * silence. A production deployment refuses it (SPEC AU3).
@@ -27,7 +27,7 @@ import {
   TOOL_MS,
   TURN_MS,
   UPLOAD_MS,
-} from "../shared/limits.ts"
+} from "../../shared/limits.ts"
 
 export interface TimesEnv {
   /** For tests: a factor between 0 and 1. */

@@ -1,5 +1,5 @@
 /**
- * answer.ts: how routes take bodies, and how they say faults and errors.
+ * fault-response.ts: how routes take bodies, and how they say faults and errors.
  */
 
 import type { Context } from "hono"
