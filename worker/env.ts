@@ -12,8 +12,8 @@ import type { ImageEnv } from "./tool/image-ai.ts"
 import { isPlain } from "./routes/policy.ts"
 import type { Session } from "./session/object.ts"
 import type { Directory } from "./tenant/directory.ts"
-import { settingsFaults } from "./tenant/settings.ts"
-import type { Tenant } from "./tenant/tenant.ts"
+import { settingsFaults } from "./tenant/tenant-settings.ts"
+import type { Tenant } from "./tenant/tenant-object.ts"
 
 export interface Env {
   readonly SESSION: DurableObjectNamespace<Session>

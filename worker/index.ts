@@ -19,7 +19,7 @@ import { tokens } from "./routes/tokens.ts"
 
 export { Session } from "./session/object.ts"
 export { Directory } from "./tenant/directory.ts"
-export { Tenant } from "./tenant/tenant.ts"
+export { Tenant } from "./tenant/tenant-object.ts"
 
 const app = new Hono<App>()
 

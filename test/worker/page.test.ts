@@ -139,7 +139,7 @@ describe("a deployment that does not fit", () => {
   })
 
   test("[SE1] what the deployment allows, it allows all tenants", async () => {
-    const { deploymentSettings, joinSettings } = await import("../../worker/tenant/settings.ts")
+    const { deploymentSettings, joinSettings } = await import("../../worker/tenant/tenant-settings.ts")
     const given = deploymentSettings({ EMBED_ORIGINS: "https://a.example.com , *", MEDIA_HOSTS: "img.example.com" })
     expect(given).toEqual({ embed_origins: ["https://a.example.com"], media_hosts: ["img.example.com"] })
     const own = { embed_origins: ["https://a.example.com", "https://b.example.com"], media_hosts: [] }

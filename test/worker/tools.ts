@@ -1,6 +1,6 @@
 /** tools.ts: the tools of the default agents, and the context of a call, for tests that run neither sessions nor agents. */
 
-import { DEFAULT_AGENTS } from "../../worker/tenant/agents.ts"
+import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
 import { toolsFor } from "../../worker/tool/registry.ts"
 import type { Save, Tool, ToolContext } from "../../worker/tool/tool.ts"
 

@@ -2,9 +2,9 @@
 
 import { Hono } from "hono"
 import * as v from "valibot"
-import { agentNameSchema, agentSchema } from "../tenant/agents.ts"
+import { agentNameSchema, agentSchema } from "../tenant/agent-config.ts"
 import { scopeOf } from "../tenant/keys.ts"
-import { tenantOf } from "../tenant/tenant.ts"
+import { tenantOf } from "../tenant/tenant-object.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
 

@@ -8,9 +8,9 @@
 import { type Context, Hono } from "hono"
 import { SETTINGS_FRESH_MS } from "../../shared/limits.ts"
 import { canvasOrigin, type Env, pageTenant } from "../env.ts"
-import type { TenantSettings } from "../tenant/agents.ts"
-import { deploymentSettings } from "../tenant/settings.ts"
-import { tenantOf } from "../tenant/tenant.ts"
+import type { TenantSettings } from "../tenant/agent-config.ts"
+import { deploymentSettings } from "../tenant/tenant-settings.ts"
+import { tenantOf } from "../tenant/tenant-object.ts"
 import type { App } from "../platform/fault-response.ts"
 import { pageHeaders } from "./policy.ts"
 

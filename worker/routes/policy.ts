@@ -5,7 +5,7 @@
  * Pure.
  */
 
-import type { TenantSettings } from "../tenant/agents.ts"
+import type { TenantSettings } from "../tenant/agent-config.ts"
 
 /** Where the page stands, and where the documents that it frames do. */
 export interface Places {

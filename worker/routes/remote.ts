@@ -12,7 +12,7 @@ import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limi
 import type { Env } from "../env.ts"
 import { toHex } from "../platform/hex.ts"
 import { type MediaClaims, readMedia } from "../tenant/media-keys.ts"
-import { tenantOf } from "../tenant/tenant.ts"
+import { tenantOf } from "../tenant/tenant-object.ts"
 import { timesFor } from "../platform/time-limits.ts"
 import { type App, answerFault } from "../platform/fault-response.ts"
 import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"

@@ -16,7 +16,7 @@ import {
   MAX_TITLE_CHARS,
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
-import { agentNameSchema } from "../tenant/agents.ts"
+import { agentNameSchema } from "../tenant/agent-config.ts"
 import { directoryOf } from "../tenant/directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
 import type { PartOf } from "../session/import.ts"

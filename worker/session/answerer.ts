@@ -11,7 +11,7 @@ import type { Model } from "../model/adapter.ts"
 import { systemPrompt } from "../model/prompt.ts"
 import { modelFor } from "../model/registry.ts"
 import { tokensOfFrame } from "../model/tokens.ts"
-import { type Agent, type AgentView, DEFAULT_AGENTS, GENERAL, viewOf } from "../tenant/agents.ts"
+import { type Agent, type AgentView, DEFAULT_AGENTS, GENERAL, viewOf } from "../tenant/agent-config.ts"
 import { toolsFor, type ToolHouse } from "../tool/registry.ts"
 import type { Tool } from "../tool/tool.ts"
 

@@ -20,7 +20,7 @@ import {
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 
-import { type AgentView, GENERAL } from "../tenant/agents.ts"
+import { type AgentView, GENERAL } from "../tenant/agent-config.ts"
 
 export type Row = Record<string, SqlStorageValue>
 

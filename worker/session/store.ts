@@ -8,7 +8,7 @@
 
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
 import type { Message, Role } from "../../shared/protocol/message.ts"
-import type { AgentView } from "../tenant/agents.ts"
+import type { AgentView } from "../tenant/agent-config.ts"
 import { createAskRows } from "./ask-rows.ts"
 import { createClimbs } from "./climb.ts"
 import { createPartRows } from "./part-rows.ts"

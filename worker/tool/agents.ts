@@ -7,7 +7,7 @@
 import * as v from "valibot"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import type { Peer } from "../tenant/agents.ts"
+import type { Peer } from "../tenant/agent-config.ts"
 import { refusal, type Tool, type ToolContext, type ToolReturn } from "./tool.ts"
 
 export interface AgentQuestion {

@@ -2,7 +2,7 @@
  * tool/registry.ts: the tools that a turn has. One line per tool; the list is closed.
  */
 
-import type { Peer, ToolName } from "../tenant/agents.ts"
+import type { Peer, ToolName } from "../tenant/agent-config.ts"
 import { type TimesEnv, timesFor } from "../platform/time-limits.ts"
 import { agentsTool, type AskAgent } from "./agents.ts"
 import { canvasTool } from "./canvas.ts"

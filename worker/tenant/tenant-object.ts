@@ -1,5 +1,5 @@
 /**
- * tenant.ts: the Durable Object of one tenant, named as it: which agents it has, and what it allows its transcripts.
+ * tenant-object.ts: the Durable Object of one tenant, named as it: which agents it has, and what it allows its transcripts.
  *
  * route → TENANT → agents → session
  * Until something is configured it stores nothing, and has the default ones.
@@ -19,8 +19,8 @@ import {
   NO_SETTINGS,
   type TenantSettings,
   viewOf,
-} from "./agents.ts"
-import { allowsNothing, deploymentSettings, joinSettings } from "./settings.ts"
+} from "./agent-config.ts"
+import { allowsNothing, deploymentSettings, joinSettings } from "./tenant-settings.ts"
 
 /** A default one that was taken away keeps a row without a configuration. */
 const MIGRATIONS: readonly string[] = [

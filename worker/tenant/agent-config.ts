@@ -1,5 +1,5 @@
 /**
- * agents.ts: who may answer in a session: a name, what it is told to be, its model and its tools.
+ * agent-config.ts: who may answer in a session: a name, what it is told to be, its model and its tools.
  *
  * A tenant has these three until it configures others (tenant.ts). Pure.
  */

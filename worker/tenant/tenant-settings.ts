@@ -1,5 +1,5 @@
 /**
- * settings.ts: what a tenant allows its transcripts beside our own, and what the deployment allows all of them.
+ * tenant-settings.ts: what a tenant allows its transcripts beside our own, and what the deployment allows all of them.
  *
  * PUT /v1/settings → SETTINGS → tenant → sessions, page
  * Only public names get in, written as a policy of the page can say them.
@@ -10,7 +10,7 @@ import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_EMBED_ORIGINS, MAX_HOST_CHARS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
 import { checkPublicUrl, type PublicUrl } from "../../shared/text/public-url.ts"
-import type { TenantSettings } from "./agents.ts"
+import type { TenantSettings } from "./agent-config.ts"
 
 /** A header of the page names these hosts. WHATWG lets `;` and `*` stand in a host, and a policy would obey them. */
 const PLAIN_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
