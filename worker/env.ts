@@ -11,7 +11,7 @@ import { utf8Bytes } from "../shared/truncate.ts"
 import type { ImageEnv } from "./tool/image-ai.ts"
 import { isPlain } from "./routes/policy.ts"
 import type { Session } from "./session/object.ts"
-import type { Directory } from "./tenant/directory.ts"
+import type { Directory } from "./auth/user-directory.ts"
 import { settingsFaults } from "./tenant/tenant-settings.ts"
 import type { Tenant } from "./tenant/tenant-object.ts"
 

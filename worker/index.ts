@@ -18,7 +18,7 @@ import { settings } from "./routes/settings.ts"
 import { tokens } from "./routes/tokens.ts"
 
 export { Session } from "./session/object.ts"
-export { Directory } from "./tenant/directory.ts"
+export { Directory } from "./auth/user-directory.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 
 const app = new Hono<App>()

@@ -4,7 +4,7 @@ import { env, evictDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOCAL_SECRET } from "../../worker/env.ts"
-import { verifyToken } from "../../worker/tenant/keys.ts"
+import { verifyToken } from "../../worker/auth/verify-token.ts"
 import {
   type Call,
   call,

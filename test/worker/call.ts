@@ -6,7 +6,7 @@ import { expect } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
-import { issueToken } from "../../worker/tenant/keys.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
 
 export const HOST = "https://cuecard.test"
 export const SECRET = String(env.JWT_SECRET)

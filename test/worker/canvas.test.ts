@@ -4,8 +4,8 @@ import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
 import { sealDocument } from "../../worker/routes/canvas-document.ts"
-import { issueToken } from "../../worker/tenant/keys.ts"
-import { type Audience, signMedia } from "../../worker/tenant/media-keys.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
+import { type Audience, signMedia } from "../../worker/auth/link-signing.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
 
 async function stored(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {

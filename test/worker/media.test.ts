@@ -3,8 +3,8 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_SIGNED_URLS, SIGNED_SECONDS } from "../../shared/limits.ts"
-import { verifyToken } from "../../worker/tenant/keys.ts"
-import { readMedia, signMedia } from "../../worker/tenant/media-keys.ts"
+import { verifyToken } from "../../worker/auth/verify-token.ts"
+import { readMedia, signMedia } from "../../worker/auth/link-signing.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
 import { brokenBucket, file, hrefOf, png, sign, upload } from "./files.ts"
 

@@ -1,7 +1,7 @@
 /** outside.ts: a producer outside, for tests: a body that stays open, records that are numbered, and what is answered. */
 
 import { SELF } from "cloudflare:test"
-import { issueToken } from "../../worker/tenant/keys.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
 import { CLAIMS } from "../support/socket.ts"
 import { HOST, nowSeconds, SECRET } from "./call.ts"
 

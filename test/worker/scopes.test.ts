@@ -4,7 +4,7 @@ import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import { EXTERNAL_TOKEN_SECONDS, MAX_EXTERNAL_TOKEN_SECONDS } from "../../shared/limits.ts"
-import { issueToken, type Scope, verifyToken } from "../../worker/tenant/keys.ts"
+import { issueToken, type Scope, verifyToken } from "../../worker/auth/verify-token.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, socketHeaders, tokenOf } from "./call.ts"
 
 const DENIED = refusal(403, "scope_denied")

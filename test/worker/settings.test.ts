@@ -4,7 +4,7 @@ import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
 import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
-import { issueToken } from "../../worker/tenant/keys.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
 import { connect, sessionOf } from "../support/socket.ts"
 import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./call.ts"
 

@@ -7,7 +7,7 @@ import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
 import { answerTo, freshSession, say, script, textIn, toolsIn } from "./follow.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { nanoid } from "nanoid"
-import { issueToken } from "../../worker/tenant/keys.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./call.ts"
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)

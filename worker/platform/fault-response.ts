@@ -9,7 +9,7 @@ import { type Fault, fail, faultToWire, type Result, succeed } from "../../share
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_BODY_BYTES } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import type { Claims } from "../tenant/keys.ts"
+import type { Claims } from "../auth/verify-token.ts"
 
 /** What every route's context carries. `claims` is set behind `requireToken`. */
 export type App = { Bindings: Env; Variables: { claims: Claims } }

@@ -3,7 +3,7 @@
 import { Hono } from "hono"
 import * as v from "valibot"
 import { agentNameSchema, agentSchema } from "../tenant/agent-config.ts"
-import { scopeOf } from "../tenant/keys.ts"
+import { scopeOf } from "../auth/verify-token.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./guard.ts"

@@ -16,7 +16,7 @@ import { extentOf } from "../session/extent.ts"
 import { storeAsset } from "../session/keeping.ts"
 import { labelOf } from "../session/label.ts"
 import { type FileType, sniff } from "../session/sniff.ts"
-import type { Claims } from "../tenant/keys.ts"
+import type { Claims } from "../auth/verify-token.ts"
 import { timesFor } from "../platform/time-limits.ts"
 import { type App, answerFault, sessionOf } from "../platform/fault-response.ts"
 

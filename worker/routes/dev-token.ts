@@ -5,7 +5,7 @@ import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { DEV_TOKEN_SECONDS } from "../../shared/limits.ts"
-import { issueToken } from "../tenant/keys.ts"
+import { issueToken } from "../auth/verify-token.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 
 const bodySchema = v.object({ user: v.optional(idSchema, "you") })

@@ -4,9 +4,9 @@
 
 import type { Context, MiddlewareHandler } from "hono"
 import { allowedOrigins, deploymentFault } from "../env.ts"
-import { directoryOf } from "../tenant/directory.ts"
-import { type Claims, type Scope, scopeOf, userName, verifyToken } from "../tenant/keys.ts"
-import { createRevokedMemory, isRevoked } from "../tenant/revocation.ts"
+import { directoryOf } from "../auth/user-directory.ts"
+import { type Claims, type Scope, scopeOf, userName, verifyToken } from "../auth/verify-token.ts"
+import { createRevokedMemory, isRevoked } from "../auth/revocation.ts"
 import { type App, answerFault } from "../platform/fault-response.ts"
 
 /** Subprotocol that carries a socket's token, since a browser's socket takes no headers and a URL ends up in logs. */

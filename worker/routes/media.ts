@@ -15,7 +15,7 @@ import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { keyOf, storedAs } from "../session/bucket.ts"
 import { log } from "../platform/log.ts"
-import { type Audience, type MediaClaims, readMedia, signedUntil, signMedia } from "../tenant/media-keys.ts"
+import { type Audience, type MediaClaims, readMedia, signedUntil, signMedia } from "../auth/link-signing.ts"
 import { type App, answerFault, readBody, sessionOf } from "../platform/fault-response.ts"
 import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
 

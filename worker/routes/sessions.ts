@@ -17,8 +17,8 @@ import {
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
-import { directoryOf } from "../tenant/directory.ts"
-import { CLAIMS_HEADER, type Claims, issueToken } from "../tenant/keys.ts"
+import { directoryOf } from "../auth/user-directory.ts"
+import { CLAIMS_HEADER, type Claims, issueToken } from "../auth/verify-token.ts"
 import type { PartOf } from "../session/import.ts"
 import { AGENT_SESSION } from "../session/asking.ts"
 import { SUBPROTOCOL } from "../session/sockets.ts"

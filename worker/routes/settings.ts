@@ -2,7 +2,7 @@
 
 import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
-import { scopeOf } from "../tenant/keys.ts"
+import { scopeOf } from "../auth/verify-token.ts"
 import { settingsSchema } from "../tenant/tenant-settings.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"

@@ -2,8 +2,8 @@
 
 import { Hono } from "hono"
 import * as v from "valibot"
-import { directoryOf } from "../tenant/directory.ts"
-import { scopeOf } from "../tenant/keys.ts"
+import { directoryOf } from "../auth/user-directory.ts"
+import { scopeOf } from "../auth/verify-token.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { forgetRevoked, requireToken } from "./guard.ts"
 

@@ -15,7 +15,7 @@ import { callsOf, isSettled, openMessage } from "../../shared/protocol/message.t
 import type { Env } from "../env.ts"
 import { toHex } from "../platform/hex.ts"
 import { pause } from "../platform/pause.ts"
-import type { Claims } from "../tenant/keys.ts"
+import type { Claims } from "../auth/verify-token.ts"
 import { timesFor } from "../platform/time-limits.ts"
 import type { AgentQuestion } from "../tool/agents.ts"
 import { Deferred, refusal, type ToolContext, type ToolReturn } from "../tool/tool.ts"

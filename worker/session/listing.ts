@@ -7,7 +7,7 @@
  */
 
 import type { Env } from "../env.ts"
-import { directoryOf } from "../tenant/directory.ts"
+import { directoryOf } from "../auth/user-directory.ts"
 import { titleSession } from "./accept.ts"
 import { Erased } from "./erase.ts"
 import { log } from "../platform/log.ts"

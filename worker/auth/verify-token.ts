@@ -1,5 +1,5 @@
 /**
- * keys.ts: who is asking: signed tokens in, claims out.
+ * verify-token.ts: who is asking: signed tokens in, claims out.
  *
  * request → KEYS → claims → session, directory
  * HS256 JWTs through jose, the algorithm pinned. The claims `tenant`, `sub` (user) and `exp` are required; `jti` and

@@ -1,5 +1,5 @@
 /**
- * media-keys.ts: addresses that are good for a while: who may fetch which file, document or remote address.
+ * link-signing.ts: addresses that are good for a while: who may fetch which file, document or remote address.
  *
  * sign route → MEDIA KEYS → token in a URL → MEDIA KEYS → serving route
  * HS256 JWTs through jose, with a key derived from the deployment's secret: no token of a user passes for one of these,
@@ -11,7 +11,7 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SIGNED_SECONDS, SIGNED_STEP_SECONDS } from "../../shared/limits.ts"
-import { derivedKey } from "./keys.ts"
+import { derivedKey } from "./verify-token.ts"
 
 /** What a signed address opens: a file, a canvas document, or something elsewhere. */
 export type Audience = "media" | "canvas" | "remote"

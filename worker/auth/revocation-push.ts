@@ -1,12 +1,12 @@
 /**
- * tell.ts: the sessions that may hold sockets of a user are told what was revoked.
+ * revocation-push.ts: the sessions that may hold sockets of a user are told what was revoked.
  *
  * directory → TELL → session → its sockets
  * Whoever was told is written down; whoever was not stays as it was, for the directory's alarm.
  */
 
 import type { Env } from "../env.ts"
-import type { Holder, Ledger } from "./ledger.ts"
+import type { Holder, Ledger } from "./revocation-rows.ts"
 import type { Revoked } from "./revocation.ts"
 
 /** A session that does not answer for so long was not told, in milliseconds. */

@@ -6,7 +6,7 @@
  */
 
 import { REVOCATION_MS } from "../../shared/limits.ts"
-import type { Claims } from "./keys.ts"
+import type { Claims } from "./verify-token.ts"
 
 export interface Revoked {
   /** Grows with every revocation. */

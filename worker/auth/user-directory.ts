@@ -1,5 +1,5 @@
 /**
- * directory.ts: the Durable Object of one user, named `tenant:user`: lists their sessions, and revokes their tokens.
+ * user-directory.ts: the Durable Object of one user, named `tenant:user`: lists their sessions, and revokes their tokens.
  *
  * route → revoke → DIRECTORY → sessions that may hold sockets of this user
  * Whose a session is, the session itself knows. Until there is something to keep it stores nothing. Revocations are
@@ -11,10 +11,10 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import type { Env } from "../env.ts"
 import { isBegun, migrateTo } from "../platform/migrate.ts"
-import { type Claims, userName } from "./keys.ts"
-import { createLedger, LEDGER_TABLES, type Ledger } from "./ledger.ts"
+import { type Claims, userName } from "./verify-token.ts"
+import { createLedger, LEDGER_TABLES, type Ledger } from "./revocation-rows.ts"
 import { isCovered, isRevoked, NOTHING_REVOKED, type Revoked } from "./revocation.ts"
-import { tellHolders } from "./tell.ts"
+import { tellHolders } from "./revocation-push.ts"
 
 /** Numbered by their place; each runs once. The index makes a list read the rows that it returns, and no others. */
 const MIGRATIONS: readonly string[] = [

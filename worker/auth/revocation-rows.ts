@@ -1,11 +1,11 @@
 /**
- * ledger.ts: the rows of one user's revocations, and of the sessions that have to know of them.
+ * revocation-rows.ts: the rows of one user's revocations, and of the sessions that have to know of them.
  *
  * A *holder* is a session that may have sockets of this user. It has been told the revocations up to its `told`.
  * Rows go when the tokens that they speak of have run out.
  */
 
-import { CLOCK_TOLERANCE_SECONDS, type Claims } from "./keys.ts"
+import { CLOCK_TOLERANCE_SECONDS, type Claims } from "./verify-token.ts"
 import type { Revoked } from "./revocation.ts"
 
 export const LEDGER_TABLES = `
