@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { Message } from "../../shared/protocol/message.ts"
-import { createStore } from "../../worker/session/store.ts"
+import { createStore } from "../../worker/store/session-store.ts"
 
 export interface StoredSession {
   readonly id: string

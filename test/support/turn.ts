@@ -3,7 +3,7 @@
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
-import type { StoredMessage } from "../../worker/session/rows.ts"
+import type { StoredMessage } from "../../worker/store/row-codec.ts"
 import { timesFor } from "../../worker/platform/time-limits.ts"
 
 export const TIME = "2026-01-01T00:00:00.000Z"

@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { createStore } from "../../worker/session/store.ts"
+import { createStore } from "../../worker/store/session-store.ts"
 import { answerTo, begin, call, expectSame, freshSession as fresh, say, script, toolsIn } from "./follow.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 

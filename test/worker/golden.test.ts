@@ -13,7 +13,7 @@ import type { Resolver } from "../../shared/segment/grant.ts"
 import { openMessage } from "../../shared/protocol/message.ts"
 import { pageJson } from "../../worker/session/history.ts"
 import { createRecorder } from "../../worker/session/record.ts"
-import { createStore } from "../../worker/session/store.ts"
+import { createStore } from "../../worker/store/session-store.ts"
 import { type Golden, parseGolden, printSegments } from "../support/golden.ts"
 import { placed } from "../support/turn.ts"
 

@@ -4,7 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { faultOfContent } from "../../worker/session/accept.ts"
-import { createStore } from "../../worker/session/store.ts"
+import { createStore } from "../../worker/store/session-store.ts"
 import {
   answerTo,
   begin,

@@ -7,7 +7,7 @@ import { renameTool } from "../../worker/tool/rename.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./follow.ts"
 import { runInDurableObject } from "cloudflare:test"
-import { createStore } from "../../worker/session/store.ts"
+import { createStore } from "../../worker/store/session-store.ts"
 
 const CTX = toolContext()
 

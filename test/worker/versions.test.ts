@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import type { HistoryPage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { openMessage } from "../../shared/protocol/message.ts"
-import { createStore } from "../../worker/session/store.ts"
+import { createStore } from "../../worker/store/session-store.ts"
 import {
   begin,
   call,

@@ -11,7 +11,7 @@ import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from 
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { headOfTokens, tokensOf } from "../model/tokens.ts"
 import type { AssetBook } from "./assets.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "../store/session-store.ts"
 import { userMessage } from "./opening.ts"
 import type { Turns } from "./turn.ts"
 

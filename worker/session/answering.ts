@@ -13,9 +13,9 @@ import { stripSpans } from "../../shared/segment/span-tag.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import { stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { faultOfContent } from "./accept.ts"
-import type { Begun } from "./ask-rows.ts"
+import type { Begun } from "../store/agent-ask-rows.ts"
 import { type AskingHost, type AskReply, type AskRequest, agentMessage } from "./asking.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "../store/session-store.ts"
 
 export interface Answering {
   /** Takes a question; the same again has no effect. Errors: `agent_loop`, `agent_busy`, `agent_failed`. */

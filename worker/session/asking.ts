@@ -20,10 +20,10 @@ import { timesFor } from "../platform/time-limits.ts"
 import type { AgentQuestion } from "../tool/agents.ts"
 import { Deferred, refusal, type ToolContext, type ToolReturn } from "../tool/tool.ts"
 import { headOfMessage } from "./accept.ts"
-import type { Asked } from "./ask-rows.ts"
+import type { Asked } from "../store/agent-ask-rows.ts"
 import { orAborted } from "../platform/or-aborted.ts"
-import type { Family, SessionRow, StoredMessage } from "./rows.ts"
-import type { Store } from "./store.ts"
+import type { Family, SessionRow, StoredMessage } from "../store/row-codec.ts"
+import type { Store } from "../store/session-store.ts"
 import type { Turns } from "./turn.ts"
 
 export type Owner = Pick<Claims, "tenant" | "user">

@@ -9,8 +9,8 @@
 import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/limits.ts"
-import type { Sql } from "./erase.ts"
-import { fromJson } from "./rows.ts"
+import type { Sql } from "../store/storage-gate.ts"
+import { fromJson } from "../store/row-codec.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 

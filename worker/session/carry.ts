@@ -15,7 +15,7 @@ import { parseRecord } from "../../shared/protocol/record.ts"
 import type { AssetBook } from "./assets.ts"
 import { keyOf } from "./bucket.ts"
 import { pass } from "./keeping.ts"
-import type { SessionRow } from "./rows.ts"
+import type { SessionRow } from "../store/row-codec.ts"
 import { PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
 
 export interface Carrier {

@@ -17,7 +17,7 @@ import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/adapter.ts
 import { giveFiles, type Takes } from "../model/files.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/tokens.ts"
 import type { QuoteOf } from "./quote.ts"
-import type { StoredMessage } from "./rows.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 
 export type LookUp = (pos: number) => StoredMessage | null
 

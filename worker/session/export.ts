@@ -10,7 +10,7 @@ import { assetRecord, recordsOf, type StreamRecord } from "../../shared/protocol
 import { assetsOf, canvasesOf } from "../../shared/segment/referenced-assets.ts"
 import type { AssetBook } from "./assets.ts"
 import { createSeal, vouchedIn } from "./seal.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "../store/session-store.ts"
 
 export type Format = "jsonl" | "markdown"
 

@@ -17,7 +17,7 @@ import type { Env } from "../env.ts"
 import { directoryOf } from "../auth/user-directory.ts"
 import type { Claims } from "../auth/verify-token.ts"
 import { isRevoked, NOTHING_REVOKED, type Revoked } from "../auth/revocation.ts"
-import { Erased } from "./erase.ts"
+import { Erased } from "../store/storage-gate.ts"
 import { createFeed, type Feed, type FeedLine } from "./feed.ts"
 import {
   type ExternalState,

@@ -14,10 +14,10 @@ import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { createTranscriber } from "../../shared/segment/segmenter.ts"
 import type { Carrier } from "./carry.ts"
 import { createPartWriter, createRecorder } from "./record.ts"
-import { versionPlace } from "./rows.ts"
+import { versionPlace } from "../store/row-codec.ts"
 import { createDigest, createSeal, vouchedIn } from "./seal.ts"
 import { type Folding, PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "../store/session-store.ts"
 
 export interface FoldingHost {
   readonly store: Store

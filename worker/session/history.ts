@@ -9,8 +9,8 @@
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
-import { isQuiet, type StoredMessage } from "./rows.ts"
-import type { Store } from "./store.ts"
+import { isQuiet, type StoredMessage } from "../store/row-codec.ts"
+import type { Store } from "../store/session-store.ts"
 
 /** A page as JSON, and the rows that it took. */
 export interface PageText {

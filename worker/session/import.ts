@@ -11,7 +11,7 @@ import type { ImportAnswer, ImportProgress } from "../../shared/protocol/frame.t
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import type { Times } from "../platform/time-limits.ts"
 import { carryAssets } from "./carry.ts"
-import { Erased } from "./erase.ts"
+import { Erased } from "../store/storage-gate.ts"
 import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./folding.ts"
 import { sourceIn, stagePart } from "./stage.ts"
 import type { Staged } from "./staging.ts"

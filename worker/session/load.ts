@@ -6,7 +6,7 @@
 
 import type { ModelRequest } from "../model/adapter.ts"
 import { keyOf } from "./bucket.ts"
-import type { SessionRow } from "./rows.ts"
+import type { SessionRow } from "../store/row-codec.ts"
 
 type Log = (event: string, detail: Record<string, unknown>) => void
 

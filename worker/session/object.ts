@@ -34,10 +34,10 @@ import type { ExternalState, ToldWhole, Where } from "./outside.ts"
 import { plantBucket, plantSockets } from "./plants.ts"
 import { log } from "../platform/log.ts"
 import { isAgentOf, isOwner, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
-import { isCreated, migrate } from "./schema.ts"
-import type { NewSession } from "./rows.ts"
+import { isCreated, migrate } from "../store/session-schema.ts"
+import type { NewSession } from "../store/row-codec.ts"
 import { createSockets, readFrame, type Sockets } from "./sockets.ts"
-import { createStore } from "./store.ts"
+import { createStore } from "../store/session-store.ts"
 
 export class Session extends DurableObject<Env> {
   readonly #sockets: Sockets

@@ -6,7 +6,7 @@
 
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import { type Message, openMessage } from "../../shared/protocol/message.ts"
-import type { StoredMessage } from "./rows.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 import type { TurnHost } from "./run.ts"
 
 /** Stores and shows a message and the empty answer to it; the one that waited at `n` of the queue waits no more. */

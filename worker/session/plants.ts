@@ -7,8 +7,8 @@
 
 import type { Sockets } from "./sockets.ts"
 import type { Part } from "../../shared/protocol/message.ts"
-import type { Leaf, StoredMessage } from "./rows.ts"
-import type { Store } from "./store.ts"
+import type { Leaf, StoredMessage } from "../store/row-codec.ts"
+import type { Store } from "../store/session-store.ts"
 
 /** How long after its time a planted write comes, in milliseconds. */
 const PLANT_MS = 50

@@ -8,9 +8,9 @@
 
 import type { Output } from "./dispatch.ts"
 import type { Beside } from "./record.ts"
-import type { StoredMessage } from "./rows.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 import { failLater, finish, isOver, type Run, type TurnHost } from "./run.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "../store/session-store.ts"
 
 export interface Producer {
   /** Number of the newest record that was taken: stored with the window that holds what it brought (`toldBeside`). */

@@ -21,9 +21,9 @@ import {
 } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createTranscriber, type Drift, opsBeside } from "../../shared/segment/segmenter.ts"
-import { createLeafWriter, type LeafText } from "./leaves.ts"
-import type { StoredMessage } from "./rows.ts"
-import type { Store } from "./store.ts"
+import { createLeafWriter, type LeafText } from "../store/text-chunks.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
+import type { Store } from "../store/session-store.ts"
 
 export interface Flushed {
   readonly seq: number

@@ -13,7 +13,7 @@ import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import { type Accepted, faultOfContent } from "./accept.ts"
 import { finishedSteps } from "./decide.ts"
 import type { TurnHost } from "./run.ts"
-import type { StoredMessage } from "./rows.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 import { emptyAnswer, userMessage } from "./opening.ts"
 import type { Turns } from "./turn.ts"
 

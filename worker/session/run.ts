@@ -17,9 +17,9 @@ import type { Answerer } from "./answerer.ts"
 import type { Past } from "./context.ts"
 import type { Producer } from "./producer.ts"
 import { createRecorder, type Recorder, type RecorderOptions } from "./record.ts"
-import type { StoredMessage } from "./rows.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 import type { Sockets } from "./sockets.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "../store/session-store.ts"
 
 /** What a turn needs of the object around it. */
 export interface TurnHost {

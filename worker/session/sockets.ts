@@ -22,7 +22,7 @@ import type { Claims } from "../auth/verify-token.ts"
 import { isRevoked, NOTHING_REVOKED, type Revoked } from "../auth/revocation.ts"
 import { piecesOf } from "./pieces.ts"
 import { createRing, type Numbered, opsBody } from "./ring.ts"
-import type { StoredMessage } from "./rows.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 
 /** What a socket carries through hibernation. */
 export interface Attachment {

@@ -7,8 +7,8 @@
 
 import type { BadLine } from "../../shared/protocol/frame.ts"
 import { MAX_IMPORTED_WAITS } from "../../shared/limits.ts"
-import type { Sql } from "./erase.ts"
-import { toJson } from "./rows.ts"
+import type { Sql } from "../store/storage-gate.ts"
+import { toJson } from "../store/row-codec.ts"
 
 /** What a part came to. */
 export interface Tally {

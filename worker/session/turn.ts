@@ -10,8 +10,8 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { callsOf, isEnded, type Message, type Part, type ToolCall } from "../../shared/protocol/message.ts"
 import { withoutApproval } from "./answerer.ts"
-import { channelOf } from "./ask-rows.ts"
-import { Erased } from "./erase.ts"
+import { channelOf } from "../store/agent-ask-rows.ts"
+import { Erased } from "../store/storage-gate.ts"
 import { askedIn, isBlank, recoveryOf } from "./decide.ts"
 import { move } from "./move.ts"
 import { beginNext, beginTurn, enqueue } from "./opening.ts"
@@ -31,7 +31,7 @@ import {
   toolNamed,
   type TurnHost,
 } from "./run.ts"
-import { isQuiet, type StoredMessage } from "./rows.ts"
+import { isQuiet, type StoredMessage } from "../store/row-codec.ts"
 
 export interface Turns {
   /** Starts a turn with a user's or an agent's message, or queues it behind the one that runs; the seq it was given. */

@@ -1,5 +1,5 @@
 /**
- * leaves.ts: writes a growing text as bounded leaves, so that a delta rewrites one small row.
+ * text-chunks.ts: writes a growing text as bounded leaves, so that a delta rewrites one small row.
  *
  * fold → LEAVES → store
  * The last leaf also carries whether the part is open, how long it thought, what clean has not settled, and what its
@@ -8,8 +8,8 @@
 
 import { MAX_LEAF_CHARS } from "../../shared/limits.ts"
 import type { Grants } from "../../shared/protocol/message.ts"
-import type { Leaf } from "./rows.ts"
-import type { Store } from "./store.ts"
+import type { Leaf } from "./row-codec.ts"
+import type { Store } from "./session-store.ts"
 
 export interface LeafText {
   readonly part: number

@@ -3,7 +3,7 @@
  */
 
 import type { ToolCall } from "../../shared/protocol/message.ts"
-import { type Leaf, leafOf, openOf, type Row, toJson } from "./rows.ts"
+import { type Leaf, leafOf, openOf, type Row, toJson } from "./row-codec.ts"
 
 type All = (query: string, ...bindings: SqlStorageValue[]) => Row[]
 

@@ -1,5 +1,5 @@
 /**
- * erase.ts: the way to a session's rows, which is shut for good when the session is erased.
+ * storage-gate.ts: the way to a session's rows, which is shut for good when the session is erased.
  *
  * store, staging → GATE → SQLite
  * Whatever was under way for the erased session (a model that still talks, a tool, an import) finds the gate shut, also

@@ -1,5 +1,5 @@
 /**
- * rows.ts: what a session's rows hold, and how they become messages, parts and calls.
+ * row-codec.ts: what a session's rows hold, and how they become messages, parts and calls.
  *
  * SQL row → ROWS → Message
  * Our own rows: their shapes are what store.ts put there. No I/O.

@@ -1,12 +1,12 @@
 /**
- * ask-rows.ts: the rows of what agents ask each other.
+ * agent-ask-rows.ts: the rows of what agents ask each other.
  *
  * `begun`: turns that an agent began here, and whom their answers are owed. `asked`: what this session asked others, until
  * it has its answer. Neither process has to live for the other side to come to its end.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
-import { fromJson, numberOrNull, type Row, text } from "./rows.ts"
+import { fromJson, numberOrNull, type Row, text } from "./row-codec.ts"
 
 /** A turn that an agent began: by asking, or (`callback`) by answering. */
 export interface Begun {

@@ -1,11 +1,11 @@
 /**
- * climb.ts: the way up from a message to its ancestors, in few steps.
+ * ancestry.ts: the way up from a message to its ancestors, in few steps.
  *
  * Each message points to its parent and to one far up: jumps reach back by powers of two, so that any ancestor is found
  * by a logarithm of the messages between. Where a message stands among its ancestors never changes.
  */
 
-import { type Climb, climbOf, type Row } from "./rows.ts"
+import { type Climb, climbOf, type Row } from "./row-codec.ts"
 
 /** Places that are remembered: those that a growing path leads back by are met again and again. */
 const MAX_CLIMBS = 64

@@ -1,5 +1,5 @@
 /**
- * store.ts: a session's rows, read and written: with part-rows.ts and ask-rows.ts all SQL that is spoken to them.
+ * session-store.ts: a session's rows, read and written: with part-rows.ts and ask-rows.ts all SQL that is spoken to them.
  *
  * fold → STORE → fold
  * Everything here is synchronous, so what one window writes is one transaction,
@@ -9,8 +9,8 @@
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
 import type { Message, Role } from "../../shared/protocol/message.ts"
 import type { AgentView } from "../tenant/agent-config.ts"
-import { createAskRows } from "./ask-rows.ts"
-import { createClimbs } from "./climb.ts"
+import { createAskRows } from "./agent-ask-rows.ts"
+import { createClimbs } from "./ancestry.ts"
 import { createPartRows } from "./part-rows.ts"
 import {
   type FromOutside,
@@ -33,8 +33,8 @@ import {
   toJson,
   versionPlace,
   withdrawnOf,
-} from "./rows.ts"
-import type { Sql } from "./erase.ts"
+} from "./row-codec.ts"
+import type { Sql } from "./storage-gate.ts"
 
 export type Store = ReturnType<typeof createStore>
 

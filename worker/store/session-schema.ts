@@ -1,5 +1,5 @@
 /**
- * schema.ts: the tables of a session, as numbered migrations that run once on waking.
+ * session-schema.ts: the tables of a session, as numbered migrations that run once on waking.
  *
  * A delta rewrites one leaf and nothing else, so tables that change while a turn runs have one
  * integer key and no index. Array position is order: `pos` in the session, `part` in the message, `n` in the part.
