@@ -1,7 +1,7 @@
 /** extent.test.ts: how large a picture is, by its first bytes. Real pictures of real encoders: test/browser/reader.test.ts. */
 
 import { describe, expect, test } from "vitest"
-import { extentOf } from "../../worker/session/extent.ts"
+import { extentOf } from "../../worker/asset/image-size.ts"
 import { file } from "./files.ts"
 
 const webp = (chunk: string, ...more: readonly number[]) =>

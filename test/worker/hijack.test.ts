@@ -6,7 +6,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
-import { createAssetBook } from "../../worker/session/assets.ts"
+import { createAssetBook } from "../../worker/asset/asset-rows.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call, freshSession, say, script, shownOf } from "./follow.ts"

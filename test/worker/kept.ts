@@ -2,7 +2,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { createAssetBook } from "../../worker/session/assets.ts"
+import { createAssetBook } from "../../worker/asset/asset-rows.ts"
 import { CLAIMS, sessionOf } from "../support/socket.ts"
 
 /** The smallest PNG: one pixel. */

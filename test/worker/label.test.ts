@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
-import { labelOfTitle } from "../../worker/session/label.ts"
+import { labelOfTitle } from "../../worker/asset/file-name.ts"
 
 test.each([
   ["Sales 2024/2025.png", "Sales 2024-2025.png"],

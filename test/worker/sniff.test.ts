@@ -1,7 +1,7 @@
 /** sniff.test.ts: what a file is, by its first bytes. */
 
 import { describe, expect, test } from "vitest"
-import { sniff } from "../../worker/session/sniff.ts"
+import { sniff } from "../../worker/asset/detect-file-type.ts"
 import { file, PNG_HEAD } from "./files.ts"
 
 const ftyp = (major: string, ...brands: readonly string[]) =>

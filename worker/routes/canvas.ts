@@ -8,7 +8,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { allowedOrigins, canvasOrigin, type Env } from "../env.ts"
-import { keyOf } from "../session/bucket.ts"
+import { keyOf } from "../asset/bucket.ts"
 import { readMedia } from "../auth/link-signing.ts"
 import { type App, answerFault } from "../platform/fault-response.ts"
 import { GONE, sealDocument } from "./canvas-document.ts"

@@ -9,7 +9,7 @@
 import { fail, type RemoteFlaw, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_REDIRECTS, SNIFF_BYTES } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
-import { type FileType, sniff } from "../session/sniff.ts"
+import { type FileType, sniff } from "../asset/detect-file-type.ts"
 import type { Times } from "../platform/time-limits.ts"
 
 export interface Remote {

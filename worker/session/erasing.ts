@@ -6,7 +6,7 @@
  * Source: SPEC RT9, AS9; docs/decisions/0017-a-row-outlives-its-bytes.md.
  */
 
-import { deleteAllBytes, type Place } from "./bucket.ts"
+import { deleteAllBytes, type Place } from "../asset/bucket.ts"
 
 /** Where an erased session was, while files that were on their way may still come. */
 const LATE = "late"

@@ -8,7 +8,7 @@ import { markdownOf } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import { assetRecord, recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
 import { assetsOf, canvasesOf } from "../../shared/segment/referenced-assets.ts"
-import type { AssetBook } from "./assets.ts"
+import type { AssetBook } from "../asset/asset-rows.ts"
 import { createSeal, vouchedIn } from "./seal.ts"
 import type { Store } from "../store/session-store.ts"
 

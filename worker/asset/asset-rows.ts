@@ -1,5 +1,5 @@
 /**
- * assets.ts: which files a session keeps; their bytes stand in the bucket.
+ * asset-rows.ts: which files a session keeps; their bytes stand in the bucket.
  *
  * upload, tool, import → ASSETS → messages, parts, signatures
  * A row is there before its bytes are, and goes after them: whatever dies in between leaves a row that is found, and so no

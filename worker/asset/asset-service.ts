@@ -1,5 +1,5 @@
 /**
- * files.ts: how files come into a session and go again: announced, kept, given up, swept.
+ * asset-service.ts: how files come into a session and go again: announced, kept, given up, swept.
  *
  * route (by RPC), tool → FILES → assets, bucket
  */
@@ -9,13 +9,13 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { EXTENT_BYTES, MAX_CANVAS_BYTES, SNIFF_BYTES } from "../../shared/limits.ts"
 import type { Times } from "../platform/time-limits.ts"
 import type { Save, SavedAs } from "../tool/tool.ts"
-import type { AssetBook, AssetOrigin, Kept } from "./assets.ts"
+import type { AssetBook, AssetOrigin, Kept } from "./asset-rows.ts"
 import { deleteBytes, type Place } from "./bucket.ts"
 import { Erased } from "../store/storage-gate.ts"
-import { extentOf } from "./extent.ts"
-import { storeAsset } from "./keeping.ts"
-import { labelOfTitle } from "./label.ts"
-import { sniff } from "./sniff.ts"
+import { extentOf } from "./image-size.ts"
+import { storeAsset } from "./asset-upload.ts"
+import { labelOfTitle } from "./file-name.ts"
+import { sniff } from "./detect-file-type.ts"
 
 export interface Files {
   /** An id for a file that comes. Errors: `assets_full`. */

@@ -1,5 +1,5 @@
 /**
- * keeping.ts: takes the bytes of one file into the bucket, so that there is never a row without bytes nor bytes without a row.
+ * asset-upload.ts: takes the bytes of one file into the bucket, so that there is never a row without bytes nor bytes without a row.
  *
  * upload, tool → KEEPING: reserve → put, hashed as they pass → keep → asset
  * Whatever fails in between: first the bytes go, then the row. What a kill leaves is a row that waits; the session's
@@ -9,7 +9,7 @@
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { toHex } from "../platform/hex.ts"
-import type { Kept } from "./assets.ts"
+import type { Kept } from "./asset-rows.ts"
 import { deleteBytes, keyOf, type Place, putOptions } from "./bucket.ts"
 import { log } from "../platform/log.ts"
 

@@ -1,5 +1,5 @@
 /**
- * extent.ts: how wide and how high a picture is, as it is shown, by its first bytes.
+ * image-size.ts: how wide and how high a picture is, as it is shown, by its first bytes.
  *
  * upload, tool → EXTENT → asset → the box that a page keeps for it
  * A hint for layout: where it is not to be read there is none, and a wrong one harms nothing. A picture that its camera

@@ -1,5 +1,5 @@
 /**
- * load.ts: the bytes of a session's files, for the model that is given them.
+ * asset-bytes.ts: the bytes of a session's files, for the model that is given them.
  *
  * bucket → LOAD → adapter
  */

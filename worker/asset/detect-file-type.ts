@@ -1,5 +1,5 @@
 /**
- * sniff.ts: what a file is, by its first bytes and never by its name. The list is closed.
+ * detect-file-type.ts: what a file is, by its first bytes and never by its name. The list is closed.
  *
  * upload, tool → SNIFF → kind, type, largest size
  * What is not on the list is null. Whatever a person can read is text/plain, HTML and SVG too: nothing that is kept is ever

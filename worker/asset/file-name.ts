@@ -1,5 +1,5 @@
 /**
- * label.ts: what a file is called, for people: safe to show, to put into a header, and to save under.
+ * file-name.ts: what a file is called, for people: safe to show, to put into a header, and to save under.
  *
  * name of an upload, title of a tool → LABEL
  * Pure.
