@@ -4,7 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { describe, expect, test, vi } from "vitest"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 import { openMessage } from "../../shared/protocol/message.ts"
-import { pageJson } from "../../worker/session/history.ts"
+import { pageJson } from "../../worker/socket/history-pages.ts"
 import { createRecorder } from "../../worker/session/record.ts"
 import { createStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"

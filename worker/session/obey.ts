@@ -8,10 +8,10 @@ import { type Fault, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Accepted, SendRequest } from "./accept.ts"
-import { changedSince } from "./history.ts"
+import { changedSince } from "../socket/history-pages.ts"
 import { type Revision, revise } from "./revise.ts"
 import type { Room } from "./room.ts"
-import type { Sockets } from "./sockets.ts"
+import type { Sockets } from "../socket/sockets.ts"
 
 /** What a frame needs of the object that it came to. */
 export interface Desk {

@@ -5,7 +5,7 @@
  * PLANT_MS wide, so that a kill can hit it.
  */
 
-import type { Sockets } from "./sockets.ts"
+import type { Sockets } from "../socket/sockets.ts"
 import type { Part } from "../../shared/protocol/message.ts"
 import type { Leaf, StoredMessage } from "../store/row-codec.ts"
 import type { Store } from "../store/session-store.ts"

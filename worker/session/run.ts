@@ -18,7 +18,7 @@ import type { Past } from "./context.ts"
 import type { Producer } from "./producer.ts"
 import { createRecorder, type Recorder, type RecorderOptions } from "./record.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import type { Sockets } from "./sockets.ts"
+import type { Sockets } from "../socket/sockets.ts"
 import type { Store } from "../store/session-store.ts"
 
 /** What a turn needs of the object around it. */

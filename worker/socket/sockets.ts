@@ -20,8 +20,8 @@ import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../auth/verify-token.ts"
 import { isRevoked, NOTHING_REVOKED, type Revoked } from "../auth/revocation.ts"
-import { piecesOf } from "./pieces.ts"
-import { createRing, type Numbered, opsBody } from "./ring.ts"
+import { piecesOf } from "./frame-split.ts"
+import { createRing, type Numbered, opsBody } from "./replay-buffer.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 
 /** What a socket carries through hibernation. */

@@ -1,5 +1,5 @@
 /**
- * history.ts: pages of a session, and what changed since a client last looked.
+ * history-pages.ts: pages of a session, and what changed since a client last looked.
  *
  * store → HISTORY → page, resume
  * Follows the active path by parent pointers from its newest message, so a page reads its own rows and no others

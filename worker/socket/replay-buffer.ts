@@ -1,5 +1,5 @@
 /**
- * ring.ts: the last frames of a session, kept in memory for clients that come back.
+ * replay-buffer.ts: the last frames of a session, kept in memory for clients that come back.
  *
  * Bounded by count and bytes. What it no longer holds is read from the store, whole messages then (DESIGN §6).
  */

@@ -1,5 +1,5 @@
 /**
- * pieces.ts: a frame over the limit, cut into frames that fit.
+ * frame-split.ts: a frame over the limit, cut into frames that fit.
  *
  * A whole message goes as its header (no segments, `pieces: n`) and n ops frames that bring them; a wide ops frame goes
  * as several of the same kind. All carry the frame's seq; a client counts it as reached with the last piece (SPEC WS5).
