@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SignJWT } from "jose"
-import type { ModelEvent } from "../worker/model/adapter.ts"
+import type { ModelEvent } from "../worker/model/model-adapter.ts"
 import { type Build, readBuild } from "./build.ts"
 import { type Runtime, startRuntime } from "./runtime.ts"
 

@@ -52,7 +52,7 @@ export async function renew(id: string, client: TestClient): Promise<HistoryPage
   return page
 }
 
-/** A message that makes the scripted model say this, step by step (worker/model/replay.ts). */
+/** A message that makes the scripted model say this, step by step (worker/model/scripted/replay-model.ts). */
 export function script(...steps: readonly object[][]): string {
   return `/script ${JSON.stringify(steps)}`
 }

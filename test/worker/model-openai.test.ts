@@ -2,9 +2,9 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/adapter.ts"
-import { openAiModel } from "../../worker/model/openai.ts"
-import { systemPrompt } from "../../worker/model/prompt.ts"
+import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
+import { openAiModel } from "../../worker/model/openai-adapter.ts"
+import { systemPrompt } from "../../worker/model/system-prompt.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { generalTools, PROMPT } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"

@@ -3,10 +3,10 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_RETRY_AFTER_MS } from "../../shared/limits.ts"
-import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
-import { retryAfterMs } from "../../worker/model/openai.ts"
-import { modelFor } from "../../worker/model/registry.ts"
-import { withRetries } from "../../worker/model/retry.ts"
+import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
+import { retryAfterMs } from "../../worker/model/openai-adapter.ts"
+import { modelFor } from "../../worker/model/model-registry.ts"
+import { withRetries } from "../../worker/model/model-retry.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 
 const OPTIONS = { retryMs: 4, maxRetryAfterMs: 50, random: () => 1, log: () => {} }

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from "vitest"
 import type { TurnFault } from "../../shared/fault.ts"
-import type { ModelEvent, ModelMessage } from "../../worker/model/adapter.ts"
-import { askOf } from "../../worker/model/ask.ts"
-import { systemPrompt } from "../../worker/model/prompt.ts"
-import { modelFor } from "../../worker/model/registry.ts"
-import { scriptedModel } from "../../worker/model/scripted.ts"
+import type { ModelEvent, ModelMessage } from "../../worker/model/model-adapter.ts"
+import { askOf } from "../../worker/model/scripted/intent.ts"
+import { systemPrompt } from "../../worker/model/system-prompt.ts"
+import { modelFor } from "../../worker/model/model-registry.ts"
+import { scriptedModel } from "../../worker/model/scripted/scripted-model.ts"
 import { generalTools, PROMPT, toolContext } from "./tools.ts"
 
 const NOON = Date.UTC(2026, 4, 2, 13)

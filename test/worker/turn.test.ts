@@ -7,7 +7,7 @@ import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/pr
 import { MAX_LEAF_CHARS, MAX_QUEUED, MODEL_CONTEXT_TOKENS, TURN_MS } from "../../shared/limits.ts"
 import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import type { Model, ModelEvent } from "../../worker/model/adapter.ts"
+import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
 import type { Answerer } from "../../worker/session/answerer.ts"
 import { createPast } from "../../worker/session/context.ts"
 import { nextAct as nextActOf, recoveryOf } from "../../worker/session/decide.ts"

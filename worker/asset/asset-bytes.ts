@@ -4,7 +4,7 @@
  * bucket → LOAD → adapter
  */
 
-import type { ModelRequest } from "../model/adapter.ts"
+import type { ModelRequest } from "../model/model-adapter.ts"
 import { keyOf } from "./bucket.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 

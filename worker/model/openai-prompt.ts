@@ -7,9 +7,9 @@
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
-import type { AssistantPiece, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
-import { fileKindOf, loadedBytes } from "./files.ts"
-import { fileText, userText } from "./prompt.ts"
+import type { AssistantPiece, ModelMessage, ModelRequest, ToolSpec } from "./model-adapter.ts"
+import { fileKindOf, loadedBytes } from "./model-files.ts"
+import { fileText, userText } from "./system-prompt.ts"
 
 type Load = NonNullable<ModelRequest["load"]>
 

@@ -8,7 +8,7 @@
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import { plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
-import type { Quote } from "../model/adapter.ts"
+import type { Quote } from "../model/model-adapter.ts"
 import type { Store } from "../store/session-store.ts"
 
 /** The head of a message of the session, by its id; null where there is nothing to be quoted. */

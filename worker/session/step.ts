@@ -6,7 +6,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
-import type { Model, ModelEvent } from "../model/adapter.ts"
+import type { Model, ModelEvent } from "../model/model-adapter.ts"
 import { contextFor } from "./context.ts"
 import { isBlank } from "./decide.ts"
 import { endThinking, finish, type Run, say, type TurnHost } from "./run.ts"

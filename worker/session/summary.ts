@@ -8,9 +8,9 @@
 
 import { MAX_SUMMARY_CHARS, SUMMARY_FROM, SUMMARY_KEEPS } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
-import type { Model, ModelMessage } from "../model/adapter.ts"
-import { summaryPrompt } from "../model/prompt.ts"
-import { tokensOf, tokensOfFrame } from "../model/tokens.ts"
+import type { Model, ModelMessage } from "../model/model-adapter.ts"
+import { summaryPrompt } from "../model/system-prompt.ts"
+import { tokensOf, tokensOfFrame } from "../model/token-estimate.ts"
 import { fitResults, type Past, type PastTurn } from "./context.ts"
 import { publish, type Run, type TurnHost } from "./run.ts"
 import { untilAborted } from "../platform/until-aborted.ts"

@@ -9,7 +9,7 @@
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type Result, type TurnFault, turnFaultText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/protocol/frame.ts"
-import type { ToolSpec } from "../model/adapter.ts"
+import type { ToolSpec } from "../model/model-adapter.ts"
 
 /** What a tool says of bytes that it made; what they are is read from themselves. */
 export interface SavedAs {

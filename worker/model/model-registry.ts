@@ -1,15 +1,15 @@
 /**
- * model/registry.ts: the model that a deployment names. One case per model; the list is closed.
+ * model-registry.ts: the model that a deployment names. One case per model; the list is closed.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { type TimesEnv, timesFor } from "../platform/time-limits.ts"
-import type { Model } from "./adapter.ts"
-import { takesIn } from "./files.ts"
-import { openAiModel } from "./openai.ts"
-import { replayModel } from "./replay.ts"
-import { withRetries } from "./retry.ts"
-import { type ScriptedEnv, scriptedModel } from "./scripted.ts"
+import type { Model } from "./model-adapter.ts"
+import { takesIn } from "./model-files.ts"
+import { openAiModel } from "./openai-adapter.ts"
+import { replayModel } from "./scripted/replay-model.ts"
+import { withRetries } from "./model-retry.ts"
+import { type ScriptedEnv, scriptedModel } from "./scripted/scripted-model.ts"
 
 export interface ModelEnv extends ScriptedEnv, TimesEnv {
   /** `scripted` or `openai`; where it is not set, `openai` if there is a MODEL_BASE_URL. */

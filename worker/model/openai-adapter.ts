@@ -1,5 +1,5 @@
 /**
- * openai.ts: any model behind an OpenAI-compatible endpoint.
+ * openai-adapter.ts: any model behind an OpenAI-compatible endpoint.
  *
  * messages → provider package → HTTP stream → MODEL EVENTS
  * The provider package knows the wire; this file gives it the messages, hears its parts, and turns whatever goes wrong
@@ -18,8 +18,8 @@ import {
 } from "@ai-sdk/provider"
 import type { TurnFault } from "../../shared/fault.ts"
 import { MODEL_FIRST_BYTE_MS, MODEL_IDLE_MS } from "../../shared/limits.ts"
-import type { Model, ModelEvent, ModelRequest } from "./adapter.ts"
-import type { Takes } from "./files.ts"
+import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
+import type { Takes } from "./model-files.ts"
 import { promptOf, toolsOf } from "./openai-prompt.ts"
 
 export interface OpenAiConfig {

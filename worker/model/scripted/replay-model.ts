@@ -1,16 +1,16 @@
 /**
- * replay.ts: a model that says what it was told to say, event by event; for tests from outside (`startCuecard({script})`).
+ * replay-model.ts: a model that says what it was told to say, event by event; for tests from outside (`startCuecard({script})`).
  *
  * A script is JSON: one list of model events per model call of a turn, in MODEL_SCRIPT or (scripted.ts) in the message.
  * A turn with more calls than lists is over. `{type: "pause", ms}` waits.
  */
 
 import * as v from "valibot"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
-import type { Model, ModelEvent, ModelMessage } from "./adapter.ts"
-import { ALL_KINDS } from "./files.ts"
-import { pause } from "../platform/pause.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { parseJson } from "../../../shared/protocol/frame.ts"
+import type { Model, ModelEvent, ModelMessage } from "../model-adapter.ts"
+import { ALL_KINDS } from "../model-files.ts"
+import { pause } from "../../platform/pause.ts"
 
 const MAX_PAUSE_MS = 10_000
 

@@ -1,5 +1,5 @@
 /**
- * scripted.ts: the offline model: deterministic, honest, and stateless between calls.
+ * scripted-model.ts: the offline model: deterministic, honest, and stateless between calls.
  *
  * messages → SCRIPT → a stream of events, word by word
  * It understands questions about the weather (ask.ts), calls the tool once per place, and places each card by the tag
@@ -14,16 +14,16 @@
  *   /bench …             see bench.ts
  */
 
-import type { TurnFault } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
-import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "./adapter.ts"
-import { answerTo, type Outcome } from "./answer.ts"
-import { type Ask, askOf } from "./ask.ts"
-import { benchIn, benchStretch } from "./bench.ts"
-import { ALL_KINDS } from "./files.ts"
-import { pause } from "../platform/pause.ts"
-import { fileText } from "./prompt.ts"
-import { playStep, scriptIn } from "./replay.ts"
+import type { TurnFault } from "../../../shared/fault.ts"
+import { parseJson } from "../../../shared/protocol/frame.ts"
+import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "../model-adapter.ts"
+import { answerTo, type Outcome } from "./weather-prose.ts"
+import { type Ask, askOf } from "./intent.ts"
+import { benchIn, benchStretch } from "./bench-model.ts"
+import { ALL_KINDS } from "../model-files.ts"
+import { pause } from "../../platform/pause.ts"
+import { fileText } from "../system-prompt.ts"
+import { playStep, scriptIn } from "./replay-model.ts"
 import { answerFrom, askedAgentIn, findings, isResearcher, nextLookUp, type Words, wordsIn } from "./scripted-agents.ts"
 import { madeFor, shownOf } from "./scripted-media.ts"
 import { saidTo } from "./showcase.ts"

@@ -1,5 +1,5 @@
 /**
- * files.ts: which files a model is given whole, and what each of them costs it.
+ * model-files.ts: which files a model is given whole, and what each of them costs it.
  *
  * attachments → FILES → context → adapter
  * What is given is decided before anything is loaded, by what is known of a file beside its bytes.
@@ -16,7 +16,7 @@ import {
   TOKENS_OF_IMAGE,
   VIDEO_BYTES_PER_TOKEN,
 } from "../../shared/limits.ts"
-import type { ModelFile, ModelMessage } from "./adapter.ts"
+import type { ModelFile, ModelMessage } from "./model-adapter.ts"
 
 /** What a model may be able to read. `text` is read by all of them. */
 const KINDS = ["image", "pdf", "audio", "video", "text"] as const

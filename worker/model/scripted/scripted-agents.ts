@@ -5,9 +5,9 @@
  * Pure.
  */
 
-import { parseJson } from "../../shared/protocol/frame.ts"
-import type { ModelEvent, ToolSpec } from "./adapter.ts"
-import type { Ask } from "./ask.ts"
+import { parseJson } from "../../../shared/protocol/frame.ts"
+import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
+import type { Ask } from "./intent.ts"
 
 /** Words of a turn, and which agent they came from. */
 export interface Words {

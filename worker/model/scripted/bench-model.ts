@@ -1,14 +1,14 @@
 /**
- * bench.ts: a model turn of an exact size, for benches.
+ * bench-model.ts: a model turn of an exact size, for benches.
  *
  * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10`
  * So many text deltas of so many characters, split evenly before, between and after so many calls of the weather tool.
  * Stateless: which stretch comes next is told by the number of tool results since the question.
  */
 
-import { MAX_STEPS } from "../../shared/limits.ts"
-import type { ModelEvent } from "./adapter.ts"
-import { pause } from "../platform/pause.ts"
+import { MAX_STEPS } from "../../../shared/limits.ts"
+import type { ModelEvent } from "../model-adapter.ts"
+import { pause } from "../../platform/pause.ts"
 
 export interface Bench {
   readonly deltas: number

@@ -1,5 +1,5 @@
 /**
- * answer.ts: the scripted model's sentences about tool results.
+ * weather-prose.ts: the scripted model's sentences about tool results.
  *
  * results → ANSWER → Markdown with spans
  * Honest as a real model must be: the tag is read out of the result text, and every figure out of its data.
@@ -7,8 +7,8 @@
  * Pure.
  */
 
-import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather-payload.ts"
-import { type Json, parseJson } from "../../shared/protocol/frame.ts"
+import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { type Json, parseJson } from "../../../shared/protocol/frame.ts"
 import { quoted } from "./scripted-agents.ts"
 
 /** One call and what came back, as the model's context holds them. */

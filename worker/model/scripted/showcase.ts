@@ -2,7 +2,7 @@
  * showcase.ts: what the scripted model says when no tool is needed. Words only; each answer is one Markdown text.
  */
 
-import type { Ask } from "./ask.ts"
+import type { Ask } from "./intent.ts"
 
 export interface Said {
   readonly thinking: string

@@ -1,5 +1,5 @@
 /**
- * ask.ts: what a person wants, as far as the scripted model can tell from the words.
+ * intent.ts: what a person wants, as far as the scripted model can tell from the words.
  *
  * questions → ASK → script
  * English sentences about weather in one or more places, follow-ups to them, and a few other wishes.

@@ -6,9 +6,9 @@
  * Pure.
  */
 
-import { parseJson } from "../../shared/protocol/frame.ts"
-import type { ModelEvent, ToolSpec } from "./adapter.ts"
-import type { Outcome } from "./answer.ts"
+import { parseJson } from "../../../shared/protocol/frame.ts"
+import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
+import type { Outcome } from "./weather-prose.ts"
 import { CLOCK, COUNTER } from "./scripted-canvas.ts"
 
 /** A wish for one of these, where the turn has the tool. Null: it is none. */

@@ -1,5 +1,5 @@
 /**
- * adapter.ts: what every model looks like from inside.
+ * model-adapter.ts: what every model looks like from inside.
  *
  * messages + tools → MODEL → a stream of events
  * A provider adapter translates its wire format to this and back, and nothing
@@ -10,7 +10,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { Json } from "../../shared/protocol/frame.ts"
 import type { Role } from "../../shared/protocol/message.ts"
-import type { Takes } from "./files.ts"
+import type { Takes } from "./model-files.ts"
 
 /** A tool as a model is told about it. `parameters` is a JSON Schema object. */
 export interface ToolSpec {

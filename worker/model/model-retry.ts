@@ -1,12 +1,12 @@
 /**
- * retry.ts: asks a model again that refused for the moment, before it has said anything.
+ * model-retry.ts: asks a model again that refused for the moment, before it has said anything.
  *
  * model → RETRY → the same events, without the refusals that passed
  * What was said is never said twice: once a first event has come, a fault is final.
  */
 
 import { MODEL_RETRIES } from "../../shared/limits.ts"
-import type { Model, ModelEvent, ModelRequest } from "./adapter.ts"
+import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 import { pause } from "../platform/pause.ts"
 
 export interface RetryOptions {

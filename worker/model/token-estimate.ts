@@ -1,14 +1,14 @@
 /**
- * tokens.ts: how many tokens a text will be, before any model has counted it.
+ * token-estimate.ts: how many tokens a text will be, before any model has counted it.
  *
  * An estimate: four ASCII characters a token, three bytes a token for all else (an ideograph is one). It errs by a third
  * at most on ordinary text, which is what the share that is left free (SUMMARY_FROM) is for.
  * Pure.
  */
 
-import type { ModelFile, ModelMessage, ToolSpec } from "./adapter.ts"
-import { tokensOfFile } from "./files.ts"
-import { userText } from "./prompt.ts"
+import type { ModelFile, ModelMessage, ToolSpec } from "./model-adapter.ts"
+import { tokensOfFile } from "./model-files.ts"
+import { userText } from "./system-prompt.ts"
 
 /** Twelfths of a token that the code unit at an index costs: a pair of surrogates is four bytes. */
 function costAt(text: string, at: number): number {

@@ -1,5 +1,5 @@
 /**
- * prompt.ts: what every model is told before the first message.
+ * system-prompt.ts: what every model is told before the first message.
  *
  * Its second half is what makes cards appear (principle #9 of seed 000, in our words): a tool asks for a span in its
  * own result, and only the model can put it in its place.
@@ -7,7 +7,7 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Role } from "../../shared/protocol/message.ts"
-import type { ModelFile, ModelMessage, Quote } from "./adapter.ts"
+import type { ModelFile, ModelMessage, Quote } from "./model-adapter.ts"
 
 /** Who the agent is, then what holds for all of them. */
 export function systemPrompt(agent: string): string {
