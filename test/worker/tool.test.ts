@@ -3,7 +3,7 @@
 import { toolContext } from "./tools.ts"
 import { describe, expect, test } from "vitest"
 import { MAX_OUTPUT_CHARS, MAX_SHOWN_LINES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { renameTool } from "../../worker/tool/rename.ts"
+import { renameTool } from "../../worker/tool/rename-tool.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./follow.ts"
 import { runInDurableObject } from "cloudflare:test"

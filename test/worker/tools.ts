@@ -1,7 +1,7 @@
 /** tools.ts: the tools of the default agents, and the context of a call, for tests that run neither sessions nor agents. */
 
 import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
-import { toolsFor } from "../../worker/tool/registry.ts"
+import { toolsFor } from "../../worker/tool/tool-registry.ts"
 import type { Save, Tool, ToolContext } from "../../worker/tool/tool.ts"
 
 const [GENERAL] = DEFAULT_AGENTS

@@ -12,7 +12,7 @@ import { systemPrompt } from "../model/system-prompt.ts"
 import { modelFor } from "../model/model-registry.ts"
 import { tokensOfFrame } from "../model/token-estimate.ts"
 import { type Agent, type AgentView, DEFAULT_AGENTS, GENERAL, viewOf } from "../tenant/agent-config.ts"
-import { toolsFor, type ToolHouse } from "../tool/registry.ts"
+import { toolsFor, type ToolHouse } from "../tool/tool-registry.ts"
 import type { Tool } from "../tool/tool.ts"
 
 export interface Answerer {

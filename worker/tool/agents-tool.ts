@@ -1,5 +1,5 @@
 /**
- * tool/agents.ts: asks another agent of the tenant, and waits for its answer or goes on without it.
+ * agents-tool.ts: asks another agent of the tenant, and waits for its answer or goes on without it.
  *
  * call → AGENTS → the other agent's session (session/asking.ts)
  */

@@ -1,5 +1,5 @@
 /**
- * tool/png.ts: pixels become a PNG. The platform compresses; what is left of the format is three chunks and a checksum.
+ * png-encoder.ts: pixels become a PNG. The platform compresses; what is left of the format is three chunks and a checksum.
  *
  * chart, picture → PNG → bytes
  */

@@ -1,5 +1,5 @@
 /**
- * tool/probe.ts: tools for tests: they have an effect that can be counted, stream, dawdle, fail, and ask for leave.
+ * probe-tools.ts: tools for tests: they have an effect that can be counted, stream, dawdle, fail, and ask for leave.
  *
  * Only with PROBE_TOOLS=on, which a production deployment refuses (SPEC AU3). An effect is a POST to
  * `<PROBE_URL>/effect/<key>/<call id>`, where a test's own server counts it.

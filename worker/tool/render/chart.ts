@@ -1,5 +1,5 @@
 /**
- * tool/chart.ts: figures become bars, with an axis, names and values.
+ * chart.ts: figures become bars, with an axis, names and values.
  *
  * image_generate → CHART → raster
  * Pure. The same figures, the same pixels.

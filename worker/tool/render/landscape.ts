@@ -1,5 +1,5 @@
 /**
- * tool/picture.ts: words become a landscape: sky, light, ridges in the haze, water. No model behind it, and it says so.
+ * landscape.ts: words become a landscape: sky, light, ridges in the haze, water. No model behind it, and it says so.
  *
  * image_generate → PICTURE → raster
  * Pure. The same words, the same pixels; a few of them are understood.

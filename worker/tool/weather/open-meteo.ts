@@ -8,10 +8,10 @@
  */
 
 import * as v from "valibot"
-import type { WeatherPayload } from "../../shared/card/weather-payload.ts"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
-import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../shared/limits.ts"
+import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { parseJson } from "../../../shared/protocol/frame.ts"
+import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"
 import { type KeptWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
 import { payloadOf, type WeatherFault, type WeatherSource } from "./weather-source.ts"
 

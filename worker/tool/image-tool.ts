@@ -1,5 +1,5 @@
 /**
- * tool/image.ts: makes a picture or a chart as a real PNG, and gives it to the reply.
+ * image-tool.ts: makes a picture or a chart as a real PNG, and gives it to the reply.
  *
  * call → IMAGE → chart, picture or Workers AI → save → `<JSON>\n\n<trailer>` or `{error, details}`
  * The built-in sources need no network and draw the same words alike. A chart is always drawn from its figures alone.
@@ -9,9 +9,9 @@ import * as v from "valibot"
 import { turnFaultText } from "../../shared/fault.ts"
 import type { Json } from "../../shared/protocol/frame.ts"
 import { type ImageEnv, imageFromAi } from "./image-ai.ts"
-import { drawChart } from "./chart.ts"
-import { drawPicture } from "./picture.ts"
-import { encodePng } from "./png.ts"
+import { drawChart } from "./render/chart.ts"
+import { drawPicture } from "./render/landscape.ts"
+import { encodePng } from "./render/png-encoder.ts"
 import { mediaTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
 
 /** Edges of what is drawn, in pixels: what fits a page, in both directions. */

@@ -7,7 +7,7 @@
  * Pure but for the zone tables of the platform.
  */
 
-import { fail, succeed } from "../../shared/fault.ts"
+import { fail, succeed } from "../../../shared/fault.ts"
 import { type City, SAMPLE_CITIES } from "./sample-cities.ts"
 import { type Forecast, payloadOf, type Reading, type WeatherSource } from "./weather-source.ts"
 

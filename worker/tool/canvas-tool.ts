@@ -1,5 +1,5 @@
 /**
- * tool/canvas.ts: keeps an HTML document, which the reply may embed where it stands.
+ * canvas-tool.ts: keeps an HTML document, which the reply may embed where it stands.
  *
  * call → CANVAS → save → `<JSON>\n\n<trailer>` or `{error, details}`
  * It is framed from a sandbox that reaches nothing: it may run scripts of its own, and that is all.

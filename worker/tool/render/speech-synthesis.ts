@@ -1,5 +1,5 @@
 /**
- * tool/voice.ts: words become sound: a small voice of pulses, noise and three resonances, letter by letter.
+ * speech-synthesis.ts: words become sound: a small voice of pulses, noise and three resonances, letter by letter.
  *
  * speak → VOICE → WAV
  * It is no speech that anybody would mistake for a person's; it has the length, the rhythm and the vowels of one. Pure:

@@ -1,5 +1,5 @@
 /**
- * tool/rename.ts: gives the conversation another title, once the reader allows it.
+ * rename-tool.ts: gives the conversation another title, once the reader allows it.
  *
  * call → approval → RENAME → session, directory
  * The title is the reader's own, so nobody changes it behind their back.

@@ -1,18 +1,18 @@
 /**
- * tool/registry.ts: the tools that a turn has. One line per tool; the list is closed.
+ * tool-registry.ts: the tools that a turn has. One line per tool; the list is closed.
  */
 
 import type { Peer, ToolName } from "../tenant/agent-config.ts"
 import { type TimesEnv, timesFor } from "../platform/time-limits.ts"
-import { agentsTool, type AskAgent } from "./agents.ts"
-import { canvasTool } from "./canvas.ts"
-import { imageTool } from "./image.ts"
+import { agentsTool, type AskAgent } from "./agents-tool.ts"
+import { canvasTool } from "./canvas-tool.ts"
+import { imageTool } from "./image-tool.ts"
 import type { ImageEnv } from "./image-ai.ts"
-import { type ProbeEnv, probeTools } from "./probe.ts"
-import { type Rename, renameTool } from "./rename.ts"
-import { speakTool } from "./speak.ts"
+import { type ProbeEnv, probeTools } from "./probe-tools.ts"
+import { type Rename, renameTool } from "./rename-tool.ts"
+import { speakTool } from "./speak-tool.ts"
 import type { Tool } from "./tool.ts"
-import { type WeatherEnv, weatherSourceFor, weatherTool } from "./weather.ts"
+import { type WeatherEnv, weatherSourceFor, weatherTool } from "./weather/weather-tool.ts"
 
 export type ToolEnv = WeatherEnv & ProbeEnv & TimesEnv & ImageEnv
 

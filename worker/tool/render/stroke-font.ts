@@ -1,5 +1,5 @@
 /**
- * tool/font.ts: the classic letters of five by seven points, for ASCII, as strokes from point to point; accents are dropped.
+ * stroke-font.ts: the classic letters of five by seven points, for ASCII, as strokes from point to point; accents are dropped.
  *
  * A round pen along the strokes makes smooth letters of any size. Each is as wide as it is.
  */

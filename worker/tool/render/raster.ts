@@ -1,10 +1,10 @@
 /**
- * tool/raster.ts: a sheet of pixels, and how to draw on it.
+ * raster.ts: a sheet of pixels, and how to draw on it.
  *
  * chart, picture → RASTER → PNG
  */
 
-import { type Stroke, strokesOf, widthOf } from "./font.ts"
+import { type Stroke, strokesOf, widthOf } from "./stroke-font.ts"
 
 /** Red, green, blue; 0 to 255. */
 export type Color = readonly [red: number, green: number, blue: number]

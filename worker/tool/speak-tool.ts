@@ -1,12 +1,12 @@
 /**
- * tool/speak.ts: says something aloud, as a voice note of the reply.
+ * speak-tool.ts: says something aloud, as a voice note of the reply.
  *
  * call → SPEAK → voice → save → `<JSON>\n\n<trailer>` or `{error, details}`
  */
 
 import * as v from "valibot"
 import { mediaTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
-import { SAMPLE_RATE, speakWav } from "./voice.ts"
+import { SAMPLE_RATE, speakWav } from "./render/speech-synthesis.ts"
 
 /** A minute of sound, and two megabytes. */
 const MAX_SPOKEN_CHARS = 600

@@ -6,8 +6,8 @@
  * No I/O.
  */
 
-import type { WeatherPayload } from "../../shared/card/weather-payload.ts"
-import type { Result } from "../../shared/fault.ts"
+import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import type { Result } from "../../../shared/fault.ts"
 
 /** Why a source gave no reading. `details` is one English sentence for the model and the reader. */
 export interface WeatherFault {

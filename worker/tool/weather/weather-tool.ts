@@ -1,17 +1,17 @@
 /**
- * tool/weather.ts: the weather of one place, as a card where it may be one.
+ * weather-tool.ts: the weather of one place, as a card where it may be one.
  *
  * call → WEATHER → `<JSON>\n\n<trailer>` or `{error, details}`
  * Whatever the source does, the call ends with one of these: an error has no trailer, since no card is to be
  * made of it. The shape of the data is that of seed 000 §7.1 (shared/card/weather-payload.ts).
  */
 
-import type { WeatherPayload } from "../../shared/card/weather-payload.ts"
-import { fail, type Result } from "../../shared/fault.ts"
-import type { Json } from "../../shared/protocol/frame.ts"
-import { WEATHER_MS } from "../../shared/limits.ts"
+import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { fail, type Result } from "../../../shared/fault.ts"
+import type { Json } from "../../../shared/protocol/frame.ts"
+import { WEATHER_MS } from "../../../shared/limits.ts"
 import { openMeteoSource } from "./open-meteo.ts"
-import { cardTrailer, type Tool, type ToolArgs, type ToolContext, told } from "./tool.ts"
+import { cardTrailer, type Tool, type ToolArgs, type ToolContext, told } from "../tool.ts"
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 

@@ -4,9 +4,9 @@
  * The data is public and keyed by place, so sessions and tenants share it.
  */
 
-import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather-payload.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
-import { WEATHER_STALE_MS } from "../../shared/limits.ts"
+import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { parseJson } from "../../../shared/protocol/frame.ts"
+import { WEATHER_STALE_MS } from "../../../shared/limits.ts"
 
 export interface KeptWeather {
   readonly payload: WeatherPayload
