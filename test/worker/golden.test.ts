@@ -12,7 +12,7 @@ import { apply, canonicalJson, type HistoryPage, type Op, type Segment } from ".
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { openMessage } from "../../shared/protocol/message.ts"
 import { pageJson } from "../../worker/socket/history-pages.ts"
-import { createRecorder } from "../../worker/session/record.ts"
+import { createRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createStore } from "../../worker/store/session-store.ts"
 import { type Golden, parseGolden, printSegments } from "../support/golden.ts"
 import { placed } from "../support/turn.ts"

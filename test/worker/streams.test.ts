@@ -11,7 +11,7 @@ import { apply, canonicalJson, type Segment, type WireMessage } from "../../shar
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { fold, openMessage } from "../../shared/protocol/message.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
-import { createRecorder } from "../../worker/session/record.ts"
+import { createRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createStore } from "../../worker/store/session-store.ts"
 import { hold } from "../support/seeded.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"

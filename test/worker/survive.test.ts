@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { faultOfContent } from "../../worker/session/accept.ts"
+import { faultOfContent } from "../../worker/turn/accept-message.ts"
 import { createStore } from "../../worker/store/session-store.ts"
 import {
   answerTo,

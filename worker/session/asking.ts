@@ -19,12 +19,12 @@ import type { Claims } from "../auth/verify-token.ts"
 import { timesFor } from "../platform/time-limits.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
 import { Deferred, refusal, type ToolContext, type ToolReturn } from "../tool/tool.ts"
-import { headOfMessage } from "./accept.ts"
+import { headOfMessage } from "../turn/accept-message.ts"
 import type { Asked } from "../store/agent-ask-rows.ts"
 import { orAborted } from "../platform/or-aborted.ts"
 import type { Family, SessionRow, StoredMessage } from "../store/row-codec.ts"
 import type { Store } from "../store/session-store.ts"
-import type { Turns } from "./turn.ts"
+import type { Turns } from "../turn/turn-scheduler.ts"
 
 export type Owner = Pick<Claims, "tenant" | "user">
 

@@ -29,10 +29,10 @@ import {
   type ToldWhole,
   type Where,
 } from "./outside.ts"
-import { endSilent, noteLife, type Producer } from "./producer.ts"
+import { endSilent, noteLife, type Producer } from "../turn/external-run.ts"
 import { log } from "../platform/log.ts"
 import { type Room, sparing } from "./room.ts"
-import { failLater, isOver, publish, type Run } from "./run.ts"
+import { failLater, isOver, publish, type Run } from "../turn/turn-run.ts"
 import { tell } from "./telling.ts"
 
 export interface RefusedLine {

@@ -15,7 +15,7 @@ import { Erased } from "../store/storage-gate.ts"
 import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./folding.ts"
 import { sourceIn, stagePart } from "./stage.ts"
 import type { Staged } from "./staging.ts"
-import type { Turns } from "./turn.ts"
+import type { Turns } from "../turn/turn-scheduler.ts"
 
 /** Failures of one turn after which a file is given up: over minutes, since the alarm tries again each time. */
 export const MAX_FOLDING_TRIES = 8

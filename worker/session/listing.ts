@@ -8,7 +8,7 @@
 
 import type { Env } from "../env.ts"
 import { directoryOf } from "../auth/user-directory.ts"
-import { titleSession } from "./accept.ts"
+import { titleSession } from "../turn/accept-message.ts"
 import { Erased } from "../store/storage-gate.ts"
 import { log } from "../platform/log.ts"
 import type { Room } from "./room.ts"

@@ -7,9 +7,9 @@
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { Accepted, SendRequest } from "./accept.ts"
+import type { Accepted, SendRequest } from "../turn/accept-message.ts"
 import { changedSince } from "../socket/history-pages.ts"
-import { type Revision, revise } from "./revise.ts"
+import { type Revision, revise } from "../turn/message-versions.ts"
 import type { Room } from "./room.ts"
 import type { Sockets } from "../socket/sockets.ts"
 

@@ -8,8 +8,8 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { type Claims, scopeOf } from "../auth/verify-token.ts"
 import { isOwner, type Room } from "./room.ts"
-import { finish, type Run } from "./run.ts"
-import { emptyAnswer } from "./opening.ts"
+import { finish, type Run } from "../turn/turn-run.ts"
+import { emptyAnswer } from "../turn/begin-turn.ts"
 
 /** How an answer stands: what its producer needs to go on. */
 export interface ExternalState {

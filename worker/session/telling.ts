@@ -13,9 +13,9 @@ import {
   MAX_EXTERNAL_PARTS,
 } from "../../shared/limits.ts"
 import { callsOf, type ToolCall, tooLarge } from "../../shared/protocol/message.ts"
-import { createOutput } from "./dispatch.ts"
-import type { Producer } from "./producer.ts"
-import { cancelRun, endThinking, finish, publish, type Run, say, showSoon, type TurnHost } from "./run.ts"
+import { createOutput } from "../turn/dispatch-tool.ts"
+import type { Producer } from "../turn/external-run.ts"
+import { cancelRun, endThinking, finish, publish, type Run, say, showSoon, type TurnHost } from "../turn/turn-run.ts"
 
 /**
  * Does what a record comes to. What one answer may not hold any more ends it: `failed`, `answer_too_long`.

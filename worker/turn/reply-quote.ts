@@ -1,5 +1,5 @@
 /**
- * quote.ts: what a person's message replies to, as the model is told it.
+ * reply-quote.ts: what a person's message replies to, as the model is told it.
  *
  * reply_to → QUOTE → context
  * The model may not have that message before it any more: it stood too far back, or in another version.

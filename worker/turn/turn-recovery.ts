@@ -1,5 +1,5 @@
 /**
- * decide.ts: what a turn needs next, read off its stored state alone.
+ * turn-recovery.ts: what a turn needs next, read off its stored state alone.
  *
  * So a restart, an approval, a callback and a cancel are the same code path as going on (DESIGN §8).
  * Pure: no I/O, no clock. `turn.ts` does what is decided here.

@@ -1,5 +1,5 @@
 /**
- * turn.ts: which turn of a session runs: the next of the queue, or one that another process left behind.
+ * turn-scheduler.ts: which turn of a session runs: the next of the queue, or one that another process left behind.
  *
  * send, answer of a person, alarm, wake → ADVANCE → run → the next
  * The row is the state: `advance` looks at what is stored and goes on from there. Whatever somebody asks of a turn
@@ -9,14 +9,14 @@
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { callsOf, isEnded, type Message, type Part, type ToolCall } from "../../shared/protocol/message.ts"
-import { withoutApproval } from "./answerer.ts"
+import { withoutApproval } from "./resolve-agent.ts"
 import { channelOf } from "../store/agent-ask-rows.ts"
 import { Erased } from "../store/storage-gate.ts"
-import { askedIn, isBlank, recoveryOf } from "./decide.ts"
-import { move } from "./move.ts"
-import { beginNext, beginTurn, enqueue } from "./opening.ts"
-import { endSilent, isStillThere, producerOf, toldBeside } from "./producer.ts"
-import { notRunning, withdraw } from "./quiet.ts"
+import { askedIn, isBlank, recoveryOf } from "./turn-recovery.ts"
+import { move } from "./advance-turn.ts"
+import { beginNext, beginTurn, enqueue } from "./begin-turn.ts"
+import { endSilent, isStillThere, producerOf, toldBeside } from "./external-run.ts"
+import { notRunning, withdraw } from "./settled-messages.ts"
 import {
   cancelRun,
   createBell,
@@ -30,7 +30,7 @@ import {
   type Run,
   toolNamed,
   type TurnHost,
-} from "./run.ts"
+} from "./turn-run.ts"
 import { isQuiet, type StoredMessage } from "../store/row-codec.ts"
 
 export interface Turns {

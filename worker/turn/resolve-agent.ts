@@ -1,5 +1,5 @@
 /**
- * answerer.ts: who answers in a session: what its agent's configuration comes to in this deployment.
+ * resolve-agent.ts: who answers in a session: what its agent's configuration comes to in this deployment.
  *
  * agent (tenant) + env → ANSWERER → turn: prompt, model, tools
  */

@@ -1,5 +1,5 @@
 /**
- * revise.ts: other versions of what was said: another answer, another question, one run again from where it failed;
+ * message-versions.ts: other versions of what was said: another answer, another question, one run again from where it failed;
  * and the way back to an earlier one.
  *
  * socket → REVISE → store (a version under the same parent), epoch → turn
@@ -10,12 +10,12 @@
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
-import { type Accepted, faultOfContent } from "./accept.ts"
-import { finishedSteps } from "./decide.ts"
-import type { TurnHost } from "./run.ts"
+import { type Accepted, faultOfContent } from "./accept-message.ts"
+import { finishedSteps } from "./turn-recovery.ts"
+import type { TurnHost } from "./turn-run.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import { emptyAnswer, userMessage } from "./opening.ts"
-import type { Turns } from "./turn.ts"
+import { emptyAnswer, userMessage } from "./begin-turn.ts"
+import type { Turns } from "./turn-scheduler.ts"
 
 export type Revision = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 

@@ -1,5 +1,5 @@
 /**
- * record.ts: takes what a producer says of one running message, cleans it, folds it, writes it and tells the ops.
+ * turn-recorder.ts: takes what a producer says of one running message, cleans it, folds it, writes it and tells the ops.
  *
  * raw events → INTAKE (clean) → FOLD → STORE → segments → ops
  * `feed` gathers in memory; `flush` writes what changed and only then gives ops, so that a client never sees

@@ -1,15 +1,15 @@
 /**
- * producer.ts: an answer that somebody outside tells: how far it was told, and whether they are still there.
+ * external-run.ts: an answer that somebody outside tells: how far it was told, and whether they are still there.
  *
  * external → PRODUCER → run
  * Until when it may be silent stands in the answer's row, and is put off seldom. The alarm ends what nobody goes on with
  * (law 8), in this process or the next; no timer keeps the object awake.
  */
 
-import type { Output } from "./dispatch.ts"
-import type { Beside } from "./record.ts"
+import type { Output } from "./dispatch-tool.ts"
+import type { Beside } from "./turn-recorder.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import { failLater, finish, isOver, type Run, type TurnHost } from "./run.ts"
+import { failLater, finish, isOver, type Run, type TurnHost } from "./turn-run.ts"
 import type { Store } from "../store/session-store.ts"
 
 export interface Producer {

@@ -1,5 +1,5 @@
 /**
- * dispatch.ts: runs one tool call and says how it went, whatever the tool does.
+ * dispatch-tool.ts: runs one tool call and says how it went, whatever the tool does.
  *
  * call → DISPATCH → tool_result
  * The one place where a tag is given to a tool (only on channel `user`) and where it is decided, once,

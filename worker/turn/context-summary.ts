@@ -1,5 +1,5 @@
 /**
- * summary.ts: when the model's context is nearly full, what is old is told in short.
+ * context-summary.ts: when the model's context is nearly full, what is old is told in short.
  *
  * store → SUMMARY: one model call → event → recorder
  * The summary is stored with the answer that was first told it, and shown there as a fold. It never replaces a message:
@@ -11,8 +11,8 @@ import type { Message, Summary } from "../../shared/protocol/message.ts"
 import type { Model, ModelMessage } from "../model/model-adapter.ts"
 import { summaryPrompt } from "../model/system-prompt.ts"
 import { tokensOf, tokensOfFrame } from "../model/token-estimate.ts"
-import { fitResults, type Past, type PastTurn } from "./context.ts"
-import { publish, type Run, type TurnHost } from "./run.ts"
+import { fitResults, type Past, type PastTurn } from "./model-context.ts"
+import { publish, type Run, type TurnHost } from "./turn-run.ts"
 import { untilAborted } from "../platform/until-aborted.ts"
 
 /** What is to be told in short. */

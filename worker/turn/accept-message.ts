@@ -1,5 +1,5 @@
 /**
- * accept.ts: may this message come in, and has it been here before?
+ * accept-message.ts: may this message come in, and has it been here before?
  *
  * socket, route → ACCEPT → turn or queue
  * The client's own id makes a send repeatable: the same id again has no second effect (law 6).
@@ -12,8 +12,8 @@ import { utf8Bytes } from "../../shared/truncate.ts"
 import { headOfTokens, tokensOf } from "../model/token-estimate.ts"
 import type { AssetBook } from "../asset/asset-rows.ts"
 import type { Store } from "../store/session-store.ts"
-import { userMessage } from "./opening.ts"
-import type { Turns } from "./turn.ts"
+import { userMessage } from "./begin-turn.ts"
+import type { Turns } from "./turn-scheduler.ts"
 
 export interface SendRequest {
   readonly id: string

@@ -1,5 +1,5 @@
 /**
- * opening.ts: how a turn begins: its question and the empty answer to it are stored together, or the question waits.
+ * begin-turn.ts: how a turn begins: its question and the empty answer to it are stored together, or the question waits.
  *
  * accept, queue → OPENING → rows, sockets → turn
  */
@@ -7,7 +7,7 @@
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import { type Message, openMessage } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import type { TurnHost } from "./run.ts"
+import type { TurnHost } from "./turn-run.ts"
 
 /** Stores and shows a message and the empty answer to it; the one that waited at `n` of the queue waits no more. */
 export function beginTurn(host: TurnHost, user: Message, n: number | null = null): number {

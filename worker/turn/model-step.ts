@@ -1,5 +1,5 @@
 /**
- * step.ts: one model call of a turn: what it is told, and what it says until it is done.
+ * model-step.ts: one model call of a turn: what it is told, and what it says until it is done.
  *
  * context → model → STEP → events → run
  */
@@ -7,10 +7,10 @@
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import type { Model, ModelEvent } from "../model/model-adapter.ts"
-import { contextFor } from "./context.ts"
-import { isBlank } from "./decide.ts"
-import { endThinking, finish, type Run, say, type TurnHost } from "./run.ts"
-import { summarise } from "./summary.ts"
+import { contextFor } from "./model-context.ts"
+import { isBlank } from "./turn-recovery.ts"
+import { endThinking, finish, type Run, say, type TurnHost } from "./turn-run.ts"
+import { summarise } from "./context-summary.ts"
 import { untilAborted } from "../platform/until-aborted.ts"
 
 /** Asks the model once. It leaves the turn ended, or with calls to dispatch, or with its last words said. */

@@ -1,15 +1,15 @@
 /**
- * move.ts: takes a turn from what is stored to its next rest: model calls, tools, questions to a person, the end.
+ * advance-turn.ts: takes a turn from what is stored to its next rest: model calls, tools, questions to a person, the end.
  *
  * decide → MOVE: step, dispatch → run
  */
 
 import { callsOf, type ToolCall } from "../../shared/protocol/message.ts"
 import { argsOf } from "../tool/tool.ts"
-import { askedIn, nextAct, ordinalsFor } from "./decide.ts"
-import { dispatchCall } from "./dispatch.ts"
-import { decideCalls, failLater, finish, publish, type Run, say, toolNamed, type TurnHost } from "./run.ts"
-import { step } from "./step.ts"
+import { askedIn, nextAct, ordinalsFor } from "./turn-recovery.ts"
+import { dispatchCall } from "./dispatch-tool.ts"
+import { decideCalls, failLater, finish, publish, type Run, say, toolNamed, type TurnHost } from "./turn-run.ts"
+import { step } from "./model-step.ts"
 
 /** Does what is next until the turn is over or waits for a person. */
 export async function move(host: TurnHost, run: Run): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * context.ts: what goes to the model: a summary of what is older, the newest whole turns that fit, and this turn so far.
+ * model-context.ts: what goes to the model: a summary of what is older, the newest whole turns that fit, and this turn so far.
  *
  * store → CONTEXT → model
  * Older turns go back without spans, directives, trailers and escapes, with a note for each file that was attached;
@@ -16,7 +16,7 @@ import { agentAnswers, agentAsks, isAgentHead, userWrites } from "../model/syste
 import type { AssistantPiece, ModelMessage, ToolSpec } from "../model/model-adapter.ts"
 import { giveFiles, type Takes } from "../model/model-files.ts"
 import { headOfTokens, tokensOf, tokensOfFrame, tokensOfMessages } from "../model/token-estimate.ts"
-import type { QuoteOf } from "./quote.ts"
+import type { QuoteOf } from "./reply-quote.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 
 export type LookUp = (pos: number) => StoredMessage | null

@@ -1,5 +1,5 @@
 /**
- * run.ts: one turn, as the process that runs it knows it: what it says, and how it ends.
+ * turn-run.ts: one turn, as the process that runs it knows it: what it says, and how it ends.
  *
  * model, tools → events → RUN → recorder → sockets
  * All that matters of a run is in the store; this holds what may be lost: the abort, the window, the clock of thinking.
@@ -13,10 +13,10 @@ import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Times } from "../platform/time-limits.ts"
 import type { Save, Tool } from "../tool/tool.ts"
-import type { Answerer } from "./answerer.ts"
-import type { Past } from "./context.ts"
-import type { Producer } from "./producer.ts"
-import { createRecorder, type Recorder, type RecorderOptions } from "./record.ts"
+import type { Answerer } from "./resolve-agent.ts"
+import type { Past } from "./model-context.ts"
+import type { Producer } from "./external-run.ts"
+import { createRecorder, type Recorder, type RecorderOptions } from "./turn-recorder.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { Sockets } from "../socket/sockets.ts"
 import type { Store } from "../store/session-store.ts"

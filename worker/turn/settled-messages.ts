@@ -1,9 +1,9 @@
 /**
- * quiet.ts: what is asked of a message that is not under way: to stop it again, or to take it back.
+ * settled-messages.ts: what is asked of a message that is not under way: to stop it again, or to take it back.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { TurnHost } from "./run.ts"
+import type { TurnHost } from "./turn-run.ts"
 
 /** A cancel of an answer that is not under way: said again it is the same, else it says clearly why not. */
 export function notRunning(host: TurnHost, exchange: string): Result<number> {
