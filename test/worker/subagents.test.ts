@@ -9,7 +9,7 @@ import { callsOf, type Message, openMessage } from "../../shared/protocol/messag
 import { stripSpans } from "../../shared/segment/segmenter.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
 import { ordinalsFor } from "../../worker/turn/turn-recovery.ts"
-import { replyOf } from "../../worker/session/answering.ts"
+import { replyOf } from "../../worker/agent/answer-agent.ts"
 import { weatherTool } from "../../worker/tool/weather/weather-tool.ts"
 import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"

@@ -1,5 +1,5 @@
 /**
- * answering.ts: another agent's session asks this one, waits for the answer, or is told it later.
+ * answer-agent.ts: another agent's session asks this one, waits for the answer, or is told it later.
  *
  * the other session (asking.ts) → ANSWERING → turn → answer, or callback
  * Whom an answer is owed stands in rows: it is handed over once its turn has ended, also by a process that knows nothing
@@ -14,7 +14,7 @@ import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import { stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { faultOfContent } from "../turn/accept-message.ts"
 import type { Begun } from "../store/agent-ask-rows.ts"
-import { type AskingHost, type AskReply, type AskRequest, agentMessage } from "./asking.ts"
+import { type AskingHost, type AskReply, type AskRequest, agentMessage } from "./ask-agent.ts"
 import type { Store } from "../store/session-store.ts"
 
 export interface Answering {

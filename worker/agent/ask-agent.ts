@@ -1,5 +1,5 @@
 /**
- * asking.ts: this session asks another agent's, and takes the answer, at once or late.
+ * ask-agent.ts: this session asks another agent's, and takes the answer, at once or late.
  *
  * tool → ASKING → the other session (answering.ts) → answer, or later: callback → call filled in, turn of its own
  * A question's id comes from its call, so it can be asked again after any break and has one effect; its row stays open until
