@@ -117,7 +117,7 @@ function exportedFile(turns: readonly Turn[]): string {
   return linesOf([...records, { ...head, value: sealOf([...records, head]) }])
 }
 
-/** As `worker/session/seal.ts` makes it, told anew: a file can be checked by whoever has the key. */
+/** As `worker/transfer/export-seal.ts` makes it, told anew: a file can be checked by whoever has the key. */
 function sealOf(records: readonly object[]): string {
   const secret = "local-development-only-never-deploy-this"
   const key = createHmac("sha256", secret).update(`cuecard export ${stage.cuecard.tenant}`).digest()

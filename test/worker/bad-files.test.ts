@@ -3,7 +3,7 @@
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_BAD_LINES, MAX_IMPORT_BYTES } from "../../shared/limits.ts"
-import { linesIn } from "../../worker/session/lines.ts"
+import { linesIn } from "../../worker/transfer/upload-lines.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./call.ts"
 import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"

@@ -3,10 +3,10 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
-import { MAX_FOLDING_TRIES } from "../../worker/session/import.ts"
+import { MAX_FOLDING_TRIES } from "../../worker/transfer/session-import.ts"
 import { openRoom } from "../../worker/session/room.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
-import { createStaging, PART_ROWS } from "../../worker/session/staging.ts"
+import { createStaging, PART_ROWS } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { freshSession as fresh, rowsIn, toolsIn } from "./follow.ts"
 

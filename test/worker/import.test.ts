@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { canonicalJson } from "../../shared/protocol/frame.ts"
-import { createStaging } from "../../worker/session/staging.ts"
+import { createStaging } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"

@@ -4,7 +4,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { describe, expect, test } from "vitest"
 import { canonicalJson } from "../../shared/protocol/frame.ts"
 import { IMPORT_STAGED_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
-import { createStaging } from "../../worker/session/staging.ts"
+import { createStaging } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"

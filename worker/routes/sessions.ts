@@ -19,7 +19,7 @@ import {
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { directoryOf } from "../auth/user-directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../auth/verify-token.ts"
-import type { PartOf } from "../session/import.ts"
+import type { PartOf } from "../transfer/session-import.ts"
 import { AGENT_SESSION } from "../agent/ask-agent.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { type App, answerFault, readBody, sessionOf } from "../platform/fault-response.ts"

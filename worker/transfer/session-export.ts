@@ -1,5 +1,5 @@
 /**
- * export.ts: a session's transcript as JSONL, streamed: every message by position, all versions, and a seal at the end.
+ * session-export.ts: a session's transcript as JSONL, streamed: every message by position, all versions, and a seal at the end.
  *
  * store → EXPORT → records → lines; or, for a person to keep, the active path as Markdown
  */
@@ -9,7 +9,7 @@ import type { Message } from "../../shared/protocol/message.ts"
 import { assetRecord, recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
 import { assetsOf, canvasesOf } from "../../shared/segment/referenced-assets.ts"
 import type { AssetBook } from "../asset/asset-rows.ts"
-import { createSeal, vouchedIn } from "./seal.ts"
+import { createSeal, vouchedIn } from "./export-seal.ts"
 import type { Store } from "../store/session-store.ts"
 
 export type Format = "jsonl" | "markdown"

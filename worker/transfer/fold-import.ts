@@ -1,5 +1,5 @@
 /**
- * folding.ts: staged rows become the transcript of a session that has none.
+ * fold-import.ts: staged rows become the transcript of a session that has none.
  *
  * staged rows → (seal) → (time, then file order; ours: file order) → ASSEMBLE → one transaction a turn → store
  * A turn, and how far folding is, change in one write, so that it goes on there after any restart.
@@ -12,11 +12,11 @@ import type { Message } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { createTranscriber } from "../../shared/segment/segmenter.ts"
-import type { Carrier } from "./carry.ts"
+import type { Carrier } from "./copy-assets.ts"
 import { createPartWriter, createRecorder } from "../turn/turn-recorder.ts"
 import { versionPlace } from "../store/row-codec.ts"
-import { createDigest, createSeal, vouchedIn } from "./seal.ts"
-import { type Folding, PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
+import { createDigest, createSeal, vouchedIn } from "./export-seal.ts"
+import { type Folding, PART_ROWS, type Staged, type StagedLine, type Staging } from "./staged-rows.ts"
 import type { Store } from "../store/session-store.ts"
 
 export interface FoldingHost {

@@ -1,5 +1,5 @@
 /**
- * lines.ts: the lines of an uploaded file, as many at a time as came in, packed or not.
+ * upload-lines.ts: the lines of an uploaded file, as many at a time as came in, packed or not.
  *
  * bytes (gzip or plain) → LINES
  * Read into one buffer that is used again: an object that is given a buffer for each chunk grows by most of the file

@@ -1,5 +1,5 @@
 /**
- * staging.ts: the rows of a file that is being imported, and how that stands.
+ * staged-rows.ts: the rows of a file that is being imported, and how that stands.
  *
  * A row is a record; its number says its part and its place in it, so that rows in the order of their numbers are the
  * file. Rows stay until all of them are folded: how far that is is one small row.

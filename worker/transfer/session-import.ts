@@ -1,5 +1,5 @@
 /**
- * import.ts: what comes in for one session: one file, or a file in numbered parts; where it is, and what is next.
+ * session-import.ts: what comes in for one session: one file, or a file in numbered parts; where it is, and what is next.
  *
  * upload → STAGE → all parts here → FOLD → a new epoch
  * The rows say how it stands, so that it goes on after any restart and whether or not anybody waits for it. From its
@@ -10,11 +10,11 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ImportAnswer, ImportProgress } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import type { Times } from "../platform/time-limits.ts"
-import { carryAssets } from "./carry.ts"
+import { carryAssets } from "./copy-assets.ts"
 import { Erased } from "../store/storage-gate.ts"
-import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./folding.ts"
-import { sourceIn, stagePart } from "./stage.ts"
-import type { Staged } from "./staging.ts"
+import { foldStaged, type FoldingHost, lookAtSeal, sourceOfAll } from "./fold-import.ts"
+import { sourceIn, stagePart } from "./stage-upload.ts"
+import type { Staged } from "./staged-rows.ts"
 import type { Turns } from "../turn/turn-scheduler.ts"
 
 /** Failures of one turn after which a file is given up: over minutes, since the alarm tries again each time. */

@@ -1,5 +1,5 @@
 /**
- * seal.ts: who vouches for an export: an HMAC, with a key of the tenant's, over all its lines.
+ * export-seal.ts: who vouches for an export: an HMAC, with a key of the tenant's, over all its lines.
  *
  * The session's id is left out of what is vouched for, since an import gives the transcript another session.
  */

@@ -1,5 +1,5 @@
 /**
- * carry.ts: the files of a sealed import come along: their bytes are copied from the session that they were exported from.
+ * copy-assets.ts: the files of a sealed import come along: their bytes are copied from the session that they were exported from.
  *
  * staged asset records → CARRY → bucket, asset rows
  * Ids are given by us and belong to one content for ever, so the session that a record names only says where to look.
@@ -16,7 +16,7 @@ import type { AssetBook } from "../asset/asset-rows.ts"
 import { keyOf } from "../asset/bucket.ts"
 import { pass } from "../asset/asset-upload.ts"
 import type { SessionRow } from "../store/row-codec.ts"
-import { PART_ROWS, type Staged, type StagedLine, type Staging } from "./staging.ts"
+import { PART_ROWS, type Staged, type StagedLine, type Staging } from "./staged-rows.ts"
 
 export interface Carrier {
   readonly assets: AssetBook

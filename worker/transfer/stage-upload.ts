@@ -1,5 +1,5 @@
 /**
- * stage.ts: an uploaded file, or a part of one, becomes staged rows; nothing else is changed by it.
+ * stage-upload.ts: an uploaded file, or a part of one, becomes staged rows; nothing else is changed by it.
  *
  * bytes → lines → RECORDS → staged rows
  * All of a file is staged before any of it is folded, so what cannot be used changes nothing.
@@ -11,10 +11,10 @@ import { isHistoryMessage, recordsOfHistory } from "../../shared/ingest/chat-his
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
-import { linesIn, Unreadable } from "./lines.ts"
+import { linesIn, Unreadable } from "./upload-lines.ts"
 import type { Line } from "../../shared/ingest/line-splitter.ts"
-import { createDigest, vouchedIn } from "./seal.ts"
-import { BATCH_CHARS, BATCH_ROWS, type Staging, type Tally, TIME_UNKNOWN } from "./staging.ts"
+import { createDigest, vouchedIn } from "./export-seal.ts"
+import { BATCH_CHARS, BATCH_ROWS, type Staging, type Tally, TIME_UNKNOWN } from "./staged-rows.ts"
 
 export interface Upload {
   readonly part: number
