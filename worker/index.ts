@@ -17,7 +17,7 @@ import { sessions } from "./routes/sessions.ts"
 import { settings } from "./routes/settings.ts"
 import { tokens } from "./routes/tokens.ts"
 
-export { Session } from "./session/object.ts"
+export { Session } from "./session/session-object.ts"
 export { Directory } from "./auth/user-directory.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 

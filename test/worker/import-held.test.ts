@@ -4,7 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { describe, expect, test } from "vitest"
 import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { MAX_FOLDING_TRIES } from "../../worker/transfer/session-import.ts"
-import { openRoom } from "../../worker/session/room.ts"
+import { openRoom } from "../../worker/session/live-session.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createStaging, PART_ROWS } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"

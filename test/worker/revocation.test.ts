@@ -4,7 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { REVOCATION_MS } from "../../shared/limits.ts"
-import { Session } from "../../worker/session/object.ts"
+import { Session } from "../../worker/session/session-object.ts"
 import { MAX_REVOKED_TOKENS } from "../../worker/auth/user-directory.ts"
 import { type Claims, verifyToken } from "../../worker/auth/verify-token.ts"
 import { createRevokedMemory, isRevoked, NOTHING_REVOKED } from "../../worker/auth/revocation.ts"

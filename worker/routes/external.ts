@@ -4,7 +4,7 @@ import { Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import type { Taken } from "../session/external.ts"
+import type { Taken } from "../session/producer-ingress.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
 

@@ -1,5 +1,5 @@
 /**
- * room.ts: what an object has once its session exists: its row, its store, its turns, and the one seq.
+ * live-session.ts: what an object has once its session exists: its row, its store, its turns, and the one seq.
  */
 
 import { nanoid } from "nanoid"

@@ -1,5 +1,5 @@
 /**
- * obey.ts: what each frame of a client sets in motion, and what the client is told of it.
+ * frame-handlers.ts: what each frame of a client sets in motion, and what the client is told of it.
  *
  * socket → parseClientFrame → OBEY → turns → ack, error
  */
@@ -10,7 +10,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Accepted, SendRequest } from "../turn/accept-message.ts"
 import { changedSince } from "../socket/history-pages.ts"
 import { type Revision, revise } from "../turn/message-versions.ts"
-import type { Room } from "./room.ts"
+import type { Room } from "./live-session.ts"
 import type { Sockets } from "../socket/sockets.ts"
 
 /** What a frame needs of the object that it came to. */

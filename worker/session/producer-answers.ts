@@ -1,5 +1,5 @@
 /**
- * outside.ts: an answer from outside: begun under the tip of the session, gone on with by its id, or told whole.
+ * producer-answers.ts: an answer from outside: begun under the tip of the session, gone on with by its id, or told whole.
  */
 
 import * as v from "valibot"
@@ -7,7 +7,7 @@ import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { type Claims, scopeOf } from "../auth/verify-token.ts"
-import { isOwner, type Room } from "./room.ts"
+import { isOwner, type Room } from "./live-session.ts"
 import { finish, type Run } from "../turn/turn-run.ts"
 import { emptyAnswer } from "../turn/begin-turn.ts"
 

@@ -1,5 +1,5 @@
 /**
- * listing.ts: what the directory knows of a session: its title, when it was used, whether something runs there.
+ * directory-sync.ts: what the directory knows of a session: its title, when it was used, whether something runs there.
  *
  * turn, messages → LISTING → directory → the list of sessions
  * Whether something runs is told when it changed, one word at a time and in order; a word that did not arrive is said
@@ -11,7 +11,7 @@ import { directoryOf } from "../auth/user-directory.ts"
 import { titleSession } from "../turn/accept-message.ts"
 import { Erased } from "../store/storage-gate.ts"
 import { log } from "../platform/log.ts"
-import type { Room } from "./room.ts"
+import type { Room } from "./live-session.ts"
 
 export interface Listing {
   /** Something was said: when, and what the session is about. Never rejects. */

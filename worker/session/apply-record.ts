@@ -1,5 +1,5 @@
 /**
- * telling.ts: feeds what a producer outside tells to the run of its answer, within the bounds of one answer.
+ * apply-record.ts: feeds what a producer outside tells to the run of its answer, within the bounds of one answer.
  *
  * record → foreign → TELLING → run
  */

@@ -1,5 +1,5 @@
 /**
- * erasing.ts: all that is stored of a session goes, its bytes first; and what comes after that goes, too.
+ * erase-session.ts: all that is stored of a session goes, its bytes first; and what comes after that goes, too.
  *
  * object → ERASING → bucket, rows, alarm
  * Whoever brings a file may put it behind the erasing, and die before they hear that there is no session any more.

@@ -1,5 +1,5 @@
 /**
- * external.ts: answers that a producer outside tells, record by record, into a session.
+ * producer-ingress.ts: answers that a producer outside tells, record by record, into a session.
  *
  * body → feed → EXTERNAL → recorder (clean, fold, store) → sockets
  * An answer from outside stands under the tip of the session and is written and shown like a model's. While it is open
@@ -18,7 +18,7 @@ import { directoryOf } from "../auth/user-directory.ts"
 import type { Claims } from "../auth/verify-token.ts"
 import { isRevoked, NOTHING_REVOKED, type Revoked } from "../auth/revocation.ts"
 import { Erased } from "../store/storage-gate.ts"
-import { createFeed, type Feed, type FeedLine } from "./feed.ts"
+import { createFeed, type Feed, type FeedLine } from "./record-lines.ts"
 import {
   type ExternalState,
   isBusy,
@@ -28,12 +28,12 @@ import {
   stateOf,
   type ToldWhole,
   type Where,
-} from "./outside.ts"
+} from "./producer-answers.ts"
 import { endSilent, noteLife, type Producer } from "../turn/external-run.ts"
 import { log } from "../platform/log.ts"
-import { type Room, sparing } from "./room.ts"
+import { type Room, sparing } from "./live-session.ts"
 import { failLater, isOver, publish, type Run } from "../turn/turn-run.ts"
-import { tell } from "./telling.ts"
+import { tell } from "./apply-record.ts"
 
 export interface RefusedLine {
   readonly line: number

@@ -1,5 +1,5 @@
 /**
- * alarm.ts: the one alarm of an object: it wakes a process that took over from a killed one.
+ * session-alarm.ts: the one alarm of an object: it wakes a process that took over from a killed one.
  *
  * turns, files → ALARM → storage
  */

@@ -1,5 +1,5 @@
 /**
- * object.ts: the Durable Object of one session, named `tenant:session`.
+ * session-object.ts: the Durable Object of one session, named `tenant:session`.
  *
  * Thin: it checks who asks, hands the work on, and answers. All its fields are rebuilt from storage on waking.
  * Before `create` it stores nothing, whatever it is asked (law 12).
@@ -19,21 +19,21 @@ import type { Revoked } from "../auth/revocation.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import { type Accepted, acceptMessage, type SendRequest, titleWords } from "../turn/accept-message.ts"
 import { timesFor } from "../platform/time-limits.ts"
-import { type Alarm, createAlarm } from "./alarm.ts"
+import { type Alarm, createAlarm } from "./session-alarm.ts"
 import type { Kept } from "../asset/asset-rows.ts"
 import type { Place } from "../asset/bucket.ts"
-import { eraseLate, eraseStored } from "./erasing.ts"
+import { eraseLate, eraseStored } from "./erase-session.ts"
 import type { AskReply, AskRequest, Callback, Owner } from "../agent/ask-agent.ts"
 import { exportLines, exportMarkdown, type Format } from "../transfer/session-export.ts"
-import { createDoor, type Door, type Taken } from "./external.ts"
+import { createDoor, type Door, type Taken } from "./producer-ingress.ts"
 import { type PartOf, WHOLE } from "../transfer/session-import.ts"
-import { advanceAndTell, type Listing, listingOf } from "./listing.ts"
+import { advanceAndTell, type Listing, listingOf } from "./directory-sync.ts"
 import { type PageQuery, type PageText, pageText } from "../socket/history-pages.ts"
-import { type Desk, obeyFrame } from "./obey.ts"
-import type { ExternalState, ToldWhole, Where } from "./outside.ts"
+import { type Desk, obeyFrame } from "./frame-handlers.ts"
+import type { ExternalState, ToldWhole, Where } from "./producer-answers.ts"
 import { plantBucket, plantSockets } from "./plants.ts"
 import { log } from "../platform/log.ts"
-import { isAgentOf, isOwner, openRoom, refreshAgent, type Room, sparing } from "./room.ts"
+import { isAgentOf, isOwner, openRoom, refreshAgent, type Room, sparing } from "./live-session.ts"
 import { isCreated, migrate } from "../store/session-schema.ts"
 import type { NewSession } from "../store/row-codec.ts"
 import { createSockets, readFrame, type Sockets } from "../socket/sockets.ts"

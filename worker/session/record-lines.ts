@@ -1,5 +1,5 @@
 /**
- * feed.ts: the lines of a body that is still being sent, one at a time, as they come.
+ * record-lines.ts: the lines of a body that is still being sent, one at a time, as they come.
  *
  * request body → FEED (splitter) → lines
  * Each chunk is a sign of life, also one that holds nothing but a line's end. A line that a break cuts in two is not told.
