@@ -13,7 +13,7 @@ import { networkInterfaces } from "node:os"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { sealDocument } from "../../worker/routes/canvas-document.ts"
-import { documentHeaders, pageHeaders } from "../../worker/routes/policy.ts"
+import { documentHeaders, pageHeaders } from "../../worker/routes/content-policy.ts"
 import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, WAYS } from "./ways-out.ts"
 

@@ -2,7 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
-import { forgetSettings } from "../../worker/routes/page.ts"
+import { forgetSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./call.ts"
 
 /** Stands for the platform's files; what the Worker asks of it is kept. */

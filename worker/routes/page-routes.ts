@@ -1,5 +1,5 @@
 /**
- * page.ts: everything that is no API path is a file of the page.
+ * page-routes.ts: everything that is no API path is a file of the page.
  *
  * Its HTML comes through here, since what it may frame is the tenant's to say; its hashed files are served by the
  * platform before the Worker runs (wrangler.toml, `run_worker_first`), with the headers of public/_headers.
@@ -12,7 +12,7 @@ import type { TenantSettings } from "../tenant/agent-config.ts"
 import { deploymentSettings } from "../tenant/tenant-settings.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import type { App } from "../platform/fault-response.ts"
-import { pageHeaders } from "./policy.ts"
+import { pageHeaders } from "./content-policy.ts"
 
 export const page = new Hono<App>().get("*", async (context) => {
   const file = await context.env.ASSETS.fetch(unconditional(context.req.raw))

@@ -6,7 +6,7 @@ import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import type { Taken } from "../session/producer-ingress.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
-import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
+import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 
 /** Which answer: where the records do not say, and to ask how one stands. */
 const whereSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })

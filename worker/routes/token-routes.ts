@@ -5,7 +5,7 @@ import * as v from "valibot"
 import { directoryOf } from "../auth/user-directory.ts"
 import { scopeOf } from "../auth/verify-token.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
-import { forgetRevoked, requireToken } from "./guard.ts"
+import { forgetRevoked, requireToken } from "./request-guard.ts"
 
 /** Strict: who misspells `all` must not believe that all are revoked. */
 const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })

@@ -6,8 +6,8 @@ import { scopeOf } from "../auth/verify-token.ts"
 import { settingsSchema } from "../tenant/tenant-settings.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
-import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
-import { forgetSettings } from "./page.ts"
+import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
+import { forgetSettings } from "./page-routes.ts"
 
 export const settings = new Hono<App>()
 

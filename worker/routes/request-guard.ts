@@ -1,5 +1,5 @@
 /**
- * guard.ts: what stands before every route: a safe deployment, an allowed origin, a valid token, safe headers.
+ * request-guard.ts: what stands before every route: a safe deployment, an allowed origin, a valid token, safe headers.
  */
 
 import type { Context, MiddlewareHandler } from "hono"

@@ -6,7 +6,7 @@ import { agentNameSchema, agentSchema } from "../tenant/agent-config.ts"
 import { scopeOf } from "../auth/verify-token.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import { type App, answerFault, readBody } from "../platform/fault-response.ts"
-import { refuseRevoked, requireScope, requireToken } from "./guard.ts"
+import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 
 export const agents = new Hono<App>()
 

@@ -1,5 +1,5 @@
 /**
- * remote.ts: `GET /media/remote?token=`: media of other hosts, which learn nothing of the reader.
+ * remote-media-routes.ts: `GET /media/remote?token=`: media of other hosts, which learn nothing of the reader.
  *
  * signed address → REMOTE → cache, or fetch → page
  * What is small and came whole is kept for a while for its tenant, and ranges are cut from that. Of what is large, or of
@@ -15,7 +15,7 @@ import { type MediaClaims, readMedia } from "../auth/link-signing.ts"
 import { tenantOf } from "../tenant/tenant-object.ts"
 import { timesFor } from "../platform/time-limits.ts"
 import { type App, answerFault } from "../platform/fault-response.ts"
-import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
+import { contentRange, type Part, rangeIn, refuseRange } from "./byte-range.ts"
 import { fetchRemote, isOurs, type Remote } from "./remote-fetch.ts"
 
 export const remote = new Hono<App>().get("/", async (context) => {

@@ -1,5 +1,5 @@
 /**
- * canvas.ts: documents that a model wrote, for the frames of the page and for nothing else.
+ * canvas-routes.ts: documents that a model wrote, for the frames of the page and for nothing else.
  *
  * signed address → CANVAS → bucket → sealed document
  * Where the deployment has an origin for them, they are served there alone, and that origin serves nothing else.
@@ -12,7 +12,7 @@ import { keyOf } from "../asset/bucket.ts"
 import { readMedia } from "../auth/link-signing.ts"
 import { type App, answerFault } from "../platform/fault-response.ts"
 import { GONE, sealDocument } from "./canvas-document.ts"
-import { CANVAS_PATH, documentHeaders, isPlain } from "./policy.ts"
+import { CANVAS_PATH, documentHeaders, isPlain } from "./content-policy.ts"
 
 export const canvas = new Hono<App>().get("/:id/index.html", async (context) => {
   const { env, req } = context

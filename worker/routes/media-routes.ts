@@ -1,5 +1,5 @@
 /**
- * media.ts: what can be fetched, and for how long: `POST /:id/media/sign` of a session, and `GET /media/:id?token=`.
+ * media-routes.ts: what can be fetched, and for how long: `POST /:id/media/sign` of a session, and `GET /media/:id?token=`.
  *
  * page → sign → MEDIA → bucket → page
  * Segments hold addresses that nobody can fetch; the page has them signed when it draws. What is served here never runs:
@@ -17,7 +17,7 @@ import { keyOf, storedAs } from "../asset/bucket.ts"
 import { log } from "../platform/log.ts"
 import { type Audience, type MediaClaims, readMedia, signedUntil, signMedia } from "../auth/link-signing.ts"
 import { type App, answerFault, readBody, sessionOf } from "../platform/fault-response.ts"
-import { contentRange, type Part, rangeIn, refuseRange } from "./range.ts"
+import { contentRange, type Part, rangeIn, refuseRange } from "./byte-range.ts"
 
 const signSchema = v.object({
   urls: v.pipe(v.array(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))), v.maxLength(MAX_SIGNED_URLS)),

@@ -23,9 +23,9 @@ import type { PartOf } from "../transfer/session-import.ts"
 import { AGENT_SESSION } from "../agent/ask-agent.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { type App, answerFault, readBody, sessionOf } from "../platform/fault-response.ts"
-import { assets } from "./assets.ts"
-import { isUpgrade, refuseRevoked, requireScope, requireToken, spokenProtocols } from "./guard.ts"
-import { signing } from "./media.ts"
+import { assets } from "./asset-routes.ts"
+import { isUpgrade, refuseRevoked, requireScope, requireToken, spokenProtocols } from "./request-guard.ts"
+import { signing } from "./media-routes.ts"
 
 const titleSchema = v.pipe(
   v.string(),

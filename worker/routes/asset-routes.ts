@@ -1,5 +1,5 @@
 /**
- * assets.ts: a user's files come in: `POST /:id/assets?name=<label>`, the bytes as its body.
+ * asset-routes.ts: a user's files come in: `POST /:id/assets?name=<label>`, the bytes as its body.
  *
  * request → ASSETS: length, first bytes, type → keeping → bucket
  * Mounted below the sessions' guards. What is refused is not read; what is taken passes through in small pieces.

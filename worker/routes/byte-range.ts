@@ -1,5 +1,5 @@
 /**
- * range.ts: which bytes of a file a request wants, and how that is told.
+ * byte-range.ts: which bytes of a file a request wants, and how that is told.
  *
  * Range header, size → RANGE → media, remote
  * Pure. Source: SPEC MS4, RM4.

@@ -1,5 +1,5 @@
 /**
- * policy.ts: what the page and a canvas document may do in a browser, as headers.
+ * content-policy.ts: what the page and a canvas document may do in a browser, as headers.
  *
  * deployment, tenant's settings → POLICY → response
  * Pure.
