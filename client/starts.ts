@@ -8,7 +8,7 @@
 
 import { MAX_TITLE_CHARS } from "../shared/limits.ts"
 import { type Api, RequestError } from "./api.ts"
-import { excerpt } from "./excerpt.ts"
+import { excerpt } from "./words/excerpt.ts"
 import { retryDelayMs } from "./link.ts"
 import { Outbox, type Shelf, type Unsent } from "./outbox.ts"
 

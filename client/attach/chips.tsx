@@ -6,7 +6,7 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { endingOf, sizeWords } from "../media/media-words.ts"
+import { endingOf, sizeWords } from "../words/media-descriptions.ts"
 import type { Attached, Files } from "./files.ts"
 
 interface FileChipsProps {

@@ -11,7 +11,7 @@ import { decodeEntities, decodeWords } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"
 import { PictureView } from "../media/picture.tsx"
 import { isOwn } from "../media/remote.ts"
-import { hostOf, safeHref } from "./links.ts"
+import { hostOf, safeHref } from "../words/link-policy.ts"
 
 /** Raw tags that become elements (DESIGN §5). */
 const KEPT: ReadonlySet<string> = new Set(

@@ -5,8 +5,8 @@
  */
 
 import type { Segment } from "../../shared/protocol/frame.ts"
-import { excerpt } from "../excerpt.ts"
-import { mediaWords } from "../media/media-words.ts"
+import { excerpt } from "../words/excerpt.ts"
+import { mediaWords } from "../words/media-descriptions.ts"
 import { createBlockReader } from "./blocks.ts"
 import { decodeWords } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"

@@ -9,11 +9,11 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import { hostOf } from "../markdown/links.ts"
+import { hostOf } from "../words/link-policy.ts"
 import { theme } from "../theme.ts"
 import { Icon } from "./icons.tsx"
 import { useKeyboard } from "./keyboard.ts"
-import type { CanvasSegment } from "./media-words.ts"
+import type { CanvasSegment } from "../words/media-descriptions.ts"
 import type { Address } from "./signed.ts"
 import { UNREACHED } from "./remote.ts"
 import { useSeen } from "./seen.ts"

@@ -7,10 +7,10 @@
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { hostOf } from "../markdown/links.ts"
+import { hostOf } from "../words/link-policy.ts"
 import { handOn } from "./gate.tsx"
 import { Icon } from "./icons.tsx"
-import { endingOf, type MediaSegment, sizeWords } from "./media-words.ts"
+import { endingOf, type MediaSegment, sizeWords } from "../words/media-descriptions.ts"
 import { GONE, isOwn, learn, refusalIn, SHOWN, type ShownKind, UNREACHED } from "./remote.ts"
 import { type Media, useMedia } from "./source.ts"
 

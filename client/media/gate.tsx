@@ -5,7 +5,7 @@
  */
 
 import type { VNode } from "preact"
-import { hostOf } from "../markdown/links.ts"
+import { hostOf } from "../words/link-policy.ts"
 import { Icon, type IconName } from "./icons.tsx"
 import type { Source } from "./source.ts"
 

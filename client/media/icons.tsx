@@ -1,7 +1,7 @@
 /** icons.tsx: the signs of media: what kind something is, and what can be done with it. */
 
 import type { VNode } from "preact"
-import type { MediaKind } from "./media-words.ts"
+import type { MediaKind } from "../words/media-descriptions.ts"
 
 export type IconName = MediaKind | "voice" | "canvas" | "play" | "pause" | "download" | "close" | "back" | "on" | "grow"
 

@@ -8,7 +8,7 @@ import { useEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import { nameOf, type Sessions } from "../sessions.ts"
 import { RenameField } from "./rename.tsx"
-import { type Group, groupsOf, whenWords } from "./when.ts"
+import { type Group, groupsOf, whenWords } from "../words/relative-time.ts"
 
 /** "5 min" is looked at again so often, in milliseconds. */
 const TICK_MS = 30_000

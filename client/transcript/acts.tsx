@@ -10,7 +10,7 @@ import { useComputed } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
-import { mediaWords } from "../media/media-words.ts"
+import { mediaWords } from "../words/media-descriptions.ts"
 import { focusAsked } from "../composer/composer.tsx"
 import { type Asking, useAsking } from "./asking.ts"
 

@@ -8,7 +8,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
-import { excerpt } from "../excerpt.ts"
+import { excerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { BADGES, type ToolSegment, ToolView } from "./tool.tsx"
 

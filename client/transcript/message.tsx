@@ -19,7 +19,7 @@ import { isFromOutside, Act, AnswerActs, Refusal, Reply, regenerate, useHeld, us
 import { type Asking, useAsking } from "./asking.ts"
 import { Editor } from "./editor.tsx"
 import { QuoteView } from "./quote.tsx"
-import { reasonText } from "./reason.ts"
+import { reasonText } from "../words/end-reason.ts"
 import { SegmentView } from "./segment.tsx"
 import { UserMessage } from "./unsent.tsx"
 

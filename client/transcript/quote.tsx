@@ -10,9 +10,9 @@ import { createContext, type VNode } from "preact"
 import { useContext, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 import type { Quote } from "../attach/chips.tsx"
-import { excerpt } from "../excerpt.ts"
+import { excerpt } from "../words/excerpt.ts"
 import { spokenWords } from "../markdown/words.ts"
-import { mediaWords } from "../media/media-words.ts"
+import { mediaWords } from "../words/media-descriptions.ts"
 import { useAsking } from "./asking.ts"
 
 /** Most that is quoted, in UTF-16 code units: two lines. */

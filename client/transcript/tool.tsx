@@ -9,7 +9,7 @@ import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
-import { excerpt } from "../excerpt.ts"
+import { excerpt } from "../words/excerpt.ts"
 import { useAsking } from "./asking.ts"
 import { JsonText } from "./json.tsx"
 

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/media/remote.ts"
 import { notePlay, stopSound } from "../../client/media/sound.ts"
-import { clock, endingOf, sizeWords } from "../../client/media/media-words.ts"
+import { clock, endingOf, sizeWords } from "../../client/words/media-descriptions.ts"
 import { barsOf } from "../../client/media/wave.ts"
 import { spokenWords } from "../../client/markdown/words.ts"
 import { copiedWords } from "../../client/transcript/acts.tsx"

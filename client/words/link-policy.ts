@@ -1,5 +1,5 @@
 /**
- * links.ts: which addresses of a text may become links.
+ * link-policy.ts: which addresses of a text may become links.
  *
  * Only what a reader can mean to open: web, mail, telephone. Never a script, a file, or an address relative to this page.
  * Pure. Source: SPEC MD5.

@@ -1,5 +1,5 @@
 /**
- * reason.ts: why an answer did not end well, in a reader's words.
+ * end-reason.ts: why an answer did not end well, in a reader's words.
  *
  * The server says the fault's name; its sentence stands in the one catalogue (shared/fault.ts).
  */

@@ -1,5 +1,5 @@
 /**
- * when.ts: when something was last said, in a word or two, and under which heading that stands. Pure but for the
+ * relative-time.ts: when something was last said, in a word or two, and under which heading that stands. Pure but for the
  * machine's calendar and language.
  */
 

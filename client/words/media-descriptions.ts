@@ -1,5 +1,5 @@
 /**
- * media-words.ts: what is said of media and canvases where they cannot be shown: to the ear, in a copy, in a quote. Pure.
+ * media-descriptions.ts: what is said of media and canvases where they cannot be shown: to the ear, in a copy, in a quote. Pure.
  */
 
 import type { Segment } from "../../shared/protocol/frame.ts"
