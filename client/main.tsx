@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
-import { announce } from "./announcer.ts"
+import { announce } from "./ui/announcer.ts"
 import { createApi, RequestError } from "./api.ts"
 import { App } from "./app.tsx"
 import { Chat } from "./chat.ts"
@@ -26,7 +26,7 @@ import "./styles/media.css"
 import "./styles/files.css"
 import "./styles/lightbox.css"
 import "./styles/print.css"
-import { restoreTheme } from "./theme.ts"
+import { restoreTheme } from "./ui/theme.ts"
 import { loadTranscript, transcriptCode } from "./transcript/load.ts"
 
 /** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */

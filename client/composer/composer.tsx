@@ -8,7 +8,7 @@
 import { signal } from "@preact/signals"
 import type { TargetedKeyboardEvent, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
-import { useFit } from "./fit.ts"
+import { useFit } from "../ui/fit-textarea.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { FileChips, type Quote, QuoteChip } from "../attach/chips.tsx"
 import { LIMITS_TOLD } from "../attach/limits.ts"

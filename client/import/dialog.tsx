@@ -5,7 +5,7 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
-import { Dialog } from "../dialog.tsx"
+import { Dialog } from "../ui/dialog.tsx"
 import { type BadLine, Importer, type ImporterDeps, type Stage } from "./importer.ts"
 import { upload } from "./upload.ts"
 

@@ -8,7 +8,7 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { Chat } from "../chat.ts"
-import { useDrop } from "../drop.ts"
+import { useDrop } from "../ui/file-drop.ts"
 import { nameOf } from "../sessions.ts"
 import type { Importer } from "./importer.ts"
 

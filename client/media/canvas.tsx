@@ -10,7 +10,7 @@
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hostOf } from "../words/link-policy.ts"
-import { theme } from "../theme.ts"
+import { theme } from "../ui/theme.ts"
 import { Icon } from "./icons.tsx"
 import { useKeyboard } from "./keyboard.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"

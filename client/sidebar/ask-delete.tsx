@@ -1,7 +1,7 @@
 /** ask-delete.tsx: is the reader sure? What is erased comes back from nowhere. */
 
 import type { VNode } from "preact"
-import { Dialog } from "../dialog.tsx"
+import { Dialog } from "../ui/dialog.tsx"
 import { nameOf } from "../sessions.ts"
 
 interface AskDeleteProps {

@@ -10,7 +10,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { typedWords } from "../composer/typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
-import { useFit } from "../composer/fit.ts"
+import { useFit } from "../ui/fit-textarea.ts"
 import type { Asking } from "./asking.ts"
 
 interface EditorProps {

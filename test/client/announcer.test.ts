@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals"
 import { expect, test } from "vitest"
-import { announce } from "../../client/announcer.ts"
+import { announce } from "../../client/ui/announcer.ts"
 
 test("[PG17] two endings with the same words are announced twice", () => {
   const spoken = signal("")

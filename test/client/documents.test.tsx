@@ -2,7 +2,7 @@
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { turnTheme } from "../../client/theme.ts"
+import { turnTheme } from "../../client/ui/theme.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"

@@ -1,7 +1,7 @@
 /** drop.tsx: what is shown while files are over the conversation. Source: SPEC PG42. */
 
 import type { VNode } from "preact"
-import { useDrop } from "../drop.ts"
+import { useDrop } from "./file-drop.ts"
 
 export function DropPlace({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode | null {
   const isOver = useDrop("conversation", onFiles)

@@ -3,7 +3,7 @@
  */
 
 import type { Signal } from "@preact/signals"
-import type { MessageStatus } from "../shared/protocol/message.ts"
+import type { MessageStatus } from "../../shared/protocol/message.ts"
 
 /** Words that are the same as the last would change nothing on the page, and so be silent: a space tells them apart. */
 export function announce(spoken: Signal<string>, status: MessageStatus, words: string): void {

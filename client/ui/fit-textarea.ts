@@ -1,5 +1,5 @@
 /**
- * fit.ts: a field as high as its text; CSS says how high at most.
+ * fit-textarea.ts: a field as high as its text; CSS says how high at most.
  *
  * CSS does it by itself (`field-sizing: content`) in the browsers that know how. In the others the height follows the
  * text, and the width, which buttons beside it and the window change. Source: SPEC PG28.

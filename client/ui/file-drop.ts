@@ -1,5 +1,5 @@
 /**
- * drop.ts: files that are dragged over the page, and who takes them: the list imports them, all else sends them with the
+ * file-drop.ts: files that are dragged over the page, and who takes them: the list imports them, all else sends them with the
  * next message. Source: SPEC PG35, PG42.
  */
 
