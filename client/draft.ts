@@ -10,7 +10,7 @@ import type { Asset } from "../shared/protocol/event.ts"
 import type { WireMessage } from "../shared/protocol/frame.ts"
 import { Files } from "./attach/files.ts"
 import { isOwn } from "./media/remote.ts"
-import { type Beside, besideOf } from "./outbox.ts"
+import { type Beside, besideOf } from "./net/outbox.ts"
 
 export class Draft {
   /** In the composer. */

@@ -7,7 +7,7 @@
 
 import { parseJson } from "../shared/protocol/frame.ts"
 import type { Command, Commands } from "./commands.ts"
-import { rowsOf, type Shelf } from "./outbox.ts"
+import { rowsOf, type Shelf } from "./net/outbox.ts"
 
 type Edit = Extract<Command, { type: "edit" }>
 

@@ -7,7 +7,7 @@
 
 import type { HistoryPage } from "../shared/protocol/frame.ts"
 import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
-import type { Api } from "./api.ts"
+import type { Api } from "./net/api.ts"
 
 /** Messages of the first page, and of every older one. */
 export const PAGE_MESSAGES = 24

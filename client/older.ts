@@ -6,7 +6,7 @@
  */
 
 import { signal } from "@preact/signals"
-import type { Api } from "./api.ts"
+import type { Api } from "./net/api.ts"
 import { PAGE_MESSAGES } from "./newest.ts"
 import type { TranscriptStore } from "./store.ts"
 

@@ -8,7 +8,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary } from "../shared/protocol/frame.ts"
-import { type Api, RequestError } from "./api.ts"
+import { type Api, RequestError } from "./net/api.ts"
 
 /** The list is asked for so often while something runs elsewhere, in milliseconds. */
 const BUSY_MS = 5_000

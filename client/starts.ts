@@ -7,10 +7,10 @@
  */
 
 import { MAX_TITLE_CHARS } from "../shared/limits.ts"
-import { type Api, RequestError } from "./api.ts"
+import { type Api, RequestError } from "./net/api.ts"
 import { excerpt } from "./words/excerpt.ts"
-import { retryDelayMs } from "./link.ts"
-import { Outbox, type Shelf, type Unsent } from "./outbox.ts"
+import { retryDelayMs } from "./net/socket-link.ts"
+import { Outbox, type Shelf, type Unsent } from "./net/outbox.ts"
 
 export interface StartsDeps {
   readonly api: Api

@@ -6,7 +6,7 @@
  * Source: SPEC PG42.
  */
 
-import type { Api } from "../api.ts"
+import type { Api } from "../net/api.ts"
 import type { Unfinished } from "../import/unfinished.ts"
 
 export interface EarlyDeps {

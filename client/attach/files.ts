@@ -11,7 +11,7 @@ import { UNSEEN } from "../../shared/protocol/asset.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
-import { type Api, RequestError } from "../api.ts"
+import { type Api, RequestError } from "../net/api.ts"
 import type { Upload } from "../import/upload.ts"
 import { maxBytes } from "./limits.ts"
 

@@ -13,7 +13,7 @@ import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { FileChips, type Quote, QuoteChip } from "../attach/chips.tsx"
 import { LIMITS_TOLD } from "../attach/limits.ts"
 import type { Draft } from "../draft.ts"
-import type { Beside } from "../outbox.ts"
+import type { Beside } from "../net/outbox.ts"
 import { typedWords } from "./typed.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 

@@ -6,8 +6,8 @@
  * nevertheless, and somebody may have gone on there: that is kept. Source: SPEC PG35.
  */
 
-import { type Api, RequestError } from "../api.ts"
-import { rowsOf, type Shelf } from "../outbox.ts"
+import { type Api, RequestError } from "../net/api.ts"
+import { rowsOf, type Shelf } from "../net/outbox.ts"
 
 export interface UnfinishedDeps {
   readonly api: Api

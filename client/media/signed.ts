@@ -10,8 +10,8 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignAnswer } from "../../shared/protocol/asset.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
-import { RequestError } from "../api.ts"
-import { retryDelayMs } from "../link.ts"
+import { RequestError } from "../net/api.ts"
+import { retryDelayMs } from "../net/socket-link.ts"
 
 export type Address =
   | { readonly at: "asking" }

@@ -5,7 +5,7 @@
  * The token travels in a header, so it cannot be a plain link. Source: SPEC PG34.
  */
 
-import type { ExportFormat } from "../api.ts"
+import type { ExportFormat } from "../net/api.ts"
 import type { Chat } from "../chat.ts"
 import { nameOf, wordsOf } from "../sessions.ts"
 

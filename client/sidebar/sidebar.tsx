@@ -8,7 +8,7 @@
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
-import type { ExportFormat } from "../api.ts"
+import type { ExportFormat } from "../net/api.ts"
 import type { Chat } from "../chat.ts"
 import { focusAsked } from "../composer/composer.tsx"
 import { ImportPlace } from "../import/place.tsx"

@@ -12,7 +12,7 @@ import { useContext } from "preact/hooks"
 import type { PageSettings, SignAnswer } from "../../shared/protocol/asset.ts"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 import type { Asked } from "../commands.ts"
-import type { LinkState } from "../link.ts"
+import type { LinkState } from "../net/socket-link.ts"
 import type { Turn } from "../store.ts"
 
 export interface Asking {

@@ -4,7 +4,7 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { focusAsked } from "../composer/composer.tsx"
-import type { Unsent } from "../outbox.ts"
+import type { Unsent } from "../net/outbox.ts"
 
 interface UserMessageProps {
   readonly id: string

@@ -1,7 +1,7 @@
 /** api.test.ts: tokens and requests, against a fetch played by hand. */
 
 import { describe, expect, test } from "vitest"
-import { createApi, RequestError } from "../../client/api.ts"
+import { createApi, RequestError } from "../../client/net/api.ts"
 
 /** A token as the server signs it: it says by the server's clock when it was made and when it runs out. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {

@@ -1,13 +1,13 @@
 /** files.test.tsx: files that go with a message: from the composer to the wire, and back. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { RequestError } from "../../client/api.ts"
+import { RequestError } from "../../client/net/api.ts"
 import { Files, type Uplink, uploadTo } from "../../client/attach/files.ts"
 import { Early } from "../../client/attach/early.ts"
 import { Chat } from "../../client/chat.ts"
 import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/draft.ts"
-import { Outbox } from "../../client/outbox.ts"
+import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { draw, soon } from "./dom.ts"
 import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"

@@ -1,7 +1,7 @@
 /** importer.test.ts: a file on its way in: cut, sent, folded, refused, given up. */
 
 import { describe, expect, test, vi } from "vitest"
-import { type Api, RequestError } from "../../client/api.ts"
+import { type Api, RequestError } from "../../client/net/api.ts"
 import { cutAtLines, isOneList, isPacked } from "../../client/import/cut.ts"
 import { Importer, type Stage } from "../../client/import/importer.ts"
 import type { Uploaded } from "../../client/import/upload.ts"

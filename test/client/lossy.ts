@@ -14,7 +14,7 @@ import {
   type WireMessage,
 } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { Wire, WireEvents } from "../../client/link.ts"
+import type { Wire, WireEvents } from "../../client/net/socket-link.ts"
 import { wireMessage } from "./wire.ts"
 
 interface Line {

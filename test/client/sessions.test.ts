@@ -1,7 +1,7 @@
 /** sessions.test.ts: the list of sessions: what the page knows first, what it wishes, and what becomes of that. */
 
 import { describe, expect, test, vi } from "vitest"
-import { type Api, RequestError } from "../../client/api.ts"
+import { type Api, RequestError } from "../../client/net/api.ts"
 import { Chat } from "../../client/chat.ts"
 import { Sessions } from "../../client/sessions.ts"
 import { fileName } from "../../client/sidebar/save.ts"

@@ -1,7 +1,7 @@
 /** shelf.test.ts: what a closed page left on the shelf is handed over by the next, wherever that one was opened. */
 
 import { describe, expect, test } from "vitest"
-import { RequestError } from "../../client/api.ts"
+import { RequestError } from "../../client/net/api.ts"
 import { Chat } from "../../client/chat.ts"
 import { Room } from "../../client/room.ts"
 import { MAX_QUEUED } from "../../shared/limits.ts"

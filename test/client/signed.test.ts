@@ -1,7 +1,7 @@
 /** signed.test.ts: signatures for what is drawn: asked for together, remembered, renewed, and asked for again. */
 
 import { describe, expect, test } from "vitest"
-import { RequestError } from "../../client/api.ts"
+import { RequestError } from "../../client/net/api.ts"
 import { Signer } from "../../client/media/signed.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { soon } from "./dom.ts"

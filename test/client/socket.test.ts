@@ -1,8 +1,8 @@
 /** socket.test.ts: the page's side of the wire, against a server played by hand. */
 
 import { describe, expect, test } from "vitest"
-import { retryDelayMs } from "../../client/link.ts"
-import { SessionSocket } from "../../client/socket.ts"
+import { retryDelayMs } from "../../client/net/socket-link.ts"
+import { SessionSocket } from "../../client/net/session-socket.ts"
 import { DEAD_SOCKET_MS, PING_MS, PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import {
   createClock,

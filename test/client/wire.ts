@@ -3,8 +3,8 @@
 import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { LinkState, SocketDeps, Wire, WireEvents } from "../../client/link.ts"
-import type { Place, SocketHandlers } from "../../client/socket.ts"
+import type { LinkState, SocketDeps, Wire, WireEvents } from "../../client/net/socket-link.ts"
+import type { Place, SocketHandlers } from "../../client/net/session-socket.ts"
 
 export interface FakeSocket {
   readonly protocols: readonly string[]

@@ -4,10 +4,10 @@
  * server ⇄ proxy ⇄ TAB: api, Room → states that it showed
  */
 
-import { createApi } from "../../client/api.ts"
-import type { Shelf } from "../../client/outbox.ts"
+import { createApi } from "../../client/net/api.ts"
+import type { Shelf } from "../../client/net/outbox.ts"
 import { Room } from "../../client/room.ts"
-import type { WireEvents } from "../../client/link.ts"
+import type { WireEvents } from "../../client/net/socket-link.ts"
 import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import type { Chance } from "./chance.ts"
 import type { TabProxy } from "./proxy.ts"

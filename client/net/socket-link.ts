@@ -1,13 +1,13 @@
 /**
- * link.ts: a WebSocket that is there again: opened, tried again, renewed, and given up when it is dead.
+ * socket-link.ts: a WebSocket that is there again: opened, tried again, renewed, and given up when it is dead.
  *
  * token → connect → LINK → open, text → socket
  * A newer token comes on a second socket, which takes over once it is open. Whatever is asked has to be answered by
  * something; what says nothing is given up. Time, chance, timers and the socket itself come in. Source: SPEC SO1, SO5, SO9, SO10.
  */
 
-import { PING_FRAME, PONG_FRAME } from "../shared/protocol/frame.ts"
-import { DEAD_SOCKET_MS, PING_MS } from "../shared/limits.ts"
+import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/frame.ts"
+import { DEAD_SOCKET_MS, PING_MS } from "../../shared/limits.ts"
 
 /** What a reader may be told about the connection. `live` needs no words. */
 export type LinkState = "connecting" | "live" | "waiting" | "outdated" | "gone"

@@ -1,5 +1,5 @@
 /**
- * socket.ts: the connection of one open session, from the page's side.
+ * session-socket.ts: the connection of one open session, from the page's side.
  *
  * link → hello {epoch, after} → frames → store
  * Numbered frames are applied exactly once and in order (law 6): seq ≤ last is dropped, prev ≠ last is a gap.
@@ -13,9 +13,9 @@ import {
   type OpsFrame,
   parseServerFrame,
   type ServerFrame,
-} from "../shared/protocol/frame.ts"
-import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../shared/limits.ts"
-import { Link, type LinkState, type SocketDeps } from "./link.ts"
+} from "../../shared/protocol/frame.ts"
+import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
+import { Link, type LinkState, type SocketDeps } from "./socket-link.ts"
 
 /** Where a session was left: what the next hello names. */
 export interface Place {
