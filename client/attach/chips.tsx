@@ -7,7 +7,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { endingOf, sizeWords } from "../words/media-descriptions.ts"
-import type { Attached, Files } from "./files.ts"
+import type { Attached, Files } from "../files/attachment-uploads.ts"
 
 interface FileChipsProps {
   readonly files: Files

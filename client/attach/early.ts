@@ -7,7 +7,7 @@
  */
 
 import type { Api } from "../net/api.ts"
-import type { Unfinished } from "../import/unfinished.ts"
+import type { Unfinished } from "../files/unfinished-imports.ts"
 
 export interface EarlyDeps {
   readonly api: Pick<Api, "createSession">

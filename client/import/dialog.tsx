@@ -6,8 +6,8 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import { Dialog } from "../ui/dialog.tsx"
-import { type BadLine, Importer, type ImporterDeps, type Stage } from "./importer.ts"
-import { upload } from "./upload.ts"
+import { type BadLine, Importer, type ImporterDeps, type Stage } from "../files/import-file.ts"
+import { upload } from "../files/send-file.ts"
 
 export function createImporter(deps: Omit<ImporterDeps, "upload">): Importer {
   return new Importer({ ...deps, upload })

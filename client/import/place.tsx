@@ -10,7 +10,7 @@ import { useRef } from "preact/hooks"
 import type { Chat } from "../chat.ts"
 import { useDrop } from "../ui/file-drop.ts"
 import { nameOf } from "../sessions.ts"
-import type { Importer } from "./importer.ts"
+import type { Importer } from "../files/import-file.ts"
 
 type ImportCode = typeof import("./dialog.tsx")
 

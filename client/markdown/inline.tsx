@@ -10,7 +10,7 @@ import { type ComponentChildren, h } from "preact"
 import { decodeEntities, decodeWords } from "./entities.ts"
 import type { ProseToken } from "./lex.ts"
 import { PictureView } from "../media/picture.tsx"
-import { isOwn } from "../media/remote.ts"
+import { isOwn } from "../files/remote-media.ts"
 import { hostOf, safeHref } from "../words/link-policy.ts"
 
 /** Raw tags that become elements (DESIGN §5). */

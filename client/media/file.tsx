@@ -11,7 +11,7 @@ import { hostOf } from "../words/link-policy.ts"
 import { handOn } from "./gate.tsx"
 import { Icon } from "./icons.tsx"
 import { endingOf, type MediaSegment, sizeWords } from "../words/media-descriptions.ts"
-import { GONE, isOwn, learn, refusalIn, SHOWN, type ShownKind, UNREACHED } from "./remote.ts"
+import { GONE, isOwn, learn, refusalIn, SHOWN, type ShownKind, UNREACHED } from "../files/remote-media.ts"
 import { type Media, useMedia } from "./source.ts"
 
 /** The browser has begun the download by then, in milliseconds. */

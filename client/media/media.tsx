@@ -11,7 +11,7 @@ import { FileView } from "./file.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
 import { PictureView } from "./picture.tsx"
-import { kindAt } from "./remote.ts"
+import { kindAt } from "../files/remote-media.ts"
 import { VideoView } from "./video.tsx"
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {

@@ -10,8 +10,8 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
-import { click, GONE, isAllowed, isOwn, reasonAt, UNREACHED } from "./remote.ts"
-import type { Address, Signer } from "./signed.ts"
+import { click, GONE, isAllowed, isOwn, reasonAt, UNREACHED } from "../files/remote-media.ts"
+import type { Address, Signer } from "../files/signed-links.ts"
 
 /** A picture that can be looked at. */
 export interface Picture {

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Files, type Uplink, uploadTo } from "../../client/attach/files.ts"
+import { Files, type Uplink, uploadTo } from "../../client/files/attachment-uploads.ts"
 import { Early } from "../../client/attach/early.ts"
 import { Chat } from "../../client/chat.ts"
 import { Composer } from "../../client/composer/composer.tsx"

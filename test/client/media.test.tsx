@@ -1,7 +1,7 @@
 /** media.test.tsx: media and canvases: what is fetched and when, and what stands there until then. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { forgetClicks } from "../../client/media/remote.ts"
+import { forgetClicks } from "../../client/files/remote-media.ts"
 import { notePlay, stopSound } from "../../client/media/sound.ts"
 import { clock, endingOf, sizeWords } from "../../client/words/media-descriptions.ts"
 import { barsOf } from "../../client/media/wave.ts"

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Signer } from "../../client/media/signed.ts"
+import { Signer } from "../../client/files/signed-links.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { soon } from "./dom.ts"
 

@@ -10,7 +10,7 @@ import { TranscriptStore } from "../../client/store.ts"
 import { ScrollKeeper } from "../../client/transcript/scroll.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
 import type { SignAnswer } from "../../shared/protocol/asset.ts"
-import { NO_SETTINGS } from "../../client/media/remote.ts"
+import { NO_SETTINGS } from "../../client/files/remote-media.ts"
 import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import { draw } from "./dom.ts"
 

@@ -1,5 +1,5 @@
 /**
- * remote.ts: what may be fetched without being asked for.
+ * remote-media.ts: what may be fetched without being asked for.
  *
  * Our own files at once; what lies elsewhere when its reader clicks, or where the tenant allows its host (law 11).
  * A click holds for its address as long as the page lives. Source: SPEC PG40.

@@ -1,5 +1,5 @@
 /**
- * signed.ts: where media that is being drawn can be fetched for now.
+ * signed-links.ts: where media that is being drawn can be fetched for now.
  *
  * segment → element → SIGNED → POST /v1/sessions/:id/media/sign → element
  * Segments hold addresses that nobody can fetch. What is drawn within a moment is asked for at once, remembered until it

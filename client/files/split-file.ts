@@ -1,5 +1,5 @@
 /**
- * cut.ts: a file of lines as pieces that one request may carry, each ended by a line's end.
+ * split-file.ts: a file of lines as pieces that one request may carry, each ended by a line's end.
  *
  * Reads only around the cuts: a piece is a view of the file, not a copy. Source: SPEC PG35.
  */

@@ -1,5 +1,5 @@
 /**
- * upload.ts: a body on its way up, with how much of it has gone. A request of the old kind: `fetch` does not say.
+ * send-file.ts: a body on its way up, with how much of it has gone. A request of the old kind: `fetch` does not say.
  */
 
 export interface Uploaded {

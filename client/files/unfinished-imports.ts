@@ -1,5 +1,5 @@
 /**
- * unfinished.ts: imports that did not come to an end, and the sessions that were made for them.
+ * unfinished-imports.ts: imports that did not come to an end, and the sessions that were made for them.
  *
  * importer → shelf → UNFINISHED → erased, by this page or by the next one
  * What is on the shelf is under way in some page, or is to be erased. Of a page that was closed all may have come in

@@ -1,5 +1,5 @@
 /**
- * limits.ts: what a reader can be told of a file before it is sent. The server decides by the bytes; this goes by what the
+ * attachment-limits.ts: what a reader can be told of a file before it is sent. The server decides by the bytes; this goes by what the
  * browser thinks it is. Pure.
  */
 

@@ -1,5 +1,5 @@
 /**
- * importer.ts: a file becomes a new session: made, sent in as many parts as it takes, folded by the server, opened.
+ * import-file.ts: a file becomes a new session: made, sent in as many parts as it takes, folded by the server, opened.
  *
  * file → cut → POST /v1/sessions, /v1/sessions/:id/import → GET /v1/sessions/:id/import → IMPORTER → dialog
  * What does not come to an end leaves no session behind. Source: SPEC PG35.
@@ -10,9 +10,9 @@ import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { type Api, type ImportProgress, RequestError } from "../net/api.ts"
 import { retryDelayMs } from "../net/socket-link.ts"
-import { cutAtLines, isOneList, isPacked, linesBefore } from "./cut.ts"
-import type { Unfinished } from "./unfinished.ts"
-import type { Upload } from "./upload.ts"
+import { cutAtLines, isOneList, isPacked, linesBefore } from "./split-file.ts"
+import type { Unfinished } from "./unfinished-imports.ts"
+import type { Upload } from "./send-file.ts"
 
 /** How far the server is, is asked so often, in milliseconds. */
 const ASK_MS = 500

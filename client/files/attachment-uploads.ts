@@ -1,5 +1,5 @@
 /**
- * files.ts: files that go with a message that is being written.
+ * attachment-uploads.ts: files that go with a message that is being written.
  *
  * picker, drop, paste → FILES → POST /v1/sessions/:id/assets → asset ids of the send frame
  * Kept with the draft, outside the components: an upload goes on while its reader looks elsewhere. At most UNDER_WAY at a
@@ -12,8 +12,8 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import { type Api, RequestError } from "../net/api.ts"
-import type { Upload } from "../import/upload.ts"
-import { maxBytes } from "./limits.ts"
+import type { Upload } from "./send-file.ts"
+import { maxBytes } from "./attachment-limits.ts"
 
 export type FileState =
   | { readonly at: "waiting" }
