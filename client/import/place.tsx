@@ -7,9 +7,9 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
-import type { Chat } from "../chat.ts"
+import type { Chat } from "../session/session-router.ts"
 import { useDrop } from "../ui/file-drop.ts"
-import { nameOf } from "../sessions.ts"
+import { nameOf } from "../session/session-list.ts"
 import type { Importer } from "../files/import-file.ts"
 
 type ImportCode = typeof import("./dialog.tsx")

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact"
 import { Dialog } from "../ui/dialog.tsx"
-import { nameOf } from "../sessions.ts"
+import { nameOf } from "../session/session-list.ts"
 
 interface AskDeleteProps {
   readonly title: string | undefined

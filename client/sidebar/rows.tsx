@@ -6,7 +6,7 @@ import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
-import { nameOf, type Sessions } from "../sessions.ts"
+import { nameOf, type Sessions } from "../session/session-list.ts"
 import { RenameField } from "./rename.tsx"
 import { type Group, groupsOf, whenWords } from "../words/relative-time.ts"
 

@@ -6,8 +6,8 @@
  */
 
 import type { ExportFormat } from "../net/api.ts"
-import type { Chat } from "../chat.ts"
-import { nameOf, wordsOf } from "../sessions.ts"
+import type { Chat } from "../session/session-router.ts"
+import { nameOf, wordsOf } from "../session/session-list.ts"
 
 /** Longest name of a file, in UTF-16 code units, without its ending. */
 const MAX_NAME_CHARS = 80

@@ -9,7 +9,7 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/si
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { ExportFormat } from "../net/api.ts"
-import type { Chat } from "../chat.ts"
+import type { Chat } from "../session/session-router.ts"
 import { focusAsked } from "../composer/composer.tsx"
 import { ImportPlace } from "../import/place.tsx"
 import { Mark } from "../ui/logo.tsx"

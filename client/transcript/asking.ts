@@ -11,9 +11,9 @@ import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 import type { PageSettings, SignAnswer } from "../../shared/protocol/asset.ts"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
-import type { Asked } from "../commands.ts"
+import type { Asked } from "../session/commands.ts"
 import type { LinkState } from "../net/socket-link.ts"
-import type { Turn } from "../store.ts"
+import type { Turn } from "../session/transcript-store.ts"
 
 export interface Asking {
   /** By message or tool call. */

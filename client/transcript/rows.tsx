@@ -8,7 +8,7 @@
 
 import { Component, type ComponentChildren, createRef, type VNode } from "preact"
 import type { AgentTag } from "../../shared/protocol/event.ts"
-import type { TranscriptStore } from "../store.ts"
+import type { TranscriptStore } from "../session/transcript-store.ts"
 import { MessageView } from "./message.tsx"
 import type { ScrollKeeper } from "./scroll.ts"
 

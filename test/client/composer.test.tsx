@@ -3,7 +3,7 @@
 import { type ComponentProps, render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
-import { Draft } from "../../client/draft.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { draw, soon } from "./dom.ts"
 

@@ -6,7 +6,7 @@ import { cutAtLines, isOneList, isPacked } from "../../client/files/split-file.t
 import { Importer, type Stage } from "../../client/files/import-file.ts"
 import type { Uploaded } from "../../client/files/send-file.ts"
 import { Unfinished } from "../../client/files/unfinished-imports.ts"
-import { Sessions } from "../../client/sessions.ts"
+import { Sessions } from "../../client/session/session-list.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { pageOf, setUp, user } from "./opened.ts"
 import { settle } from "./wire.ts"

@@ -3,7 +3,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Room, type RoomDeps } from "../../client/room.ts"
+import { Room, type RoomDeps } from "../../client/session/session-controller.ts"
 import { canonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
 import { LossyServer } from "./lossy.ts"
 import { createShelf } from "./opened.ts"

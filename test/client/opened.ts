@@ -1,9 +1,9 @@
 /** opened.ts: a room or a page of rooms on a server played by hand, and a shelf that outlives them. */
 
 import type { Api } from "../../client/net/api.ts"
-import type { ChatDeps } from "../../client/chat.ts"
+import type { ChatDeps } from "../../client/session/session-router.ts"
 import type { Shelf } from "../../client/net/outbox.ts"
-import { Room, type RoomDeps } from "../../client/room.ts"
+import { Room, type RoomDeps } from "../../client/session/session-controller.ts"
 import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
 

@@ -1,8 +1,8 @@
 /** outlive.test.ts: words and edits outlive their socket, their version, their room and their page. */
 
 import { describe, expect, test } from "vitest"
-import { Chat } from "../../client/chat.ts"
-import { Room } from "../../client/room.ts"
+import { Chat } from "../../client/session/session-router.ts"
+import { Room } from "../../client/session/session-controller.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, reconnect, sends, setUp, user } from "./opened.ts"

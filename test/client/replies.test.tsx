@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
-import { Draft } from "../../client/draft.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { draw, soon, until } from "./dom.ts"
 import { opened, pageOf, user as userOf } from "./opened.ts"
 import { answer, text, user } from "./said.ts"

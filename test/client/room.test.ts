@@ -1,9 +1,9 @@
 /** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
-import { Chat, sessionOf } from "../../client/chat.ts"
-import { Room } from "../../client/room.ts"
-import { titleOf } from "../../client/starts.ts"
+import { Chat, sessionOf } from "../../client/session/session-router.ts"
+import { Room } from "../../client/session/session-controller.ts"
+import { titleOf } from "../../client/session/session-starts.ts"
 import { opened, pageOf, sends, setUp, user } from "./opened.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 

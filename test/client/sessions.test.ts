@@ -2,8 +2,8 @@
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
-import { Chat } from "../../client/chat.ts"
-import { Sessions } from "../../client/sessions.ts"
+import { Chat } from "../../client/session/session-router.ts"
+import { Sessions } from "../../client/session/session-list.ts"
 import { fileName } from "../../client/sidebar/save.ts"
 import { groupsOf, whenWords } from "../../client/words/relative-time.ts"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Chat } from "../../client/chat.ts"
-import { Room } from "../../client/room.ts"
+import { Chat } from "../../client/session/session-router.ts"
+import { Room } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED } from "../../shared/limits.ts"
 import { opened, sends, setUp, user } from "./opened.ts"
 import { hello, messageFrame, ops, settle } from "./wire.ts"

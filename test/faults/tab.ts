@@ -6,7 +6,7 @@
 
 import { createApi } from "../../client/net/api.ts"
 import type { Shelf } from "../../client/net/outbox.ts"
-import { Room } from "../../client/room.ts"
+import { Room } from "../../client/session/session-controller.ts"
 import type { WireEvents } from "../../client/net/socket-link.ts"
 import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import type { Chance } from "./chance.ts"

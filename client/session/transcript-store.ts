@@ -1,5 +1,5 @@
 /**
- * store.ts: the messages of one session, as signals.
+ * transcript-store.ts: the messages of one session, as signals.
  *
  * page, frames → STORE → view
  * Frames change a plain model at once; the view learns of them in one batch per animation frame.
@@ -15,8 +15,8 @@ import {
   type MessageFrame,
   type OpsFrame,
   type WireMessage,
-} from "../shared/protocol/frame.ts"
-import { isEnded } from "../shared/protocol/message.ts"
+} from "../../shared/protocol/frame.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
 
 export interface StoreDeps {
   /** Runs the call with the next animation frame (or soon, in a hidden tab). */

@@ -1,14 +1,14 @@
 /**
- * older.ts: the pages before the one at hand: the next one as the reader nears the top, or as many as lead to a message.
+ * history-older.ts: the pages before the one at hand: the next one as the reader nears the top, or as many as lead to a message.
  *
  * scrolling, a quote → OLDER → api → store
  * One is on its way at a time, whoever asks. Source: SPEC PG16, PG43.
  */
 
 import { signal } from "@preact/signals"
-import type { Api } from "./net/api.ts"
-import { PAGE_MESSAGES } from "./newest.ts"
-import type { TranscriptStore } from "./store.ts"
+import type { Api } from "../net/api.ts"
+import { PAGE_MESSAGES } from "./history-newest.ts"
+import type { TranscriptStore } from "./transcript-store.ts"
 
 /** A message that is looked for and lies further back than so many pages is not loaded. */
 const MAX_FETCHED_PAGES = 60

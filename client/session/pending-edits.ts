@@ -1,13 +1,13 @@
 /**
- * edits.ts: edits that were saved and that the server has not heard yet: words, so they are kept like those of the outbox.
+ * pending-edits.ts: edits that were saved and that the server has not heard yet: words, so they are kept like those of the outbox.
  *
  * commands → EDITS → shelf → the next page's commands, under the same id
  * Source: SPEC SO13, PG22.
  */
 
-import { parseJson } from "../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/protocol/frame.ts"
 import type { Command, Commands } from "./commands.ts"
-import { rowsOf, type Shelf } from "./net/outbox.ts"
+import { rowsOf, type Shelf } from "../net/outbox.ts"
 
 type Edit = Extract<Command, { type: "edit" }>
 

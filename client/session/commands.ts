@@ -7,10 +7,10 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { FaultReason } from "../shared/fault.ts"
-import type { ClientFrame, WireMessage } from "../shared/protocol/frame.ts"
-import { isEnded } from "../shared/protocol/message.ts"
-import type { Beside } from "./net/outbox.ts"
+import type { FaultReason } from "../../shared/fault.ts"
+import type { ClientFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
+import type { Beside } from "../net/outbox.ts"
 
 export type Command = Extract<
   ClientFrame,

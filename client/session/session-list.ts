@@ -1,5 +1,5 @@
 /**
- * sessions.ts: the sessions there are, as the server said last and as this page knows better.
+ * session-list.ts: the sessions there are, as the server said last and as this page knows better.
  *
  * GET /v1/sessions, rooms, the reader's wishes → SESSIONS → sidebar
  * A wish is shown at once and taken back with the server's words where it is refused. What other pages do is asked for
@@ -7,8 +7,8 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { SessionSummary } from "../shared/protocol/frame.ts"
-import { type Api, RequestError } from "./net/api.ts"
+import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import { type Api, RequestError } from "../net/api.ts"
 
 /** The list is asked for so often while something runs elsewhere, in milliseconds. */
 const BUSY_MS = 5_000

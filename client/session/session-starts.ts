@@ -1,16 +1,16 @@
 /**
- * starts.ts: first words, and the session that is made for them.
+ * session-starts.ts: first words, and the session that is made for them.
  *
  * composer → STARTS → POST /v1/sessions → room
  * Kept on the shelf until their session is there, and tried again until then. One page at a time is at it, so that no
  * words make two sessions; when it is closed, the next goes on. Source: SPEC PG14, SO13.
  */
 
-import { MAX_TITLE_CHARS } from "../shared/limits.ts"
-import { type Api, RequestError } from "./net/api.ts"
-import { excerpt } from "./words/excerpt.ts"
-import { retryDelayMs } from "./net/socket-link.ts"
-import { Outbox, type Shelf, type Unsent } from "./net/outbox.ts"
+import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { type Api, RequestError } from "../net/api.ts"
+import { excerpt } from "../words/excerpt.ts"
+import { retryDelayMs } from "../net/socket-link.ts"
+import { Outbox, type Shelf, type Unsent } from "../net/outbox.ts"
 
 export interface StartsDeps {
   readonly api: Api

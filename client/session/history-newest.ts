@@ -1,13 +1,13 @@
 /**
- * newest.ts: the newest page of a session, and as much before it as leaves a reader further up where they are.
+ * history-newest.ts: the newest page of a session, and as much before it as leaves a reader further up where they are.
  *
  * api → NEWEST → store
  * Source: SPEC SO12.
  */
 
-import type { HistoryPage } from "../shared/protocol/frame.ts"
-import { MAX_PAGE_MESSAGES } from "../shared/limits.ts"
-import type { Api } from "./net/api.ts"
+import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
+import type { Api } from "../net/api.ts"
 
 /** Messages of the first page, and of every older one. */
 export const PAGE_MESSAGES = 24

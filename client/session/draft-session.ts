@@ -1,5 +1,5 @@
 /**
- * early.ts: a session that files make, before there are first words.
+ * draft-session.ts: a session that files make, before there are first words.
  *
  * first file → EARLY → POST /v1/sessions → uploads; first words → the start of that session
  * Where no words come it is erased: at once where the files are taken away, by the next page where this one is closed.

@@ -1,5 +1,5 @@
 /**
- * chat.ts: which session is open, and which there are.
+ * session-router.ts: which session is open, and which there are.
  *
  * location hash → CHAT → room
  * With no session open the first words make one; until it exists they stand in `starting`.
@@ -8,18 +8,18 @@
  */
 
 import { effect, type Signal, signal } from "@preact/signals"
-import { MAX_TITLE_CHARS } from "../shared/limits.ts"
-import type { Api } from "./net/api.ts"
+import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import type { Api } from "../net/api.ts"
 import { Draft } from "./draft.ts"
-import { Early } from "./attach/early.ts"
-import { uploadTo } from "./files/attachment-uploads.ts"
-import { leftOutWords } from "./files/attachment-limits.ts"
-import { Unfinished } from "./files/unfinished-imports.ts"
-import type { Upload } from "./files/send-file.ts"
-import { type Beside, besideOf, clearShelf, sessionsOn, type Unsent } from "./net/outbox.ts"
-import { Room, type RoomDeps } from "./room.ts"
-import { Sessions, type SessionsDeps } from "./sessions.ts"
-import { Starts, type StartsDeps, titleOf } from "./starts.ts"
+import { Early } from "./draft-session.ts"
+import { uploadTo } from "../files/attachment-uploads.ts"
+import { leftOutWords } from "../files/attachment-limits.ts"
+import { Unfinished } from "../files/unfinished-imports.ts"
+import type { Upload } from "../files/send-file.ts"
+import { type Beside, besideOf, clearShelf, sessionsOn, type Unsent } from "../net/outbox.ts"
+import { Room, type RoomDeps } from "./session-controller.ts"
+import { Sessions, type SessionsDeps } from "./session-list.ts"
+import { Starts, type StartsDeps, titleOf } from "./session-starts.ts"
 
 /** Words on the shelf are taken by their own page within so long, if it lives, in milliseconds. */
 const SHELF_CALM_MS = 3_000

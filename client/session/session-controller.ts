@@ -1,5 +1,5 @@
 /**
- * room.ts: one open session: its page, its socket, its store, its outbox and its commands, joined.
+ * session-controller.ts: one open session: its page, its socket, its store, its outbox and its commands, joined.
  *
  * page → store; socket → store; composer → outbox → socket; buttons → commands → socket
  * What does not fit (another epoch, ops out of step) is answered with the newest page, never guessed at.
@@ -7,20 +7,20 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { PageSettings, SignAnswer } from "../shared/protocol/asset.ts"
-import type { FaultReason } from "../shared/fault.ts"
-import type { MessageFrame, OpsFrame, WireMessage } from "../shared/protocol/frame.ts"
-import { type Api, RequestError } from "./net/api.ts"
+import type { PageSettings, SignAnswer } from "../../shared/protocol/asset.ts"
+import type { FaultReason } from "../../shared/fault.ts"
+import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import { type Api, RequestError } from "../net/api.ts"
 import { Commands, isDone } from "./commands.ts"
 import { besideIn, Draft } from "./draft.ts"
-import { Edits } from "./edits.ts"
-import { NO_SETTINGS } from "./files/remote-media.ts"
-import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "./net/socket-link.ts"
-import { readNewest } from "./newest.ts"
-import { Older } from "./older.ts"
-import { type Beside, besideOf, Outbox, sendOf, type Shelf } from "./net/outbox.ts"
-import { type ErrorFrame, SessionSocket } from "./net/session-socket.ts"
-import { TranscriptStore, type Turn } from "./store.ts"
+import { Edits } from "./pending-edits.ts"
+import { NO_SETTINGS } from "../files/remote-media.ts"
+import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "../net/socket-link.ts"
+import { readNewest } from "./history-newest.ts"
+import { Older } from "./history-older.ts"
+import { type Beside, besideOf, Outbox, sendOf, type Shelf } from "../net/outbox.ts"
+import { type ErrorFrame, SessionSocket } from "../net/session-socket.ts"
+import { TranscriptStore, type Turn } from "./transcript-store.ts"
 
 export interface RoomDeps {
   readonly api: Api

@@ -6,11 +6,11 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { Asset } from "../shared/protocol/event.ts"
-import type { WireMessage } from "../shared/protocol/frame.ts"
-import { Files } from "./files/attachment-uploads.ts"
-import { isOwn } from "./files/remote-media.ts"
-import { type Beside, besideOf } from "./net/outbox.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+import type { WireMessage } from "../../shared/protocol/frame.ts"
+import { Files } from "../files/attachment-uploads.ts"
+import { isOwn } from "../files/remote-media.ts"
+import { type Beside, besideOf } from "../net/outbox.ts"
 
 export class Draft {
   /** In the composer. */
