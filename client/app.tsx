@@ -5,7 +5,7 @@
 import { type ReadonlySignal, type Signal, useComputed, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
-import { FileNames, type Quote } from "./attach/chips.tsx"
+import { FileNames, type Quote } from "./composer/attachment-chips.tsx"
 import { DropPlace } from "./ui/drop-overlay.tsx"
 import type { Chat } from "./session/session-router.ts"
 import { Composer, focusAsked } from "./composer/composer.tsx"

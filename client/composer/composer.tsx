@@ -10,11 +10,11 @@ import type { TargetedKeyboardEvent, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { useFit } from "../ui/fit-textarea.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import { FileChips, type Quote, QuoteChip } from "../attach/chips.tsx"
+import { FileChips, type Quote, QuoteChip } from "./attachment-chips.tsx"
 import { LIMITS_TOLD } from "../files/attachment-limits.ts"
 import type { Draft } from "../session/draft.ts"
 import type { Beside } from "../net/outbox.ts"
-import { typedWords } from "./typed.ts"
+import { typedWords } from "./typed-text.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 
 interface ComposerProps {

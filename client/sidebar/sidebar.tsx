@@ -11,13 +11,13 @@ import { useRef } from "preact/hooks"
 import type { ExportFormat } from "../net/api.ts"
 import type { Chat } from "../session/session-router.ts"
 import { focusAsked } from "../composer/composer.tsx"
-import { ImportPlace } from "../import/place.tsx"
+import { ImportPlace } from "../import/import-button.tsx"
 import { Mark } from "../ui/logo.tsx"
 import { theme, turnTheme } from "../ui/theme.ts"
-import { AskDelete } from "./ask-delete.tsx"
-import { Menu } from "./menu.tsx"
-import { SessionRows } from "./rows.tsx"
-import { saveSession } from "./save.ts"
+import { AskDelete } from "./delete-dialog.tsx"
+import { Menu } from "./session-menu.tsx"
+import { SessionRows } from "./session-rows.tsx"
+import { saveSession } from "./save-session.ts"
 
 interface SidebarProps {
   readonly chat: Chat

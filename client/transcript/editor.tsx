@@ -8,7 +8,7 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import { typedWords } from "../composer/typed.ts"
+import { typedWords } from "../composer/typed-text.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { useFit } from "../ui/fit-textarea.ts"
 import type { Asking } from "./asking.ts"

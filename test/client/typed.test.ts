@@ -1,7 +1,7 @@
 /** typed.test.ts: pasted control characters. */
 
 import { expect, test } from "vitest"
-import { typedWords } from "../../client/composer/typed.ts"
+import { typedWords } from "../../client/composer/typed-text.ts"
 import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 
 test("[SO6] control characters are no part of what is sent, so that a full message fits its frame", () => {

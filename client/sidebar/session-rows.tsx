@@ -1,5 +1,5 @@
 /**
- * rows.tsx: the sessions, newest activity first, each with when that was or that it is at work, and the way to its menu.
+ * session-rows.tsx: the sessions, newest activity first, each with when that was or that it is at work, and the way to its menu.
  */
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
@@ -7,7 +7,7 @@ import type { VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import { nameOf, type Sessions } from "../session/session-list.ts"
-import { RenameField } from "./rename.tsx"
+import { RenameField } from "./rename-field.tsx"
 import { type Group, groupsOf, whenWords } from "../words/relative-time.ts"
 
 /** "5 min" is looked at again so often, in milliseconds. */

@@ -1,5 +1,5 @@
 /**
- * chips.tsx: in the composer: the files that go with the words, how far they are, and the message that is replied to.
+ * attachment-chips.tsx: in the composer: the files that go with the words, how far they are, and the message that is replied to.
  *
  * Source: SPEC PG42, PG43.
  */

@@ -1,5 +1,5 @@
 /**
- * typed.ts: what somebody typed or pasted, as it can be a message.
+ * typed-text.ts: what somebody typed or pasted, as it can be a message.
  *
  * Control characters say nothing to a reader or a model, and each of them takes six bytes of a frame.
  */

@@ -1,5 +1,5 @@
 /**
- * save.ts: a session as a file on the reader's machine.
+ * save-session.ts: a session as a file on the reader's machine.
  *
  * GET /v1/sessions/:id/events → blob → SAVE → download
  * The token travels in a header, so it cannot be a plain link. Source: SPEC PG34.

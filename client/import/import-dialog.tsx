@@ -1,5 +1,5 @@
 /**
- * dialog.tsx: a file is chosen or dropped, and how far it is on its way in. Fetched when somebody wants it.
+ * import-dialog.tsx: a file is chosen or dropped, and how far it is on its way in. Fetched when somebody wants it.
  */
 
 import { useSignal } from "@preact/signals"

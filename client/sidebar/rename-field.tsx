@@ -1,5 +1,5 @@
 /**
- * rename.tsx: a title that is being changed, in its place. Enter and leaving it save, Escape gives up.
+ * rename-field.tsx: a title that is being changed, in its place. Enter and leaving it save, Escape gives up.
  */
 
 import type { VNode } from "preact"

@@ -1,5 +1,5 @@
 /**
- * place.tsx: where an import begins: a button, and any file that is dropped on the list.
+ * import-button.tsx: where an import begins: a button, and any file that is dropped on the list.
  *
  * Its code is fetched when it is wanted. Source: SPEC PG35.
  */
@@ -12,7 +12,7 @@ import { useDrop } from "../ui/file-drop.ts"
 import { nameOf } from "../session/session-list.ts"
 import type { Importer } from "../files/import-file.ts"
 
-type ImportCode = typeof import("./dialog.tsx")
+type ImportCode = typeof import("./import-dialog.tsx")
 
 interface ImportPlaceProps {
   readonly chat: Chat
@@ -28,7 +28,7 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
   const open = async (): Promise<void> => {
     onOpen()
     try {
-      code.value ??= await import("./dialog.tsx")
+      code.value ??= await import("./import-dialog.tsx")
       importer.current ??= code.value.createImporter(chat.importing)
       isOpen.value = true
     } catch {

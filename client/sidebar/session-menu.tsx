@@ -1,5 +1,5 @@
 /**
- * menu.tsx: a short list of things to do, beside the button that opened it.
+ * session-menu.tsx: a short list of things to do, beside the button that opened it.
  *
  * Arrows, Home and End move, Escape, Tab and a press elsewhere close. It stands in the window, not in the list that
  * scrolls. Source: SPEC PG32.
