@@ -6,7 +6,7 @@
  */
 
 import type { Signal } from "@preact/signals"
-import { stopSound } from "./media/sound.ts"
+import { stopSound } from "./media/exclusive-playback.ts"
 
 export interface EscapeTakers {
   readonly isDrawerOpen: Signal<boolean>

@@ -8,9 +8,9 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { download } from "./file.tsx"
-import { Icon, type IconName } from "./icons.tsx"
-import { type Media, type Picture, useMedia, useSource } from "./source.ts"
+import { download } from "./file-link.tsx"
+import { Icon, type IconName } from "./media-icons.tsx"
+import { type Media, type Picture, useMedia, useSource } from "./use-media-source.ts"
 
 export function Lightbox(): VNode | null {
   const media = useMedia()

@@ -6,8 +6,8 @@
  */
 
 import type { VNode } from "preact"
-import { Gate } from "./gate.tsx"
-import { type Media, type Picture, useMedia, useSource } from "./source.ts"
+import { Gate } from "./consent-gate.tsx"
+import { type Media, type Picture, useMedia, useSource } from "./use-media-source.ts"
 
 interface PictureProps {
   readonly url: string

@@ -2,9 +2,9 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
-import { notePlay, stopSound } from "../../client/media/sound.ts"
+import { notePlay, stopSound } from "../../client/media/exclusive-playback.ts"
 import { clock, endingOf, sizeWords } from "../../client/words/media-descriptions.ts"
-import { barsOf } from "../../client/media/wave.ts"
+import { barsOf } from "../../client/media/waveform.ts"
 import { spokenWords } from "../../client/markdown/words.ts"
 import { copiedWords } from "../../client/transcript/acts.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"

@@ -1,13 +1,13 @@
 /**
- * gate.tsx: what stands where media would be: before its reader wants it, and when it cannot be had.
+ * consent-gate.tsx: what stands where media would be: before its reader wants it, and when it cannot be had.
  *
  * It says what it is and whom it would ask. Source: SPEC PG40, MD6.
  */
 
 import type { VNode } from "preact"
 import { hostOf } from "../words/link-policy.ts"
-import { Icon, type IconName } from "./icons.tsx"
-import type { Source } from "./source.ts"
+import { Icon, type IconName } from "./media-icons.tsx"
+import type { Source } from "./use-media-source.ts"
 
 interface GateProps {
   readonly source: Source

@@ -1,18 +1,18 @@
 /**
- * media.tsx: one media segment, by its kind.
+ * media-view.tsx: one media segment, by its kind.
  *
  * media segment → MEDIA → picture, player, film, file
  * Source: SPEC PG39.
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { AudioView } from "./audio.tsx"
-import { FileView } from "./file.tsx"
+import { AudioView } from "./audio-player.tsx"
+import { FileView } from "./file-link.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
 import { PictureView } from "./picture.tsx"
 import { kindAt } from "../files/remote-media.ts"
-import { VideoView } from "./video.tsx"
+import { VideoView } from "./video-player.tsx"
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {
   const kind = segment.kind === "file" ? (kindAt(segment.url) ?? "file") : segment.kind

@@ -1,5 +1,5 @@
 /**
- * sound.ts: one thing plays at a time, and Escape stops it. Source: SPEC PG39.
+ * exclusive-playback.ts: one thing plays at a time, and Escape stops it. Source: SPEC PG39.
  */
 
 let playing: HTMLMediaElement | null = null

@@ -1,5 +1,5 @@
 /**
- * seen.ts: has something come near to what the reader sees? What costs is not done before.
+ * use-in-view.ts: has something come near to what the reader sees? What costs is not done before.
  */
 
 import type { RefObject } from "preact"

@@ -1,5 +1,5 @@
 /**
- * source.ts: what an element that shows media is to fetch, and how that stands.
+ * use-media-source.ts: what an element that shows media is to fetch, and how that stands.
  *
  * url → law 11 → signature → SOURCE → img, audio, video
  * An element that has its address keeps it, whatever is signed later: it does not load again. One that fails gets another

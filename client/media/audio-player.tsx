@@ -1,5 +1,5 @@
 /**
- * audio.tsx: a player for audio, and for voice notes, which have a look of their own.
+ * audio-player.tsx: a player for audio, and for voice notes, which have a look of their own.
  *
  * source → audio element → AUDIO
  * A range holds the place, so mouse, finger and keyboard move it alike. One plays at a time; Escape stops it. An address
@@ -8,15 +8,15 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { download } from "./file.tsx"
-import { Gate } from "./gate.tsx"
-import { Icon } from "./icons.tsx"
+import { download } from "./file-link.tsx"
+import { Gate } from "./consent-gate.tsx"
+import { Icon } from "./media-icons.tsx"
 import { clock, type MediaSegment } from "../words/media-descriptions.ts"
-import { usePlace } from "./place.ts"
-import { useSeen } from "./seen.ts"
-import { notePause, notePlay } from "./sound.ts"
-import { type Source, useMedia, useSource } from "./source.ts"
-import { WAVE_BARS, waveOf } from "./wave.ts"
+import { usePlace } from "./use-playback-resume.ts"
+import { useSeen } from "./use-in-view.ts"
+import { notePause, notePlay } from "./exclusive-playback.ts"
+import { type Source, useMedia, useSource } from "./use-media-source.ts"
+import { WAVE_BARS, waveOf } from "./waveform.ts"
 
 export function AudioView({ segment }: { readonly segment: MediaSegment }): VNode {
   const { url, label, voice } = segment

@@ -1,5 +1,5 @@
 /**
- * wave.ts: how loud a voice note is, from its beginning to its end, as a few bars.
+ * waveform.ts: how loud a voice note is, from its beginning to its end, as a few bars.
  *
  * address → bytes → decoded audio → WAVE
  * Only of what is small: it is fetched and decoded for its looks alone. Source: SPEC PG39.

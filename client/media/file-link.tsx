@@ -1,5 +1,5 @@
 /**
- * file.tsx: a file: what it is, how large, and the way to have it.
+ * file-link.tsx: a file: what it is, how large, and the way to have it.
  *
  * Its address is asked for when it is wanted. One of ours is handed to the browser; one from elsewhere comes through our
  * own server, so that a refusal can be told. Source: SPEC PG39, PG40.
@@ -8,11 +8,11 @@
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { hostOf } from "../words/link-policy.ts"
-import { handOn } from "./gate.tsx"
-import { Icon } from "./icons.tsx"
+import { handOn } from "./consent-gate.tsx"
+import { Icon } from "./media-icons.tsx"
 import { endingOf, type MediaSegment, sizeWords } from "../words/media-descriptions.ts"
 import { GONE, isOwn, learn, refusalIn, SHOWN, type ShownKind, UNREACHED } from "../files/remote-media.ts"
-import { type Media, useMedia } from "./source.ts"
+import { type Media, useMedia } from "./use-media-source.ts"
 
 /** The browser has begun the download by then, in milliseconds. */
 const REVOKE_MS = 60_000

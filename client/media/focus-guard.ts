@@ -1,5 +1,5 @@
 /**
- * keyboard.ts: who writes keeps the keyboard.
+ * focus-guard.ts: who writes keeps the keyboard.
  *
  * blur of the page → KEYBOARD → focus back, or the frame goes
  * A framed document may take the focus at any time, and then has what is typed next. No policy stops that. The page is not

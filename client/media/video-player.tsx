@@ -1,14 +1,14 @@
 /**
- * video.tsx: a film with the browser's own controls; nothing of it but its first frame comes before it is played.
+ * video-player.tsx: a film with the browser's own controls; nothing of it but its first frame comes before it is played.
  *
  * An address that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG39.
  */
 
 import type { VNode } from "preact"
-import { Gate } from "./gate.tsx"
-import { usePlace } from "./place.ts"
-import { notePause, notePlay } from "./sound.ts"
-import { useSource } from "./source.ts"
+import { Gate } from "./consent-gate.tsx"
+import { usePlace } from "./use-playback-resume.ts"
+import { notePause, notePlay } from "./exclusive-playback.ts"
+import { useSource } from "./use-media-source.ts"
 
 export function VideoView({ url, label }: { readonly url: string; readonly label: string }): VNode {
   const source = useSource(url)

@@ -1,5 +1,5 @@
 /**
- * canvas.tsx: a document in a frame of its own, which reaches nothing of ours.
+ * canvas-frame.tsx: a document in a frame of its own, which reaches nothing of ours.
  *
  * canvas segment → CANVAS → iframe (scripts alone: never our origin, no forms, no popups, no navigation of the page)
  * The frame is made when it comes near to what the reader sees, with an address that holds then, and is not made again
@@ -11,13 +11,13 @@ import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hostOf } from "../words/link-policy.ts"
 import { theme } from "../ui/theme.ts"
-import { Icon } from "./icons.tsx"
-import { useKeyboard } from "./keyboard.ts"
+import { Icon } from "./media-icons.tsx"
+import { useKeyboard } from "./focus-guard.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import type { Address } from "../files/signed-links.ts"
 import { UNREACHED } from "../files/remote-media.ts"
-import { useSeen } from "./seen.ts"
-import { useMedia } from "./source.ts"
+import { useSeen } from "./use-in-view.ts"
+import { useMedia } from "./use-media-source.ts"
 
 /** As high as a frame is that does not say, in CSS pixels. */
 const DEFAULT_HEIGHT_PX = 320
