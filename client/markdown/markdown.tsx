@@ -7,9 +7,9 @@
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
-import { type Block, createBlockReader } from "./blocks.ts"
-import { holdsBlocks, inlineNodes } from "./inline.tsx"
-import type { Cell, ProseToken } from "./lex.ts"
+import { type Block, createBlockReader } from "./markdown-blocks.ts"
+import { holdsBlocks, inlineNodes } from "./markdown-inline.tsx"
+import type { Cell, ProseToken } from "./markdown-lexer.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
   const read = useMemo(createBlockReader, [])

@@ -11,7 +11,7 @@ import { useContext, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 import type { Quote } from "../composer/attachment-chips.tsx"
 import { excerpt } from "../words/excerpt.ts"
-import { spokenWords } from "../markdown/words.ts"
+import { spokenWords } from "../markdown/markdown-to-text.ts"
 import { mediaWords } from "../words/media-descriptions.ts"
 import { useAsking } from "./asking.ts"
 

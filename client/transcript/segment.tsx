@@ -8,7 +8,7 @@
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/protocol/frame.ts"
-import { drawCard } from "../cards/registry.ts"
+import { drawCard } from "../cards/card-registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { CanvasView } from "../media/canvas-frame.tsx"
 import { MediaView } from "../media/media-view.tsx"

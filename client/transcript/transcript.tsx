@@ -25,7 +25,7 @@ import { Typing, UnsentMessage } from "./unsent.tsx"
 
 /** Comes with the transcript, because it reads the same Markdown. */
 export { quoteOf } from "./quote.tsx"
-export { spokenWords } from "../markdown/words.ts"
+export { spokenWords } from "../markdown/markdown-to-text.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore

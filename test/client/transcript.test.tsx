@@ -2,8 +2,8 @@
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { toolOf } from "../../client/cards/registry.ts"
-import { degrees, timeOf } from "../../client/cards/weather.tsx"
+import { toolOf } from "../../client/cards/card-registry.ts"
+import { degrees, timeOf } from "../../client/cards/weather-card.tsx"
 import { CONDITIONS, card, everything, message, weather } from "../../client/fixtures/messages.ts"
 import { duration, SegmentView } from "../../client/transcript/segment.tsx"
 import { hintOf } from "../../client/transcript/tool.tsx"

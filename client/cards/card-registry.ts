@@ -1,5 +1,5 @@
 /**
- * registry.ts: which card draws which tool's payload.
+ * card-registry.ts: which card draws which tool's payload.
  *
  * tag → tool name → CARD, or null: then its synthesis is shown as text.
  * A new card is one module here, one guard in shared/card/, and one line below. Source: SPEC CA3.
@@ -7,7 +7,7 @@
 
 import type { VNode } from "preact"
 import type { Json } from "../../shared/protocol/frame.ts"
-import { drawWeather } from "./weather.tsx"
+import { drawWeather } from "./weather-card.tsx"
 
 export interface RichContent {
   readonly payload: Json

@@ -1,5 +1,5 @@
 /**
- * blocks.ts: a text that grows becomes blocks, and finished blocks are not read again.
+ * markdown-blocks.ts: a text that grows becomes blocks, and finished blocks are not read again.
  *
  * text → BLOCKS → one component per block
  * What comes out is a function of the text alone, however it grew: a test compares both.
@@ -7,7 +7,7 @@
  */
 
 import { splitFences } from "../../shared/text/code-tracker.ts"
-import { type Definitions, definitionsIn, lexProse, type ProseToken } from "./lex.ts"
+import { type Definitions, definitionsIn, lexProse, type ProseToken } from "./markdown-lexer.ts"
 
 export type Block =
   | { readonly type: "code"; readonly lang: string; readonly text: string }

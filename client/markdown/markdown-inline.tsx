@@ -1,5 +1,5 @@
 /**
- * inline.tsx: tokens inside a paragraph become virtual nodes.
+ * markdown-inline.tsx: tokens inside a paragraph become virtual nodes.
  *
  * tokens → NODES
  * Elements come from an allow-list, without attributes; `span` is invisible; any other raw HTML is shown as the text
@@ -7,8 +7,8 @@
  */
 
 import { type ComponentChildren, h } from "preact"
-import { decodeEntities, decodeWords } from "./entities.ts"
-import type { ProseToken } from "./lex.ts"
+import { decodeEntities, decodeWords } from "./html-entities.ts"
+import type { ProseToken } from "./markdown-lexer.ts"
 import { PictureView } from "../media/picture.tsx"
 import { isOwn } from "../files/remote-media.ts"
 import { hostOf, safeHref } from "../words/link-policy.ts"

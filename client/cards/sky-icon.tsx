@@ -1,5 +1,5 @@
 /**
- * sky.tsx: the weather in ten drawings, day and night.
+ * sky-icon.tsx: the weather in ten drawings, day and night.
  *
  * One grid of 64, a few shapes, colours from CSS. They say nothing to a screen reader: the condition stands beside them.
  */

@@ -1,5 +1,5 @@
 /**
- * motion.ts: how a card enters: once, briefly, and without a trace.
+ * card-motion.ts: how a card enters: once, briefly, and without a trace.
  *
  * Motion is played on the element, never written into it, so that the page after it is the page after a reload.
  * Nothing moves for a reader who asked for less motion, or in a tab that nobody sees. Source: SPEC CA4, CA5.

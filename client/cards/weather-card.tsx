@@ -1,5 +1,5 @@
 /**
- * weather.tsx: the weather of one place, now and tomorrow (seed 000 §7.3).
+ * weather-card.tsx: the weather of one place, now and tomorrow (seed 000 §7.3).
  *
  * payload → guard → CARD
  * Every figure comes from the payload; the synthesis stands below, visibly the model's words.
@@ -8,9 +8,9 @@
 import type { VNode } from "preact"
 import { forecastIcon, parseWeatherPayload, weatherIcon, type WeatherPayload } from "../../shared/card/weather-payload.ts"
 import { Markdown } from "../markdown/markdown.tsx"
-import { useCountUp, useEntrance } from "./motion.ts"
-import type { RichContent } from "./registry.ts"
-import { Sky } from "./sky.tsx"
+import { useCountUp, useEntrance } from "./card-motion.ts"
+import type { RichContent } from "./card-registry.ts"
+import { Sky } from "./sky-icon.tsx"
 
 export function drawWeather({ payload, synthesis, fresh }: RichContent): VNode | null {
   const weather = parseWeatherPayload(payload)

@@ -1,5 +1,5 @@
 /**
- * lex.ts: prose to Markdown tokens, in bounded time.
+ * markdown-lexer.ts: prose to Markdown tokens, in bounded time.
  *
  * text → splitFences → LEX → tokens → nodes
  * `marked` reads the prose. Code fences are cut out before it (shared/text/code-tracker.ts), so its own fences, indented code and

@@ -1,5 +1,5 @@
 /**
- * entities.ts: character references as characters.
+ * html-entities.ts: character references as characters.
  *
  * Decimal, hexadecimal and the names that people and models write; any other name stays as it stands.
  * Pure.

@@ -1,5 +1,5 @@
 /**
- * words.ts: the words of a reply alone, for the announcer.
+ * markdown-to-text.ts: the words of a reply alone, for the announcer.
  *
  * segments → WORDS: no marks, no code, no tools, no thinking. Pure.
  */
@@ -7,9 +7,9 @@
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { excerpt } from "../words/excerpt.ts"
 import { mediaWords } from "../words/media-descriptions.ts"
-import { createBlockReader } from "./blocks.ts"
-import { decodeWords } from "./entities.ts"
-import type { ProseToken } from "./lex.ts"
+import { createBlockReader } from "./markdown-blocks.ts"
+import { decodeWords } from "./html-entities.ts"
+import type { ProseToken } from "./markdown-lexer.ts"
 
 /** Longest announcement, in UTF-16 code units: a minute of speech. The rest is read in the transcript. */
 const MAX_SPOKEN_CHARS = 1200
