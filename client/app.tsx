@@ -15,9 +15,9 @@ import { Mark } from "./ui/logo.tsx"
 import { NoticeLine } from "./notice.tsx"
 import { Sidebar } from "./sidebar/sidebar.tsx"
 import type { LinkState } from "./net/socket-link.ts"
-import { ScrollKeeper } from "./transcript/scroll.ts"
-import { loadTranscript, transcriptCode } from "./transcript/load.ts"
-import { Typing, UnsentMessage } from "./transcript/unsent.tsx"
+import { ScrollKeeper } from "./transcript/scroll-anchor.ts"
+import { loadTranscript, transcriptCode } from "./transcript/load-transcript.ts"
+import { Typing, UnsentMessage } from "./transcript/unsent-messages.tsx"
 
 interface AppProps {
   readonly chat: Chat

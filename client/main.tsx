@@ -27,7 +27,7 @@ import "./styles/files.css"
 import "./styles/lightbox.css"
 import "./styles/print.css"
 import { restoreTheme } from "./ui/theme.ts"
-import { loadTranscript, transcriptCode } from "./transcript/load.ts"
+import { loadTranscript, transcriptCode } from "./transcript/load-transcript.ts"
 
 /** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250

@@ -16,15 +16,15 @@ import { Signer } from "../files/signed-links.ts"
 import { type Media, MediaContext } from "../media/use-media-source.ts"
 import type { Unsent } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
-import { type Asking, AskingContext } from "./asking.ts"
-import { copyNames } from "./selection.ts"
-import { JumpContext, QuoteView } from "./quote.tsx"
-import { Rows } from "./rows.tsx"
-import type { ScrollKeeper } from "./scroll.ts"
-import { Typing, UnsentMessage } from "./unsent.tsx"
+import { type Asking, AskingContext } from "./transcript-requests.ts"
+import { copyNames } from "./copy-selection.ts"
+import { JumpContext, QuoteView } from "./quoted-message.tsx"
+import { Rows } from "./transcript-rows.tsx"
+import type { ScrollKeeper } from "./scroll-anchor.ts"
+import { Typing, UnsentMessage } from "./unsent-messages.tsx"
 
 /** Comes with the transcript, because it reads the same Markdown. */
-export { quoteOf } from "./quote.tsx"
+export { quoteOf } from "./quoted-message.tsx"
 export { spokenWords } from "../markdown/markdown-to-text.ts"
 
 interface TranscriptProps {

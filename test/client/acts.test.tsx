@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { focusAsked } from "../../client/composer/composer.tsx"
-import { copiedWords } from "../../client/transcript/acts.tsx"
+import { copiedWords } from "../../client/transcript/message-actions.tsx"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
 import { answer, call, text, user } from "./said.ts"

@@ -1,9 +1,9 @@
 /** calls.test.tsx: calls side by side are one group, and what agents say to one another is one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
-import { agentCallOf } from "../../client/transcript/agents.tsx"
-import { runsOf, statusOf } from "../../client/transcript/calls.tsx"
-import { blocksOf } from "../../client/transcript/rows.tsx"
+import { agentCallOf } from "../../client/transcript/agent-exchange.tsx"
+import { runsOf, statusOf } from "../../client/transcript/tool-call-group.tsx"
+import { blocksOf } from "../../client/transcript/transcript-rows.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { CallStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"

@@ -1,7 +1,7 @@
 /** scroll.test.ts: following the end, letting go, and keeping the place, on a window whose sizes the test holds. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { ScrollKeeper } from "../../client/transcript/scroll.ts"
+import { ScrollKeeper } from "../../client/transcript/scroll-anchor.ts"
 
 /** A scrolling element of 500 px over content of so many. */
 function createView(height: number) {

@@ -1,5 +1,5 @@
 /**
- * segment.tsx: one segment of a message, by its kind.
+ * segment-view.tsx: one segment of a message, by its kind.
  *
  * segment → VIEW
  * Segments keep their identity while they do not change, so a delta draws one of them again.
@@ -12,8 +12,8 @@ import { drawCard } from "../cards/card-registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { CanvasView } from "../media/canvas-frame.tsx"
 import { MediaView } from "../media/media-view.tsx"
-import { AgentCallView, isAgentCall, ReceivedView } from "./agents.tsx"
-import { ToolView } from "./tool.tsx"
+import { AgentCallView, isAgentCall, ReceivedView } from "./agent-exchange.tsx"
+import { ToolView } from "./tool-call.tsx"
 
 interface SegmentProps {
   readonly segment: Segment

@@ -1,5 +1,5 @@
 /**
- * message.tsx: one message: a user's words, or an answer as its segments in order.
+ * message-view.tsx: one message: a user's words, or an answer as its segments in order.
  *
  * message signal → VIEW
  * Each message has its own signal, so a delta wakes one message. What can be done with it hangs on signals of its own.
@@ -13,15 +13,15 @@ import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { focusAsked } from "../composer/composer.tsx"
 import { AttachedMedia, isMedia } from "../media/media-view.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
-import { AgentHead } from "./agents.tsx"
-import { Calls, runsOf } from "./calls.tsx"
-import { isFromOutside, Act, AnswerActs, Refusal, Reply, regenerate, useHeld, useIsLast, Versions } from "./acts.tsx"
-import { type Asking, useAsking } from "./asking.ts"
-import { Editor } from "./editor.tsx"
-import { QuoteView } from "./quote.tsx"
+import { AgentHead } from "./agent-exchange.tsx"
+import { Calls, runsOf } from "./tool-call-group.tsx"
+import { isFromOutside, Act, AnswerActs, Refusal, Reply, regenerate, useHeld, useIsLast, Versions } from "./message-actions.tsx"
+import { type Asking, useAsking } from "./transcript-requests.ts"
+import { Editor } from "./message-editor.tsx"
+import { QuoteView } from "./quoted-message.tsx"
 import { reasonText } from "../words/end-reason.ts"
-import { SegmentView } from "./segment.tsx"
-import { UserMessage } from "./unsent.tsx"
+import { SegmentView } from "./segment-view.tsx"
+import { UserMessage } from "./unsent-messages.tsx"
 
 export interface MessageProps {
   readonly message: Signal<WireMessage>

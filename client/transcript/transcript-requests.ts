@@ -1,5 +1,5 @@
 /**
- * asking.ts: what a reader can ask for inside a transcript, and how far that is.
+ * transcript-requests.ts: what a reader can ask for inside a transcript, and how far that is.
  *
  * room → ASKING → buttons
  * A context, so that a button deep in a message needs no way through every component above it. Without one (a share

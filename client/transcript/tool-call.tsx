@@ -1,5 +1,5 @@
 /**
- * tool.tsx: a tool call: what was asked, what it said while it ran, what came back, and who allowed it.
+ * tool-call.tsx: a tool call: what was asked, what it said while it ran, what came back, and who allowed it.
  *
  * Folded; its badge says how it stands. Arguments and results are JSON, printed again, and coloured while somebody looks.
  * One that wants a person's leave is unfolded and asks for it. Source: SPEC PG10, PG20, PG24.
@@ -10,8 +10,8 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { excerpt } from "../words/excerpt.ts"
-import { useAsking } from "./asking.ts"
-import { JsonText } from "./json.tsx"
+import { useAsking } from "./transcript-requests.ts"
+import { JsonText } from "./json-view.tsx"
 
 export type ToolSegment = Extract<Segment, { type: "tool" }>
 

@@ -1,5 +1,5 @@
 /**
- * calls.tsx: tool calls that stand next to each other are one group, with how they stand together.
+ * tool-call-group.tsx: tool calls that stand next to each other are one group, with how they stand together.
  *
  * segments → runs → CALLS → one view per call
  * Open while one of them works or waits, folded when all have come to rest, unless the reader is inside or said otherwise.
@@ -11,8 +11,8 @@ import type { ComponentChildren, VNode } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
-import { isAgentCall } from "./agents.tsx"
-import { BADGES, isAsked, type ToolSegment } from "./tool.tsx"
+import { isAgentCall } from "./agent-exchange.tsx"
+import { BADGES, isAsked, type ToolSegment } from "./tool-call.tsx"
 
 /** A stretch of segments: one that stands alone, or neighbouring calls. */
 export interface Run {

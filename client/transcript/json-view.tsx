@@ -1,5 +1,5 @@
 /**
- * json.tsx: JSON as a reader likes it: indented, and coloured by what each word is.
+ * json-view.tsx: JSON as a reader likes it: indented, and coloured by what each word is.
  *
  * The text is the same coloured or not; only spans are added.
  */

@@ -1,5 +1,5 @@
 /**
- * agents.tsx: what agents say to one another: what came in, what was sent out, and the answer to it.
+ * agent-exchange.tsx: what agents say to one another: what came in, what was sent out, and the answer to it.
  *
  * agent segment, call of `agents_message` → AGENTS
  * A call is read leniently: what is not as expected is shown as any other call. Source: SPEC PG37.
@@ -10,7 +10,7 @@ import { useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { excerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
-import { BADGES, type ToolSegment, ToolView } from "./tool.tsx"
+import { BADGES, type ToolSegment, ToolView } from "./tool-call.tsx"
 
 /** The tool by which an agent asks another. */
 const AGENT_TOOL = "agents_message"

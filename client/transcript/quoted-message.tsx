@@ -1,5 +1,5 @@
 /**
- * quote.tsx: the message that another one replies to, in few words, above it; a click leads there.
+ * quoted-message.tsx: the message that another one replies to, in few words, above it; a click leads there.
  *
  * reply_to → QUOTE → the message, loaded if it is not on the page
  * Source: SPEC PG43.
@@ -13,7 +13,7 @@ import type { Quote } from "../composer/attachment-chips.tsx"
 import { excerpt } from "../words/excerpt.ts"
 import { spokenWords } from "../markdown/markdown-to-text.ts"
 import { mediaWords } from "../words/media-descriptions.ts"
-import { useAsking } from "./asking.ts"
+import { useAsking } from "./transcript-requests.ts"
 
 /** Most that is quoted, in UTF-16 code units: two lines. */
 const MAX_QUOTE_CHARS = 160

@@ -1,5 +1,5 @@
 /**
- * unsent.tsx: what stands at the end of a transcript: words that are on their way, and the sign that an answer is coming.
+ * unsent-messages.tsx: what stands at the end of a transcript: words that are on their way, and the sign that an answer is coming.
  */
 
 import type { ComponentChildren, VNode } from "preact"

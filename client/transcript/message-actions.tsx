@@ -1,5 +1,5 @@
 /**
- * acts.tsx: what a reader can do with a message: copy it, ask for it again, see another version of it.
+ * message-actions.tsx: what a reader can do with a message: copy it, ask for it again, see another version of it.
  *
  * message → ACTS → asking
  * Quiet: icons beneath the message, seen on hover and focus, and always under the last answer and where there is no mouse.
@@ -12,7 +12,7 @@ import { useState } from "preact/hooks"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { mediaWords } from "../words/media-descriptions.ts"
 import { focusAsked } from "../composer/composer.tsx"
-import { type Asking, useAsking } from "./asking.ts"
+import { type Asking, useAsking } from "./transcript-requests.ts"
 
 interface ActProps {
   readonly label: string

@@ -1,5 +1,5 @@
 /**
- * rows.tsx: the messages themselves, and the reader's place among them while they change.
+ * transcript-rows.tsx: the messages themselves, and the reader's place among them while they change.
  *
  * ids → ROWS → one view per message
  * Older pages come above, another version comes instead: what the reader looks at stays where it is, and so does the
@@ -9,8 +9,8 @@
 import { Component, type ComponentChildren, createRef, type VNode } from "preact"
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
-import { MessageView } from "./message.tsx"
-import type { ScrollKeeper } from "./scroll.ts"
+import { MessageView } from "./message-view.tsx"
+import type { ScrollKeeper } from "./scroll-anchor.ts"
 
 interface RowsProps {
   readonly ids: readonly string[]

@@ -1,5 +1,5 @@
 /**
- * scroll.ts: where the reader is, and staying there.
+ * scroll-anchor.ts: where the reader is, and staying there.
  *
  * The view follows the end only while the reader is at it. Going up lets go; coming back to the end, or sending,
  * takes hold again. Older pages come when the top is near. Source: SPEC PG15, PG16.

@@ -1,5 +1,5 @@
 /**
- * selection.ts: what a reader selects and copies by hand.
+ * copy-selection.ts: what a reader selects and copies by hand.
  *
  * The browser would copy the addresses of pictures, sound and frames as they are in the page: signed for an hour, for
  * whoever has them. So what is copied names them instead, as the button does. Source: SPEC PG44.

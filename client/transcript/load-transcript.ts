@@ -1,5 +1,5 @@
 /**
- * load.ts: the transcript's code, fetched when a session is opened or the page has nothing better to do.
+ * load-transcript.ts: the transcript's code, fetched when a session is opened or the page has nothing better to do.
  *
  * The first view needs no Markdown and no cards. The fetch runs beside that of the first page, so a reload waits for neither.
  */

@@ -1,5 +1,5 @@
 /**
- * editor.tsx: a user's earlier words, to be said differently, in their place.
+ * message-editor.tsx: a user's earlier words, to be said differently, in their place.
  *
  * Escape gives up, Ctrl or Cmd and Enter save. It stays until the edited message stands there, so that no words are
  * lost to a refusal and the old ones do not flash. Its words are kept in the draft. Source: SPEC PG22, PG27.
@@ -11,7 +11,7 @@ import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { typedWords } from "../composer/typed-text.ts"
 import { utf8Bytes } from "../../shared/truncate.ts"
 import { useFit } from "../ui/fit-textarea.ts"
-import type { Asking } from "./asking.ts"
+import type { Asking } from "./transcript-requests.ts"
 
 interface EditorProps {
   readonly id: string
