@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
-import { takeEscape } from "../../client/escape.ts"
+import { takeEscape } from "../../client/app/escape-key.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { Segment, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, reconnect, user } from "./opened.ts"

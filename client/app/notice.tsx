@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
-import type { Sessions } from "./session/session-list.ts"
+import type { Sessions } from "../session/session-list.ts"
 
 /** How long it stands there, in milliseconds; a fault longer. */
 const NOTICE_MS = 4_000

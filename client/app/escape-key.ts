@@ -1,12 +1,12 @@
 /**
- * escape.ts: who takes the Escape key.
+ * escape-key.ts: who takes the Escape key.
  *
  * An input method, then what stands nearest (an editor, a picture that is looked at), then the drawer, then what plays,
  * then the reply that is being written, then the answer under way. Source: SPEC PG18, PG39, PG43.
  */
 
 import type { Signal } from "@preact/signals"
-import { stopSound } from "./media/exclusive-playback.ts"
+import { stopSound } from "../media/exclusive-playback.ts"
 
 export interface EscapeTakers {
   readonly isDrawerOpen: Signal<boolean>
