@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"
-import { BUILT_CONFIG, buildApp } from "./built.ts"
+import { BUILT_CONFIG, buildApp } from "./build-state.ts"
 
 buildApp("production")
 const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--config", BUILT_CONFIG, ...process.argv.slice(2)]

@@ -1,5 +1,5 @@
 /** dev.ts: page and Worker with hot reload on http://127.0.0.1:8787. Options go to Vite. */
 import process from "node:process"
-import { runGroup } from "./group.ts"
+import { runGroup } from "./process-group.ts"
 
 runGroup(["node_modules/vite/bin/vite.js", "dev", ...process.argv.slice(2)], ["ignore", "inherit", "inherit"])

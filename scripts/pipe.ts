@@ -16,7 +16,7 @@ import { createCodexMapper } from "../shared/ingest/codex-stream.ts"
 import { createPiMapper } from "../shared/ingest/pi-stream.ts"
 import type { Mapper } from "../shared/ingest/record-writer.ts"
 import { createSplitter, type Line } from "../shared/ingest/line-splitter.ts"
-import { createSender, type Sender, type Standing } from "./sender.ts"
+import { createSender, type Sender, type Standing } from "./record-sender.ts"
 
 const MAPPERS: Readonly<Record<string, () => Mapper>> = {
   claude: createClaudeMapper,

@@ -9,8 +9,8 @@ import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
 import process from "node:process"
 import { gzipSync } from "node:zlib"
-import { BUILT_CONFIG, buildApp, isBuilt } from "./built.ts"
-import { QUIET_ENV } from "./group.ts"
+import { BUILT_CONFIG, buildApp, isBuilt } from "./build-state.ts"
+import { QUIET_ENV } from "./process-group.ts"
 
 /** JavaScript a reader waits for. */
 const FIRST_VIEW_BUDGET_KB = 35

@@ -6,8 +6,8 @@
 import { resolve } from "node:path"
 import process from "node:process"
 import { parseArgs } from "node:util"
-import { BUILT_CONFIG, buildApp, isBuilt } from "./built.ts"
-import { runGroup } from "./group.ts"
+import { BUILT_CONFIG, buildApp, isBuilt } from "./build-state.ts"
+import { runGroup } from "./process-group.ts"
 
 const READY_POLL_MS = 100
 const MIN_NODE = 22

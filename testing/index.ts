@@ -9,8 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SignJWT } from "jose"
 import type { ModelEvent } from "../worker/model/model-adapter.ts"
-import { type Build, readBuild } from "./build.ts"
-import { type Runtime, startRuntime } from "./runtime.ts"
+import { type Build, readBuild } from "./built-worker.ts"
+import { type Runtime, startRuntime } from "./workerd-runtime.ts"
 
 export type { ModelEvent }
 

@@ -8,7 +8,7 @@
  */
 
 import { convertV4MiniflareOptions, Miniflare } from "miniflare"
-import { watchChild } from "../../testing/process.ts"
+import { watchChild } from "../../testing/server-process.ts"
 import { exchange, opened } from "./measure.ts"
 
 const SCRIPT = `

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, afterEach, expect, test } from "vitest"
-import { readBuild } from "../../testing/build.ts"
+import { readBuild } from "../../testing/built-worker.ts"
 
 const running: Cuecard[] = []
 

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, onTestFailed, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 
-/** Longer than a request that nobody answers is waited for (scripts/sender.ts). */
+/** Longer than a request that nobody answers is waited for (scripts/record-sender.ts). */
 const POLL = { timeout: 45_000, interval: 100 }
 const RECORDED = resolve("test/shared/ingest")
 

@@ -1,5 +1,5 @@
 /**
- * sender.ts: sends records into a session as they come, and goes on after whatever breaks in between.
+ * record-sender.ts: sends records into a session as they come, and goes on after whatever breaks in between.
  *
  * records → numbered lines → POST /external/sessions/:id/events → acknowledged numbers
  * Lines are kept until the server says that it has them. A request lasts REQUEST_MS at most: so the server's word comes

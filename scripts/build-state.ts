@@ -1,5 +1,5 @@
 /**
- * built.ts: is what lies in dist/ the local build of the sources as they are now?
+ * build-state.ts: is what lies in dist/ the local build of the sources as they are now?
  *
  * A deploy leaves a production build there, which must never be served locally as if it were ours.
  */

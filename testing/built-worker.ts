@@ -1,5 +1,5 @@
 /**
- * build.ts: reads what `npm run build` left in dist/: the Worker's modules, where the page is, and how they go together.
+ * built-worker.ts: reads what `npm run build` left in dist/: the Worker's modules, where the page is, and how they go together.
  */
 
 import { readdirSync, readFileSync } from "node:fs"

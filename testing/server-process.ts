@@ -1,5 +1,5 @@
 /**
- * process.ts: which process a server of ours runs in, so that a test can kill it or weigh it.
+ * server-process.ts: which process a server of ours runs in, so that a test can kill it or weigh it.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks"

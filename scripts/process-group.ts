@@ -1,5 +1,5 @@
 /**
- * group.ts: runs a command in a process group of its own and ends the whole group with us.
+ * process-group.ts: runs a command in a process group of its own and ends the whole group with us.
  *
  * Ending wrangler or vite alone can leave workerd behind, holding the port. So a signal goes to the group,
  * and a watcher that holds a pipe to us ends the group even when we are killed without a word.

@@ -1,10 +1,10 @@
 /**
- * runtime.ts: runs a build in workerd, by Miniflare, on the loopback and with no way out of it.
+ * workerd-runtime.ts: runs a build in workerd, by Miniflare, on the loopback and with no way out of it.
  */
 
 import { Miniflare, type MiniflareOptions, NoOpLog } from "miniflare"
-import type { Build } from "./build.ts"
-import { watchChild } from "./process.ts"
+import type { Build } from "./built-worker.ts"
+import { watchChild } from "./server-process.ts"
 
 export interface RuntimeOptions {
   readonly build: Build
