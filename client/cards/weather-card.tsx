@@ -6,7 +6,12 @@
  */
 
 import type { VNode } from "preact"
-import { forecastIcon, parseWeatherPayload, weatherIcon, type WeatherPayload } from "../../shared/card/weather-payload.ts"
+import {
+  forecastIcon,
+  parseWeatherPayload,
+  weatherIcon,
+  type WeatherPayload,
+} from "../../shared/card/weather-payload.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { useCountUp, useEntrance } from "./card-motion.ts"
 import type { RichContent } from "./card-registry.ts"

@@ -15,7 +15,17 @@ import { AttachedMedia, isMedia } from "../media/media-view.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { AgentHead } from "./agent-exchange.tsx"
 import { Calls, runsOf } from "./tool-call-group.tsx"
-import { isFromOutside, Act, AnswerActs, Refusal, Reply, regenerate, useHeld, useIsLast, Versions } from "./message-actions.tsx"
+import {
+  isFromOutside,
+  Act,
+  AnswerActs,
+  Refusal,
+  Reply,
+  regenerate,
+  useHeld,
+  useIsLast,
+  Versions,
+} from "./message-actions.tsx"
 import { type Asking, useAsking } from "./transcript-requests.ts"
 import { Editor } from "./message-editor.tsx"
 import { QuoteView } from "./quoted-message.tsx"

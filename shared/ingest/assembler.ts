@@ -22,7 +22,16 @@ import {
   MAX_SUMMARY_CHARS,
   MAX_TOOL_NAME_CHARS,
 } from "../limits.ts"
-import { callsOf, fold, type Grants, isDeferred, isSettled, type Message, openMessage, tooLarge } from "../protocol/message.ts"
+import {
+  callsOf,
+  fold,
+  type Grants,
+  isDeferred,
+  isSettled,
+  type Message,
+  openMessage,
+  tooLarge,
+} from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { utf8Bytes } from "../truncate.ts"
 import { sentAlong, withGrants } from "./record-trust.ts"

@@ -7,7 +7,16 @@
  * What a subagent says (`parent_tool_use_id`) is the output of the call that began it. Pure.
  */
 
-import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./record-writer.ts"
+import {
+  contentText,
+  createMapper,
+  createScribe,
+  type Fields,
+  fieldsOf,
+  type Kind,
+  listOf,
+  textOf,
+} from "./record-writer.ts"
 import type { Mapper, Outcome, Scribe } from "./record-writer.ts"
 
 /** Which message it is in, and what of its words came in deltas. */

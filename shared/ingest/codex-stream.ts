@@ -5,7 +5,16 @@
  * An item is told whole each time, as far as it has come; of its text and output only what is new counts. Pure.
  */
 
-import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./record-writer.ts"
+import {
+  contentText,
+  createMapper,
+  createScribe,
+  type Fields,
+  fieldsOf,
+  type Kind,
+  listOf,
+  textOf,
+} from "./record-writer.ts"
 import type { Mapper, Scribe } from "./record-writer.ts"
 
 /**

@@ -6,7 +6,16 @@
  * whole each time, as far as it has come. Pure.
  */
 
-import { contentText, createMapper, createScribe, type Fields, fieldsOf, type Kind, listOf, textOf } from "./record-writer.ts"
+import {
+  contentText,
+  createMapper,
+  createScribe,
+  type Fields,
+  fieldsOf,
+  type Kind,
+  listOf,
+  textOf,
+} from "./record-writer.ts"
 import type { Mapper, Outcome, Scribe } from "./record-writer.ts"
 
 /** Events that say nothing to a reader. */

@@ -15,7 +15,15 @@ import type { Asset } from "../protocol/event.ts"
 import { apply, type Op, type Segment, type WireMessage } from "../protocol/frame.ts"
 import { createGrantBook, NO_GRANTS, permitOf, type Resolver } from "./grant.ts"
 import { stripSpans } from "./span-tag.ts"
-import { callsOf, contentOf, type Grants, isEnded, type Message, type Part, type ToolCall } from "../protocol/message.ts"
+import {
+  callsOf,
+  contentOf,
+  type Grants,
+  isEnded,
+  type Message,
+  type Part,
+  type ToolCall,
+} from "../protocol/message.ts"
 import {
   createDelivery,
   createPartSegmenter,

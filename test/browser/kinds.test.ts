@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { beforeAll, expect, test } from "vitest"
-import { card, weather } from "../../client/fixtures/messages.ts"
+import { card, weather } from "../support/page-fixtures/messages.ts"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { openIn } from "./page.ts"
 import { epochOf, said, say, text } from "./samples.ts"

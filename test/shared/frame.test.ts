@@ -2,7 +2,14 @@ import { readFileSync } from "node:fs"
 import { createHash } from "node:crypto"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { apply, canonicalJson, type Op, parseClientFrame, parseServerFrame, type Segment } from "../../shared/protocol/frame.ts"
+import {
+  apply,
+  canonicalJson,
+  type Op,
+  parseClientFrame,
+  parseServerFrame,
+  type Segment,
+} from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 const TEXT: Segment = { type: "text", content: "ab" }
@@ -94,7 +101,7 @@ describe("parseClientFrame", () => {
 
 test("[WS11] the grammar is what PROTOCOL_VERSION says: change shared/protocol/frame.ts or event.ts, and both here and there", () => {
   // Comments and layout are free; a changed shape changes the hash, and then the version is thought about.
-  const grammar = ["frame.ts", "event.ts"]
+  const grammar = ["protocol/frame.ts", "protocol/event.ts"]
     .map((file) => readFileSync(new URL(`../../shared/${file}`, import.meta.url), "utf8"))
     .map((source) => source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ""))
     .flatMap((source) => source.match(/export (?:type|interface) [\s\S]*?(?=\n\n)|Schema = [\s\S]*?(?=\n\n)/g) ?? [])

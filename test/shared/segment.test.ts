@@ -5,7 +5,14 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { apply, canonicalJson, type Op, parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { MAX_CARD_BYTES, MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../../shared/limits.ts"
 import { fold, openMessage } from "../../shared/protocol/message.ts"
-import { createSegmenter, messageToWire, parse, plainText, segmentsOf, stripSpans } from "../../shared/segment/segmenter.ts"
+import {
+  createSegmenter,
+  messageToWire,
+  parse,
+  plainText,
+  segmentsOf,
+  stripSpans,
+} from "../../shared/segment/segmenter.ts"
 import { truncateLines, utf8Bytes } from "../../shared/truncate.ts"
 import { cardTrailer } from "../../worker/tool/tool.ts"
 import { cutsOf, hold } from "../support/seeded.ts"

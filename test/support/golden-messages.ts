@@ -3,7 +3,15 @@
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
-import { callsOf, fold, isDeferred, isEnded, isSettled, type Message, openMessage } from "../../shared/protocol/message.ts"
+import {
+  callsOf,
+  fold,
+  isDeferred,
+  isEnded,
+  isSettled,
+  type Message,
+  openMessage,
+} from "../../shared/protocol/message.ts"
 import { createTranscriber } from "../../shared/segment/segmenter.ts"
 import type { Golden } from "./golden.ts"
 
