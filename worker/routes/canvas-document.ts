@@ -4,7 +4,7 @@
  * bytes of the bucket → CANVAS DOCUMENT → frame
  * Its policy (policy.ts) holds what a policy can hold. What none can, a script of ours takes away before the document's
  * own begin: connections that browsers make outside of it, and frames inside the frame, which would have them again
- * (docs/decisions/0018-a-document-reaches-nothing.md).
+ * (docs/decisions/0018-canvas-isolation.md).
  * Pure.
  */
 
