@@ -44,7 +44,8 @@ export default defineConfig(({ mode, command, isPreview }) =>
         plugins: [
           preact(),
           cloudflare({
-            ...{ persistState: { path: STATE_DIR }, inspectorPort: false },
+            persistState: { path: STATE_DIR },
+            inspectorPort: false,
             config(config) {
               const isDev = command === "serve" && isPreview !== true
               if (isDev && config.assets !== undefined) config.assets.run_worker_first = DEV_PATHS

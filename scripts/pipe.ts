@@ -15,7 +15,7 @@ import { createClaudeMapper } from "../shared/ingest/claude-stream.ts"
 import { createCodexMapper } from "../shared/ingest/codex-stream.ts"
 import { createPiMapper } from "../shared/ingest/pi-stream.ts"
 import type { Mapper } from "../shared/ingest/record-writer.ts"
-import { createSplitter, type Line } from "../shared/ingest/line-splitter.ts"
+import { createLineSplitter, type Line } from "../shared/ingest/line-splitter.ts"
 import { createSender, type Sender, type Standing } from "./record-sender.ts"
 
 const MAPPERS: Readonly<Record<string, () => Mapper>> = {
@@ -35,12 +35,12 @@ const USAGE = `npm run pipe -- --session ID [--url http://127.0.0.1:8787] [--tok
 npm run pipe -- --session ID --stdin --format claude|codex|pi < stream.jsonl
 A token is better given in CUECARD_TOKEN: everybody on this machine can read the arguments of a program.`
 
-function say(text: string): void {
+function printStatus(text: string): void {
   process.stderr.write(`pipe: ${text}\n`)
 }
 
-function giveUp(text: string, code = 1): never {
-  say(text)
+function exitWithError(text: string, code = 1): never {
+  printStatus(text)
   process.exit(code)
 }
 
@@ -59,21 +59,21 @@ function readArgs() {
       },
     })
   } catch (error) {
-    return giveUp(`${error instanceof Error ? error.message : error}\n${USAGE}`)
+    return exitWithError(`${error instanceof Error ? error.message : error}\n${USAGE}`)
   }
 }
 
 /** The server may stand behind a path of its own. */
-function addressOf(path: string): URL {
-  return URL.parse(path, values.url.replace(/\/*$/, "/")) ?? giveUp(`${values.url} is no address\n${USAGE}`)
+function resolveUrl(path: string): URL {
+  return URL.parse(path, values.url.replace(/\/*$/, "/")) ?? exitWithError(`${values.url} is no address\n${USAGE}`)
 }
 
 /** The format that is asked for, or that the program's name tells. */
-function mapperOf(): Mapper {
+function selectMapper(): Mapper {
   const [program = ""] = positionals
   const format = values.format ?? basename(program).replace(/\.\w+$/, "")
   const make = Object.hasOwn(MAPPERS, format) ? MAPPERS[format] : undefined
-  return make === undefined ? giveUp(`which format is it? --format claude, codex or pi\n${USAGE}`) : make()
+  return make === undefined ? exitWithError(`which format is it? --format claude, codex or pi\n${USAGE}`) : make()
 }
 
 async function askServer(path: string, token: string | null, body: object): Promise<Record<string, unknown>> {
@@ -81,21 +81,21 @@ async function askServer(path: string, token: string | null, body: object): Prom
     "content-type": "application/json",
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   }
-  const response = await fetch(addressOf(path), { method: "POST", headers, body: JSON.stringify(body) })
+  const response = await fetch(resolveUrl(path), { method: "POST", headers, body: JSON.stringify(body) })
   const answer = (await response.json()) as Record<string, unknown>
   if (!response.ok) throw new Error(`${path}: ${String(answer["code"])}`)
   return answer
 }
 
 /** A token for this one session: the one that is given, or one that the owner's token gives. */
-async function tokenFor(session: string): Promise<string> {
+async function obtainToken(session: string): Promise<string> {
   const given = values.token ?? process.env["CUECARD_TOKEN"] ?? null
-  if (given !== null && scopeIn(given) === "external") return given
+  if (given !== null && readScope(given) === "external") return given
   const owner = given ?? String((await askServer("v1/dev/token", null, {}))["token"])
   return String((await askServer(`v1/sessions/${encodeURIComponent(session)}/external-token`, owner, {}))["token"])
 }
 
-function scopeIn(token: string): unknown {
+function readScope(token: string): unknown {
   try {
     return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")).scope
   } catch {
@@ -104,21 +104,21 @@ function scopeIn(token: string): unknown {
 }
 
 /** Lines end at a line feed and nowhere else: JSON may hold other separators. */
-async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Line> {
-  const splitter = createSplitter(MAX_LINE_BYTES)
+async function* splitLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  const splitter = createLineSplitter(MAX_LINE_BYTES)
   for await (const chunk of stream) yield* splitter.push(chunk)
   // What a program did not finish is no event.
   yield* splitter.end().filter(({ text }) => text.ok && text.value.trimEnd().endsWith("}"))
 }
 
 /** Lines that are too long, or no text. */
-let unreadable = 0
+let unreadableLines = 0
 
-async function feed(stream: AsyncIterable<Buffer>, mapper: Mapper, sender: Sender): Promise<void> {
-  for await (const { text } of linesOf(stream)) {
-    if (text.ok) sender.push(mapper.take(text.value))
-    else unreadable += 1
-    await sender.room()
+async function feedMapper(stream: AsyncIterable<Buffer>, mapper: Mapper, sender: Sender): Promise<void> {
+  for await (const { text } of splitLines(stream)) {
+    if (text.ok) sender.push(mapper.mapLine(text.value))
+    else unreadableLines += 1
+    await sender.waitForCapacity()
   }
 }
 
@@ -147,28 +147,28 @@ function runProgram(mapper: Mapper, sender: Sender, onStart: (child: ChildProces
   const child = spawn(program, args, { stdio: [stdin, "pipe", "inherit"], detached: true, env })
   onStart(child)
   return new Promise((resolve) => {
-    child.on("error", (error) => giveUp(`${program}: ${error.message}`, NOT_FOUND_EXIT))
-    const fed = feed(child.stdout as AsyncIterable<Buffer>, mapper, sender)
+    child.on("error", (error) => exitWithError(`${program}: ${error.message}`, NOT_FOUND_EXIT))
+    const fed = feedMapper(child.stdout as AsyncIterable<Buffer>, mapper, sender)
     child.on("close", (code) => void fed.then(() => resolve(code)))
   })
 }
 
-function tell(mapper: Mapper, sender: Sender, sent: number, { status, reason }: Standing): void {
-  const told = (counts: ReadonlyMap<string, number>): string =>
+function printSummary(mapper: Mapper, sender: Sender, sent: number, { status, reason }: Standing): void {
+  const formatCounts = (counts: ReadonlyMap<string, number>): string =>
     [...counts].map(([name, n]) => `${name} ×${n}`).join(", ")
-  say(`${sent} records sent; the answer is ${status ?? "open"}${reason == null ? "" : ` (${reason})`}`)
-  if (unreadable > 0) say(`lines that could not be read: ${unreadable}`)
-  if (mapper.unknown.size > 0) say(`passed over: ${told(mapper.unknown)}`)
-  if (sender.refused.size > 0) say(`refused: ${told(sender.refused)}`)
+  printStatus(`${sent} records sent; the answer is ${status ?? "open"}${reason == null ? "" : ` (${reason})`}`)
+  if (unreadableLines > 0) printStatus(`lines that could not be read: ${unreadableLines}`)
+  if (mapper.unknown.size > 0) printStatus(`passed over: ${formatCounts(mapper.unknown)}`)
+  if (sender.refused.size > 0) printStatus(`refused: ${formatCounts(sender.refused)}`)
 }
 
 async function main(session: string): Promise<number> {
-  const mapper = mapperOf()
-  const url = addressOf(`external/sessions/${encodeURIComponent(session)}/events?responseId=${randomUUID()}`)
-  const token = await tokenFor(session).catch((error: Error) =>
-    giveUp(`no token: ${error.message}. Give one: --token T`),
+  const mapper = selectMapper()
+  const url = resolveUrl(`external/sessions/${encodeURIComponent(session)}/events?responseId=${randomUUID()}`)
+  const token = await obtainToken(session).catch((error: Error) =>
+    exitWithError(`no token: ${error.message}. Give one: --token T`),
   )
-  const raw = createSender({ url, token, warn: say })
+  const raw = createSender({ url, token, warn: printStatus })
   let sent = 0
   let isCancelled = false
   let child: ChildProcess | null = null
@@ -194,18 +194,18 @@ async function main(session: string): Promise<number> {
   standing.catch(() => {})
   const exit = values.stdin
     ? // Where the answer has ended, nobody reads on.
-      await Promise.race([feed(process.stdin, mapper, sender), standing]).then(() => null)
+      await Promise.race([feedMapper(process.stdin, mapper, sender), standing]).then(() => null)
     : await runProgram(mapper, sender, (started) => {
         child = started
       })
   sender.push(mapper.end(exit))
   sender.close()
   const end = await standing
-  tell(mapper, sender, sent, end)
+  printSummary(mapper, sender, sent, end)
   if (isCancelled) return INTERRUPTED_EXIT
   return exit !== null && exit !== 0 ? exit : end.status === "completed" ? 0 : 1
 }
 
 const { session } = values
-if (session === undefined || (!values.stdin && positionals.length === 0)) giveUp(USAGE)
-process.exit(await main(session).catch((error: Error) => giveUp(error.message)))
+if (session === undefined || (!values.stdin && positionals.length === 0)) exitWithError(USAGE)
+process.exit(await main(session).catch((error: Error) => exitWithError(error.message)))

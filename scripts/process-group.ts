@@ -31,7 +31,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-function watchFromOutside(pid: number): void {
+function spawnWatcher(pid: number): void {
   const script = `cat >/dev/null; kill -TERM -${pid} 2>/dev/null && sleep 2 && kill -KILL -${pid} 2>/dev/null`
   const watcher = spawn("/bin/sh", ["-c", script], { detached: true, stdio: ["pipe", "ignore", "ignore"] })
   watcher.on("error", () => {})
@@ -51,7 +51,7 @@ export function runGroup(args: readonly string[], stdio: StdioOptions): ChildPro
   const child = spawn(process.execPath, args, { detached: true, stdio, env: { ...process.env, ...QUIET_ENV } })
   const { pid } = child
   if (pid === undefined) throw new Error(`could not start ${args[0] ?? "node"}`)
-  watchFromOutside(pid)
+  spawnWatcher(pid)
 
   let ending = false
   const end = (code: number): void => {

@@ -31,7 +31,7 @@ export interface SenderOptions {
 export interface Sender {
   push(records: readonly object[]): void
   /** Resolves when what waits is not too much: until then, read no more. */
-  room(): Promise<void>
+  waitForCapacity(): Promise<void>
   /** There will be no more. */
   close(): void
   /** The answer is cancelled, and what comes later is no part of it. One that has not begun never does. */
@@ -63,7 +63,7 @@ interface Line {
   readonly text: string
 }
 
-interface Answered {
+interface ServerResponse {
   readonly status: number
   readonly body: Standing
 }
@@ -73,7 +73,7 @@ const ENDED: ReadonlySet<string> = new Set(["completed", "cancelled", "interrupt
 export function createSender(options: SenderOptions): Sender {
   const refused = new Map<string, number>()
   let lines: Line[] = []
-  let waiting = 0
+  let pendingChars = 0
   let last = 0
   let isClosed = false
   let isCancelled = false
@@ -85,35 +85,35 @@ export function createSender(options: SenderOptions): Sender {
   let hasBegun = false
   let faults = 0
   let stalls = 0
-  const roomFor: (() => void)[] = []
+  const capacityWaiters: (() => void)[] = []
   /** Wakes whoever waits for something to send. */
-  let wake = (): void => {}
+  let wakeSender = (): void => {}
   /** Wakes whoever waits for the session to be free. */
   let giveUpWaiting = (): void => {}
   /** The request that is open learns that there is more, or that there will be no more. */
-  let pump = (): void => {}
+  let pumpRequest = (): void => {}
 
-  const acknowledge = (n: number): void => {
+  const acknowledgeLines = (n: number): void => {
     lines = lines.filter((line) => line.n > n)
-    waiting = lines.reduce((sum, line) => sum + line.text.length, 0)
-    if (waiting <= MAX_WAITING) letGo()
+    pendingChars = lines.reduce((sum, line) => sum + line.text.length, 0)
+    if (pendingChars <= MAX_WAITING) releaseWaiters()
   }
-  const letGo = (): void => {
-    for (const go of roomFor.splice(0)) go()
+  const releaseWaiters = (): void => {
+    for (const go of capacityWaiters.splice(0)) go()
   }
 
   /** One request: all that waits, and what comes while it is open, as fast as it is taken. */
-  const send = (): Promise<Answered> => {
+  const sendLines = (): Promise<ServerResponse> => {
     hasSent = true
     let timer: ReturnType<typeof setTimeout> | undefined
-    return post(options, (request) => {
+    return postLines(options, (request) => {
       let at = 0
       let isBlocked = false
       const end = (): void => {
-        pump = () => {}
+        pumpRequest = () => {}
         request.end()
       }
-      pump = () => {
+      pumpRequest = () => {
         while (at < lines.length && !isBlocked) {
           isBlocked = !request.write(`${lines[at]?.text}\n`)
           at += 1
@@ -122,43 +122,43 @@ export function createSender(options: SenderOptions): Sender {
       }
       request.on("drain", () => {
         isBlocked = false
-        pump()
+        pumpRequest()
       })
       timer = setTimeout(end, REQUEST_MS)
       if (lines.length === 0) request.write("\n")
-      pump()
+      pumpRequest()
     }).finally(() => {
       clearTimeout(timer)
-      pump = () => {}
+      pumpRequest = () => {}
     })
   }
   /** An empty body: the address names the answer, so the server says how it stands, or that it may not begin yet. */
-  const ask = (): Promise<Answered> => post(options, (request) => void request.end("\n"))
+  const queryStatus = (): Promise<ServerResponse> => postLines(options, (request) => void request.end("\n"))
 
-  const onBusy = async (): Promise<Standing | null> => {
+  const waitWhileBusy = async (): Promise<Standing | null> => {
     isAsking = true
     const { promise: cancelled, resolve } = Promise.withResolvers<void>()
     giveUpWaiting = resolve
     // What is pushed meanwhile wakes nobody: the session is no freer for it.
-    if (!isCancelled) await Promise.race([pause(BUSY_MS), cancelled])
+    if (!isCancelled) await Promise.race([waitMs(BUSY_MS), cancelled])
     // It has not begun, and nobody wants it any more.
     return isCancelled && !hasBegun ? {} : null
   }
 
   /** What the server said; its standing where that is the end. */
-  const hear = async ({ status, body }: Answered, wasAsked: boolean): Promise<Standing | null> => {
+  const handleResponse = async ({ status, body }: ServerResponse, wasAsked: boolean): Promise<Standing | null> => {
     for (const { code } of body.bad ?? []) refused.set(code, (refused.get(code) ?? 0) + 1)
     if (status >= 500) throw new Error(`the server answered ${status}`)
     faults = 0
     const before = lines.length
-    acknowledge(body.n ?? 0)
+    acknowledgeLines(body.n ?? 0)
     if (body.status !== undefined && ENDED.has(body.status)) return body
-    if (status === 409 && body.code === "turn_running") return await onBusy()
-    if (status !== 200) throw new Final(`${body.code ?? status}: ${body.text ?? "refused"}`)
+    if (status === 409 && body.code === "turn_running") return await waitWhileBusy()
+    if (status !== 200) throw new FatalError(`${body.code ?? status}: ${body.text ?? "refused"}`)
     isAsking = false
     hasBegun ||= body.status !== undefined
     if (!wasAsked) stalls = before > 0 && lines.length === before ? stalls + 1 : 0
-    if (stalls >= MAX_STALLS) throw new Final("the server takes none of the records")
+    if (stalls >= MAX_STALLS) throw new FatalError("the server takes none of the records")
     return isClosed && lines.length === 0 ? body : null
   }
 
@@ -167,7 +167,7 @@ export function createSender(options: SenderOptions): Sender {
       // Once it has begun there is always a request open: it is a sign of life, and tells when a reader stops it.
       if (lines.length === 0 && !isClosed && !hasBegun) {
         const { promise: woken, resolve } = Promise.withResolvers<void>()
-        wake = resolve
+        wakeSender = resolve
         const timer = setTimeout(resolve, FOREVER_MS)
         await woken
         clearTimeout(timer)
@@ -175,23 +175,23 @@ export function createSender(options: SenderOptions): Sender {
       if (isCancelled && !hasSent) return {}
       try {
         const wasAsked = isAsking
-        const end = await hear(await (wasAsked ? ask() : send()), wasAsked)
+        const end = await handleResponse(await (wasAsked ? queryStatus() : sendLines()), wasAsked)
         if (end !== null) return end
       } catch (error) {
-        if (error instanceof Final) throw error
+        if (error instanceof FatalError) throw error
         faults += 1
         // What was answered before the line broke is answered again to a body that nobody need read.
         isAsking = true
         if (faults >= MAX_FAULTS) throw error
         if (faults === 1) options.warn(`${error instanceof Error ? error.message : error}; trying again`)
-        await pause(Math.min(RETRY_MS * 2 ** (faults - 1), MAX_RETRY_MS))
+        await waitMs(Math.min(RETRY_MS * 2 ** (faults - 1), MAX_RETRY_MS))
       }
     }
   }
   const close = (): void => {
     isClosed = true
-    pump()
-    wake()
+    pumpRequest()
+    wakeSender()
   }
   const push = (records: readonly object[]): void => {
     if (isOver || isCancelled) return
@@ -199,16 +199,16 @@ export function createSender(options: SenderOptions): Sender {
       last += 1
       const line = { n: last, text: JSON.stringify({ ...record, n: last }) }
       lines.push(line)
-      waiting += line.text.length
+      pendingChars += line.text.length
     }
-    pump()
-    wake()
+    pumpRequest()
+    wakeSender()
   }
   const done = run().finally(() => {
     // Whoever waits for room waits no more: nothing of what comes now is sent.
     isOver = true
     lines = []
-    letGo()
+    releaseWaiters()
   })
 
   return {
@@ -216,29 +216,29 @@ export function createSender(options: SenderOptions): Sender {
     done,
     push,
     close,
-    room: () => {
-      if (isOver || isCancelled || waiting <= MAX_WAITING) return Promise.resolve()
-      return new Promise((resolve) => roomFor.push(resolve))
+    waitForCapacity: () => {
+      if (isOver || isCancelled || pendingChars <= MAX_WAITING) return Promise.resolve()
+      return new Promise((resolve) => capacityWaiters.push(resolve))
     },
     cancel() {
       push([{ type: "output_cancelled" }])
       isCancelled = true
-      letGo()
+      releaseWaiters()
       giveUpWaiting()
       close()
     },
   }
 }
 
-function pause(ms: number): Promise<void> {
+function waitMs(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** There is no use in trying again. */
-class Final extends Error {}
+class FatalError extends Error {}
 
 /** A request whose body is written by `fill`, until it is ended or the answer is there before that. */
-function post({ url, token }: SenderOptions, fill: (request: ClientRequest) => void): Promise<Answered> {
+function postLines({ url, token }: SenderOptions, fill: (request: ClientRequest) => void): Promise<ServerResponse> {
   const start = url.protocol === "https:" ? requestHttps : requestHttp
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" }
   return new Promise((resolve, reject) => {
@@ -255,7 +255,7 @@ function post({ url, token }: SenderOptions, fill: (request: ClientRequest) => v
       response.on("end", () => {
         // The answer may come before the body is over: then nobody reads the rest.
         request.destroy()
-        resolve({ status: response.statusCode ?? 0, body: bodyOf(Buffer.concat(chunks).toString("utf8")) })
+        resolve({ status: response.statusCode ?? 0, body: parseBody(Buffer.concat(chunks).toString("utf8")) })
       })
     })
     request.setTimeout(3 * REQUEST_MS, () => request.destroy(new Error("no answer")))
@@ -263,7 +263,7 @@ function post({ url, token }: SenderOptions, fill: (request: ClientRequest) => v
   })
 }
 
-function bodyOf(text: string): Standing {
+function parseBody(text: string): Standing {
   try {
     return JSON.parse(text)
   } catch {

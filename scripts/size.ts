@@ -43,7 +43,7 @@ function workerScripts(): string[] {
 const gzipKb = (paths: readonly string[]): number =>
   paths.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).byteLength, 0) / 1024
 
-function report(what: string, kb: number, budget: number): boolean {
+function reportSize(what: string, kb: number, budget: number): boolean {
   console.log(
     `${what.padEnd(12)} ${kb.toFixed(1).padStart(6)} KB gzip, budget ${budget} KB${kb > budget ? "  OVER" : ""}`,
   )
@@ -68,7 +68,11 @@ function printStartup(): void {
 }
 
 if (!isBuilt()) buildApp("local")
-const page = report("first view", gzipKb([...firstViewScripts()].map((path) => join(PAGE, path))), FIRST_VIEW_BUDGET_KB)
-const worker = report("Worker", gzipKb(workerScripts().map((name) => join(WORKER, name))), WORKER_BUDGET_KB)
+const page = reportSize(
+  "first view",
+  gzipKb([...firstViewScripts()].map((path) => join(PAGE, path))),
+  FIRST_VIEW_BUDGET_KB,
+)
+const worker = reportSize("Worker", gzipKb(workerScripts().map((name) => join(WORKER, name))), WORKER_BUDGET_KB)
 printStartup()
 process.exit(page && worker ? 0 : 1)

@@ -24,7 +24,7 @@ const { values, tokens } = parseArgs({
 })
 
 /** What the user gave and we do not set ourselves, in its order. */
-function restOf(argv: readonly string[]): string[] {
+function readOtherArgs(argv: readonly string[]): string[] {
   const ours = new Set(["ip", "port", "persist-to", "log-level"])
   const taken = new Set<number>()
   for (const token of tokens) {
@@ -45,7 +45,7 @@ async function isServing(url: string): Promise<boolean> {
   }
 }
 
-async function announce(url: string): Promise<void> {
+async function announceWhenReady(url: string): Promise<void> {
   while (!(await isServing(url))) await new Promise((done) => setTimeout(done, READY_POLL_MS))
   console.log(`Cuecard is ready: ${url}`)
 }
@@ -65,11 +65,22 @@ if (!isBuilt()) buildApp("local")
 runGroup(
   [
     "node_modules/wrangler/bin/wrangler.js",
-    ...["dev", "--config", BUILT_CONFIG, "--local", "--inspector-port", "0"],
-    ...["--ip", String(values.ip), "--port", String(values.port), "--log-level", String(values["log-level"])],
-    ...["--persist-to", resolve(String(values["persist-to"]))],
-    ...restOf(process.argv.slice(2)),
+    "dev",
+    "--config",
+    BUILT_CONFIG,
+    "--local",
+    "--inspector-port",
+    "0",
+    "--ip",
+    String(values.ip),
+    "--port",
+    String(values.port),
+    "--log-level",
+    String(values["log-level"]),
+    "--persist-to",
+    resolve(String(values["persist-to"])),
+    ...readOtherArgs(process.argv.slice(2)),
   ],
   ["ignore", "inherit", "inherit"],
 )
-await announce(url)
+await announceWhenReady(url)

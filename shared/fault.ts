@@ -105,7 +105,7 @@ export interface WireFault {
  * Source  SPEC ER1.
  */
 export function faultToWire(fault: Fault): WireFault {
-  const say = (status: number, text: string, close: number | null = null): WireFault => ({
+  const createWireFault = (status: number, text: string, close: number | null = null): WireFault => ({
     code: fault.reason,
     text,
     status,
@@ -113,125 +113,125 @@ export function faultToWire(fault: Fault): WireFault {
   })
   switch (fault.reason) {
     case "frame_malformed":
-      return say(400, "The frame is not a JSON object.")
+      return createWireFault(400, "The frame is not a JSON object.")
     case "frame_unknown":
-      return say(400, `There is no frame of type "${fault.type}".`)
+      return createWireFault(400, `There is no frame of type "${fault.type}".`)
     case "frame_invalid":
-      return say(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+      return createWireFault(400, `The field "${fault.field}" is missing or of the wrong kind.`)
     case "frame_too_large":
-      return say(413, `A frame may have ${fault.max} bytes at most.`)
+      return createWireFault(413, `A frame may have ${fault.max} bytes at most.`)
     case "hello_first":
-      return say(400, "Say hello first.")
+      return createWireFault(400, "Say hello first.")
     case "protocol_unsupported":
-      return say(400, `This server speaks protocol ${fault.speaks}. Reload the page.`, 4406)
+      return createWireFault(400, `This server speaks protocol ${fault.speaks}. Reload the page.`, 4406)
     case "message_empty":
-      return say(400, "The message is empty.")
+      return createWireFault(400, "The message is empty.")
     case "message_too_large":
-      return say(413, `A message may have ${fault.max} bytes at most.`)
+      return createWireFault(413, `A message may have ${fault.max} bytes at most.`)
     case "attachment_unknown":
-      return say(404, "There is no such file in this conversation.")
+      return createWireFault(404, "There is no such file in this conversation.")
     case "file_gone":
-      return say(410, "This file is not kept any more.")
+      return createWireFault(410, "This file is not kept any more.")
     case "attachments_too_many":
-      return say(413, `A message may have ${fault.max} files at most.`)
+      return createWireFault(413, `A message may have ${fault.max} files at most.`)
     case "queue_full":
-      return say(429, `${fault.max} messages are waiting already. Wait for an answer.`)
+      return createWireFault(429, `${fault.max} messages are waiting already. Wait for an answer.`)
     case "context_exceeded":
-      return say(413, `The message is too long for the model: about ${fault.max} tokens at most.`)
+      return createWireFault(413, `The message is too long for the model: about ${fault.max} tokens at most.`)
     case "turn_unknown":
-      return say(404, "There is no such answer.")
+      return createWireFault(404, "There is no such answer.")
     case "turn_ended":
-      return say(409, "That answer has ended already.")
+      return createWireFault(409, "That answer has ended already.")
     case "turn_running":
-      return say(409, "An answer is under way. Stop it first.")
+      return createWireFault(409, "An answer is under way. Stop it first.")
     case "turn_whole":
-      return say(409, "That answer is whole: there is nothing to run again.")
+      return createWireFault(409, "That answer is whole: there is nothing to run again.")
     case "call_unknown":
-      return say(404, "There is no such tool call.")
+      return createWireFault(404, "There is no such tool call.")
     case "call_decided":
-      return say(409, "That tool call waits for nobody.")
+      return createWireFault(409, "That tool call waits for nobody.")
     case "message_unknown":
-      return say(404, "There is no such message.")
+      return createWireFault(404, "There is no such message.")
     case "message_begun":
-      return say(409, "That message is not waiting any more.")
+      return createWireFault(409, "That message is not waiting any more.")
     case "version_unknown":
-      return say(404, "There is no such version.")
+      return createWireFault(404, "There is no such version.")
     case "socket_behind":
-      return say(408, "The connection fell too far behind. Resume.", 4408)
+      return createWireFault(408, "The connection fell too far behind. Resume.", 4408)
     case "token_missing":
-      return say(401, "A token is needed.", 4401)
+      return createWireFault(401, "A token is needed.", 4401)
     case "token_invalid":
-      return say(401, "The token is not valid.", 4401)
+      return createWireFault(401, "The token is not valid.", 4401)
     case "token_expired":
-      return say(401, "The token has expired. Renew it.", 4401)
+      return createWireFault(401, "The token has expired. Renew it.", 4401)
     case "token_revoked":
-      return say(401, "The token was revoked.", 4401)
+      return createWireFault(401, "The token was revoked.", 4401)
     case "scope_denied":
-      return say(403, "The token is not good for that.")
+      return createWireFault(403, "The token is not good for that.")
     case "origin_denied":
-      return say(403, "This origin is not allowed.")
+      return createWireFault(403, "This origin is not allowed.")
     case "session_unknown":
-      return say(404, "There is no such session.", 4404)
+      return createWireFault(404, "There is no such session.", 4404)
     case "route_unknown":
-      return say(404, "There is nothing here.")
+      return createWireFault(404, "There is nothing here.")
     case "upgrade_expected":
-      return say(426, "This address speaks WebSocket.")
+      return createWireFault(426, "This address speaks WebSocket.")
     case "body_malformed":
-      return say(400, "The body is not a JSON object.")
+      return createWireFault(400, "The body is not a JSON object.")
     case "body_too_large":
-      return say(413, `A body may have ${fault.max} bytes at most.`)
+      return createWireFault(413, `A body may have ${fault.max} bytes at most.`)
     case "field_invalid":
-      return say(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+      return createWireFault(400, `The field "${fault.field}" is missing or of the wrong kind.`)
     case "record_refused":
-      return say(400, `A producer outside may not send "${fault.type}".`)
+      return createWireFault(400, `A producer outside may not send "${fault.type}".`)
     case "record_gap":
-      return say(409, `Records are missing. Go on with number ${fault.want}.`)
+      return createWireFault(409, `Records are missing. Go on with number ${fault.want}.`)
     case "call_settled":
-      return say(409, "That tool call has its result already.")
+      return createWireFault(409, "That tool call has its result already.")
     case "import_too_large":
-      return say(413, `A file may have ${fault.max} bytes at most. Send it in numbered parts.`)
+      return createWireFault(413, `A file may have ${fault.max} bytes at most. Send it in numbered parts.`)
     case "import_empty":
-      return say(422, "There is nothing in this file that can be used.")
+      return createWireFault(422, "There is nothing in this file that can be used.")
     case "import_damaged":
-      return say(400, "This file cannot be unpacked: it is damaged.")
+      return createWireFault(400, "This file cannot be unpacked: it is damaged.")
     case "import_stalled":
-      return say(408, "The upload came to a halt. Send it again.")
+      return createWireFault(408, "The upload came to a halt. Send it again.")
     case "import_running":
-      return say(409, "Another upload is coming in. Wait until it is done.")
+      return createWireFault(409, "Another upload is coming in. Wait until it is done.")
     case "session_begun":
-      return say(409, "This session has messages of its own. Import into a new one.")
+      return createWireFault(409, "This session has messages of its own. Import into a new one.")
     case "agent_unknown":
-      return say(404, "There is no such agent.")
+      return createWireFault(404, "There is no such agent.")
     case "agents_full":
-      return say(409, `A tenant may have ${fault.max} agents at most.`)
+      return createWireFault(409, `A tenant may have ${fault.max} agents at most.`)
     case "url_refused":
-      return say(422, `This is no public https address (${fault.because}).`)
+      return createWireFault(422, `This is no public https address (${fault.because}).`)
     case "asset_unknown":
-      return say(404, "There is no such file.")
+      return createWireFault(404, "There is no such file.")
     case "asset_type_refused":
-      return say(415, "Files of this type are not taken. Images, audio, video, PDF and text in UTF-8 are.")
+      return createWireFault(415, "Files of this type are not taken. Images, audio, video, PDF and text in UTF-8 are.")
     case "asset_too_large":
-      return say(413, `A file of this type may have ${fault.max / 2 ** 20} MB at most.`)
+      return createWireFault(413, `A file of this type may have ${fault.max / 2 ** 20} MB at most.`)
     case "asset_cut_off":
-      return say(400, "The file did not come whole. Send it again.")
+      return createWireFault(400, "The file did not come whole. Send it again.")
     case "assets_full":
-      return say(409, `The files of a session may be ${fault.max} at most, and 1 GB together.`)
+      return createWireFault(409, `The files of a session may be ${fault.max} at most, and 1 GB together.`)
     case "asset_store_failed":
-      return say(503, "The file could not be stored or read. Try again in a moment.")
+      return createWireFault(503, "The file could not be stored or read. Try again in a moment.")
     case "length_required":
-      return say(411, "The length of the body has to be told before.")
+      return createWireFault(411, "The length of the body has to be told before.")
     case "link_invalid":
-      return say(403, "This address is not valid.")
+      return createWireFault(403, "This address is not valid.")
     case "link_expired":
-      return say(403, "This address has expired. Reload the page.")
+      return createWireFault(403, "This address has expired. Reload the page.")
     case "range_invalid":
-      return say(416, "There is no such range in this file.")
+      return createWireFault(416, "There is no such range in this file.")
     case "remote_refused":
-      return say(502, `That address gives nothing that can be shown (${fault.because}).`)
+      return createWireFault(502, `That address gives nothing that can be shown (${fault.because}).`)
     case "deployment_unsafe":
-      return say(503, `This deployment refuses to serve: ${fault.because}.`)
+      return createWireFault(503, `This deployment refuses to serve: ${fault.because}.`)
     case "internal":
-      return say(500, "Something went wrong on our side.", 1011)
+      return createWireFault(500, "Something went wrong on our side.", 1011)
   }
 }
 
@@ -272,7 +272,7 @@ export function isTurnFault(code: string): code is TurnFault {
 }
 
 /** What a person reads about a turn or call that went wrong. SPEC ER2. */
-export function turnFaultText(fault: TurnFault): string {
+export function turnFaultToText(fault: TurnFault): string {
   switch (fault) {
     case "model_unreachable":
       return "The model could not be reached."

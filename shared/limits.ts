@@ -8,7 +8,7 @@
  */
 
 /** Longest construct of model text that is held back undecided, in UTF-16 code units. Longer is text. SPEC CL8. */
-export const MAX_HELD = 4096
+export const MAX_PENDING_CHARS = 4096
 
 /** Version of the wire. The server also speaks the one before it (SPEC WS1). Change it with any change of shared/protocol/frame.ts. */
 export const PROTOCOL_VERSION = 3
@@ -35,10 +35,10 @@ export const MAX_MODEL_FILE_BYTES = 8 * 1024 * 1024
 export const MAX_MODEL_TEXT_BYTES = 48 * 1024
 
 /** Share of a call that the files of its own question may fill: the rest is for results and the answer. SPEC AT5. */
-export const FILES_SHARE = 0.5
+export const MAX_FILES_SHARE = 0.5
 
 /** Tokens that a picture counts as: what the larger providers bill for a large one; they make it smaller themselves. SPEC AT5. */
-export const TOKENS_OF_IMAGE = 1_600
+export const IMAGE_TOKENS = 1_600
 
 /** Bytes of a PDF that count as a token, and the least that one counts as: a page is some 2,000 tokens and 25 KB or more. SPEC AT5. */
 export const PDF_BYTES_PER_TOKEN = 12
@@ -60,13 +60,13 @@ export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 export const MAX_IMPORT_PARTS = 64
 
 /** A file in parts of which no part came for so long is given up, in milliseconds: what is sent meanwhile waits for it. SPEC RE20. */
-export const IMPORT_STAGED_MS = 5 * 60_000
+export const IMPORT_STAGING_MS = 5 * 60_000
 
 /** Longest silence inside an upload, in milliseconds: what is sent meanwhile waits for it. SPEC RE23. */
 export const IMPORT_IDLE_MS = 30_000
 
 /** Longest wait of an upload's answer for the folding, in milliseconds; a longer one is asked for. Under what proxies wait. SPEC RE21. */
-export const IMPORT_ANSWER_MS = 20_000
+export const IMPORT_RESPONSE_MS = 20_000
 
 /** Longest line of such a file, in bytes: the largest stored result, twice escaped. */
 export const MAX_IMPORT_LINE_BYTES = 4 * 1024 * 1024
@@ -87,13 +87,13 @@ export const MAX_TITLE_CHARS = 120
  * Window in which deltas are gathered before they are written and sent, in milliseconds. Unseen by a reader, few rows.
  * The promise is 150 (DESIGN §3): a timer is late by a few.
  */
-export const WINDOW_MS = 146
+export const DELTA_WINDOW_MS = 146
 
 /** Text gathered in one window before it is written at once, in UTF-16 code units. One leaf. SPEC ST3. */
-export const WINDOW_CHARS = 4096
+export const DELTA_WINDOW_CHARS = 4096
 
 /** Largest stored leaf of a text part, in UTF-16 code units: what one delta rewrites. SPEC ST4. */
-export const MAX_LEAF_CHARS = 4096
+export const MAX_TEXT_CHUNK_CHARS = 4096
 
 /** Largest stored tool result, in UTF-8 bytes. Under the platform's 2 MB row. Larger is a tool error. SPEC TU7. */
 export const MAX_RESULT_BYTES = 1_500_000
@@ -108,10 +108,10 @@ export const MAX_SHOWN_BYTES = 50 * 1024
 export const MAX_SHOWN_LINES = 2000
 
 /** Frames kept in memory for a client that reconnects. Older ones are read from the store. SPEC WS7. */
-export const RING_FRAMES = 512
+export const REPLAY_FRAMES = 512
 
 /** Bytes of frames kept in memory for the same purpose. SPEC WS7. */
-export const RING_BYTES = 1024 * 1024
+export const REPLAY_BYTES = 1024 * 1024
 
 /** A client says `seen` after so many numbered frames, so that a socket that does not read is found. */
 export const SEEN_EVERY_FRAMES = 64
@@ -171,7 +171,7 @@ export const PING_MS = 20_000
 export const DEAD_SOCKET_MS = 45_000
 
 /** An object with a running turn is woken so often, in milliseconds, should its process be killed. Law 8. */
-export const ALARM_MS = 20_000
+export const TURN_ALARM_MS = 20_000
 
 /** Most that a model may say in one turn, thoughts and arguments included, in UTF-16 code units: a thick book's chapter. SPEC TU13. */
 export const MAX_ANSWER_CHARS = 1_000_000
@@ -195,7 +195,7 @@ export const MAX_ERROR_CHARS = 500
 export const MAX_OUTPUT_CHARS = 256 * 1024
 
 /** Messages that may wait behind a running turn. More is a client gone wild. SPEC TU3. */
-export const MAX_QUEUED = 8
+export const MAX_QUEUED_MESSAGES = 8
 
 /** Messages that a resume sends whole; a client further behind reads history. SPEC WS7. */
 export const MAX_RESUME_MESSAGES = 120
@@ -213,14 +213,14 @@ export const MAX_RETRY_AFTER_MS = 20_000
 export const APPROVAL_MS = 7 * 24 * 60 * 60_000
 
 /** Share of MODEL_CONTEXT_TOKENS from which on older turns are summarised, and share that the newest turns keep then. SPEC TU9. */
-export const SUMMARY_FROM = 0.75
-export const SUMMARY_KEEPS = 0.25
+export const SUMMARY_START_SHARE = 0.75
+export const SUMMARY_KEEP_SHARE = 0.25
 
 /** Longest summary of older turns, in UTF-16 code units: a few hundred words. SPEC TU9. */
 export const MAX_SUMMARY_CHARS = 6_000
 
 /** How long the Worker may go on trusting a token that it has checked, in milliseconds. SPEC AU7. */
-export const REVOCATION_MS = 30_000
+export const TOKEN_TRUST_MS = 30_000
 
 /** Agents that a tenant may have, the default ones included. SPEC AG1. */
 export const MAX_AGENTS = 32
@@ -235,13 +235,13 @@ export const MAX_AGENT_DEPTH = 8
 export const MAX_AGENT_QUESTIONS = 256
 
 /** Longest wait of a turn for another agent's answer, in milliseconds: half of a turn, and half of it with each agent further. */
-export const AGENT_MS = 5 * 60_000
+export const AGENT_ANSWER_MS = 5 * 60_000
 
 /** Longest wait for an answer that comes late, in milliseconds; then its call has failed. SPEC AG4. */
-export const AGENT_LATE_MS = 24 * 60 * 60_000
+export const AGENT_CALLBACK_MS = 24 * 60 * 60_000
 
 /** Longest answer of an agent that is handed to the one that asked, in UTF-16 code units. */
-export const MAX_AGENT_REPLY_CHARS = 64 * 1024
+export const MAX_AGENT_ANSWER_CHARS = 64 * 1024
 
 /** Wait before an agent's session that broke off is asked again, in milliseconds. */
 export const AGENT_RETRY_MS = 500
@@ -284,7 +284,7 @@ export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
 
 /** Calls of an imported file that wait for a callback at a time; of more, the oldest are forgotten. SPEC RE12. */
-export const MAX_IMPORTED_WAITS = 1_000
+export const MAX_IMPORTED_PENDING_CALLS = 1_000
 
 /** Largest record that is staged, in UTF-8 bytes: the platform's row. SPEC RE23. */
 export const MAX_STAGED_BYTES = 2_000_000
@@ -302,10 +302,10 @@ export const MAX_LATE_CHANGES = 256
 export const MAX_URL_CHARS = 4096
 
 /** Longest `MEDIA:` line that is held back until it ends, in UTF-16 code units: one longest value and words about it. SPEC DR2. */
-export const MAX_MEDIA_LINE = 2 * MAX_URL_CHARS
+export const MAX_MEDIA_LINE_CHARS = 2 * MAX_URL_CHARS
 
 /** Files, messages and origins that the directives of one part may name and have decided; what it names beyond is refused. Each is a look-up, and what is granted is written again with every window. SPEC DR11. */
-export const MAX_NAMED = 100
+export const MAX_GRANT_NAMES = 100
 
 /** Height of an embed, in CSS pixels: less is ignored, more is this. SPEC DR6. */
 export const MIN_EMBED_HEIGHT = 160
@@ -354,25 +354,25 @@ export const MAX_SESSION_ASSET_BYTES = 1024 * 1024 * 1024
 export const MAX_LABEL_CHARS = 120
 
 /** Bytes at the beginning of a file from which its type is read: the first pages of every format that is taken. SPEC AS2. */
-export const SNIFF_BYTES = 4096
+export const FILE_TYPE_BYTES = 4096
 
 /** Bytes at the beginning of a picture in which its size is looked for: a photograph's preview and colours stand before it. SPEC AS2. */
-export const EXTENT_BYTES = 128 * 1024
+export const IMAGE_SIZE_BYTES = 128 * 1024
 
 /** Longest side of a picture that is told, in pixels: the most that its formats can say in common. SPEC AS2. */
 export const MAX_SIDE = 65_535
 
 /** Longest upload, in milliseconds: a largest video over 1 Mbit/s. SPEC AS7. */
-export const UPLOAD_MS = 15 * 60_000
+export const MAX_UPLOAD_MS = 15 * 60_000
 
 /** A file that is not there after so long never comes, in milliseconds: twice the longest upload. SPEC AS7. */
-export const ASSET_PENDING_MS = 2 * UPLOAD_MS
+export const ASSET_PENDING_MS = 2 * MAX_UPLOAD_MS
 
 /** Addresses that are signed in one request: what a page of history shows. SPEC MS1. */
 export const MAX_SIGNED_URLS = 100
 
 /** A signed address is good for at most so long, in seconds; a page asks again then. SPEC MS2. */
-export const SIGNED_SECONDS = 60 * 60
+export const SIGNED_URL_SECONDS = 60 * 60
 
 /** Within so many seconds the same address is signed alike, so that a browser finds it in its cache. SPEC MS2. */
-export const SIGNED_STEP_SECONDS = 5 * 60
+export const SIGNED_URL_STEP_SECONDS = 5 * 60

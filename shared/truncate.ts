@@ -8,7 +8,7 @@
 import type { Truncated } from "./protocol/frame.ts"
 
 /** Size of a text in UTF-8, in bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
-export function utf8Bytes(text: string): number {
+export function countUtf8Bytes(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -25,8 +25,8 @@ export function utf8Bytes(text: string): number {
 }
 
 /** Size of a text inside a JSON string, in UTF-8 bytes: what it costs on the wire, escapes included. One pass. */
-export function wireBytes(text: string): number {
-  let bytes = utf8Bytes(text)
+export function countJsonBytes(text: string): number {
+  let bytes = countUtf8Bytes(text)
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === 0x22 || unit === 0x5c || unit === 0x0a || unit === 0x09 || unit === 0x0d) bytes += 1
@@ -48,34 +48,34 @@ export function truncateLines(
   maxLines: number,
   maxBytes: number,
 ): { readonly text: string; readonly truncated?: Truncated } {
-  const bytes = utf8Bytes(text)
+  const bytes = countUtf8Bytes(text)
   const lines = countLines(text)
-  if (wireBytes(text) <= maxBytes && lines <= maxLines) return { text }
-  const end = headEnd(text, maxLines, maxBytes)
+  if (countJsonBytes(text) <= maxBytes && lines <= maxLines) return { text }
+  const end = findHeadEnd(text, maxLines, maxBytes)
   return { text: text.slice(0, end), truncated: { lines, bytes } }
 }
 
-export interface Head {
+export interface TextHead {
   /** Takes more of the text; it must not end inside a surrogate pair. */
   push(text: string): void
   /** As `truncateLines` of the whole would give it. */
-  shown(): { readonly text: string; readonly truncated?: Truncated }
+  readHead(): { readonly text: string; readonly truncated?: Truncated }
 }
 
-export interface Size {
+export interface SizeCounter {
   /** Takes more of the text; it must not end inside a surrogate pair. */
   push(text: string): void
   size(): Truncated
 }
 
 /** Counts the lines and UTF-8 bytes of a text that grows. Cost: linear in what is pushed. */
-export function createSize(): Size {
+export function createSizeCounter(): SizeCounter {
   let lines = 1
   let bytes = 0
   return {
     push(text) {
       lines += countLines(text) - 1
-      bytes += utf8Bytes(text)
+      bytes += countUtf8Bytes(text)
     },
     size: () => ({ lines, bytes }),
   }
@@ -87,9 +87,9 @@ export function createSize(): Size {
  * Cost    linear in what is pushed, once the bounds are passed; before that in the bounds.
  * Source  SPEC SG9.
  */
-export function createHead(maxLines: number, maxBytes: number): Head {
+export function createTextHead(maxLines: number, maxBytes: number): TextHead {
   let head = ""
-  const size = createSize()
+  const size = createSizeCounter()
   let isFull = false
   return {
     push(text) {
@@ -101,7 +101,7 @@ export function createHead(maxLines: number, maxBytes: number): Head {
       isFull = cut.truncated !== undefined
       head = cut.text
     },
-    shown: () => (isFull ? { text: head, truncated: size.size() } : { text: head }),
+    readHead: () => (isFull ? { text: head, truncated: size.size() } : { text: head }),
   }
 }
 
@@ -111,27 +111,27 @@ function countLines(text: string): number {
   return lines
 }
 
-function headEnd(text: string, maxLines: number, maxBytes: number): number {
+function findHeadEnd(text: string, maxLines: number, maxBytes: number): number {
   let end = 0
   let bytes = 0
   for (let line = 0; line < maxLines; line++) {
     const newline = text.indexOf("\n", end)
     const next = newline < 0 ? text.length : newline + 1
-    bytes += wireBytes(text.slice(end, next))
+    bytes += countJsonBytes(text.slice(end, next))
     if (bytes > maxBytes) break
     end = next
     if (newline < 0) break
   }
-  return end > 0 ? end : cutAtBytes(text, maxBytes)
+  return end > 0 ? end : findByteCut(text, maxBytes)
 }
 
-function cutAtBytes(text: string, maxBytes: number): number {
+function findByteCut(text: string, maxBytes: number): number {
   let bytes = 0
   let end = 0
   while (end < text.length) {
     const point = text.codePointAt(end) ?? 0
     const size = point > 0xffff ? 2 : 1
-    bytes += wireBytes(text.slice(end, end + size))
+    bytes += countJsonBytes(text.slice(end, end + size))
     if (bytes > maxBytes) break
     end += size
   }

@@ -46,7 +46,10 @@ export function readBuild(dist: string = DIST): Build {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
   const { main, compatibility_date, compatibility_flags = [], assets, vars, durable_objects, r2_buckets } = config
   return {
-    ...{ main, vars, compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
+    main,
+    vars,
+    compatibilityDate: compatibility_date,
+    compatibilityFlags: compatibility_flags,
     modules: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")])),
     page: join(dist, "client"),
     workerPaths: assets.run_worker_first,

@@ -72,45 +72,50 @@ const HOUR_SECONDS = 60 * 60
  */
 export async function startCuecard(options: CuecardOptions = {}): Promise<Cuecard> {
   const build = readBuild()
-  const vars = varsOf(build, options)
+  const vars = buildVars(build, options)
   const tokenFor = (identity: Identity = {}) => signToken(identity, vars["JWT_SECRET"] ?? "")
   const token = await tokenFor({ expiresIn: DAY_SECONDS })
   const persist = options.persist ?? (await mkdtemp(join(tmpdir(), "cuecard-")))
-  const clean = async () => {
+  const removeState = async () => {
     if (options.persist === undefined) await rm(persist, { recursive: true, force: true })
   }
   const { port = 0, onLog = () => {} } = options
-  const runtime = await orCleanUp(startRuntime({ build, vars, persist, port, onLog }), clean)
+  const runtime = await cleanUpOnFailure(startRuntime({ build, vars, persist, port, onLog }), removeState)
   return {
-    ...{ url: runtime.url, tenant: TENANT, user: USER, token, persist, tokenFor },
+    url: runtime.url,
+    tenant: TENANT,
+    user: USER,
+    token,
+    persist,
+    tokenFor,
     pid: runtime.pid,
     createSession: (title = "") => createSession(runtime, token, title),
-    evict: (session, tenant = TENANT) => runtime.evict(classOf(build, "SESSION"), `${tenant}:${session}`),
+    evict: (session, tenant = TENANT) => runtime.evict(findObjectClass(build, "SESSION"), `${tenant}:${session}`),
     kill: runtime.kill,
     async close() {
       await runtime.close()
-      await clean()
+      await removeState()
     },
   }
 }
 
-function classOf(build: Build, binding: string): string {
+function findObjectClass(build: Build, binding: string): string {
   const name = build.objects[binding]
   if (name === undefined) throw new Error(`the build has no binding ${binding}`)
   return name
 }
 
 /** A start that fails leaves nothing behind either. */
-async function orCleanUp<T>(started: Promise<T>, clean: () => Promise<void>): Promise<T> {
+async function cleanUpOnFailure<T>(started: Promise<T>, removeState: () => Promise<void>): Promise<T> {
   try {
     return await started
   } catch (error) {
-    await clean()
+    await removeState()
     throw error
   }
 }
 
-function varsOf(build: Build, { script, vars }: CuecardOptions): Record<string, string> {
+function buildVars(build: Build, { script, vars }: CuecardOptions): Record<string, string> {
   const model = script === undefined ? {} : { MODEL_SCRIPT: JSON.stringify(script) }
   return { ...build.vars, MODEL: "scripted", SCRIPTED_DELAY_MS: "0", WEATHER_SOURCE: "sample", ...model, ...vars }
 }

@@ -71,7 +71,12 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 function miniflareOptions({ build, vars, persist, port, onLog }: RuntimeOptions): MiniflareOptions {
   return {
-    ...{ host: HOST, port, cf: false, log: new NoOpLog(), logRequests: false, enableDevRegistry: false },
+    host: HOST,
+    port,
+    cf: false,
+    log: new NoOpLog(),
+    logRequests: false,
+    enableDevRegistry: false,
     telemetry: { enabled: false },
     resourcePersistencePath: persist,
     handleStructuredLogs: ({ message }) => onLog(message),
@@ -79,8 +84,9 @@ function miniflareOptions({ build, vars, persist, port, onLog }: RuntimeOptions)
       { config: workerConfig(build, vars), dev: { outboundService: { type: "worker", worker: "outbound" } } },
       {
         config: {
-          ...{ name: "outbound", compatibilityDate: build.compatibilityDate },
-          manifest: manifestOf("outbound.js", { "outbound.js": OUTBOUND }),
+          name: "outbound",
+          compatibilityDate: build.compatibilityDate,
+          manifest: createManifest("outbound.js", { "outbound.js": OUTBOUND }),
         },
       },
     ],
@@ -91,8 +97,10 @@ function workerConfig(build: Build, vars: Readonly<Record<string, string>>) {
   const name = WORKER
   const objects = Object.entries(build.objects)
   return {
-    ...{ name, compatibilityDate: build.compatibilityDate, compatibilityFlags: [...build.compatibilityFlags] },
-    manifest: manifestOf(build.main, build.modules),
+    name,
+    compatibilityDate: build.compatibilityDate,
+    compatibilityFlags: [...build.compatibilityFlags],
+    manifest: createManifest(build.main, build.modules),
     env: {
       ...mapValues(vars, (value) => ({ type: "text" as const, value })),
       ...mapValues(build.objects, (exportName) => ({ type: "durable-object" as const, worker: name, exportName })),
@@ -103,13 +111,15 @@ function workerConfig(build: Build, vars: Readonly<Record<string, string>>) {
       objects.map(([, exportName]) => [exportName, { type: "durable-object" as const, storage: "sqlite" as const }]),
     ),
     assets: {
-      ...{ directory: build.page, hasUserWorker: true, runWorkerFirst: [...build.workerPaths] },
+      directory: build.page,
+      hasUserWorker: true,
+      runWorkerFirst: [...build.workerPaths],
       notFoundHandling: "single-page-application" as const,
     },
   }
 }
 
-function manifestOf(mainModule: string, sources: Readonly<Record<string, string>>) {
+function createManifest(mainModule: string, sources: Readonly<Record<string, string>>) {
   return { mainModule, modules: mapValues(sources, (contents) => ({ type: "esm" as const, contents })) }
 }
 

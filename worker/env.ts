@@ -7,12 +7,12 @@
 import * as v from "valibot"
 import { idSchema } from "../shared/protocol/event.ts"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
-import { utf8Bytes } from "../shared/truncate.ts"
+import { countUtf8Bytes } from "../shared/truncate.ts"
 import type { ImageEnv } from "./tool/image-ai.ts"
-import { isPlain } from "./routes/content-policy.ts"
+import { isPlainOrigin } from "./routes/content-policy.ts"
 import type { Session } from "./session/session-object.ts"
 import type { Directory } from "./auth/user-directory.ts"
-import { settingsFaults } from "./tenant/tenant-settings.ts"
+import { findAllowListFaults } from "./tenant/tenant-settings.ts"
 import type { Tenant } from "./tenant/tenant-object.ts"
 
 export interface Env {
@@ -69,7 +69,7 @@ export interface Env {
 /** Variables that are only for tests. */
 const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
 
-export type Deployment = Pick<
+export type DeploymentEnv = Pick<
   Env,
   | "ENVIRONMENT"
   | "AUTH"
@@ -87,23 +87,23 @@ export type Deployment = Pick<
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
 
 /** The origins of ALLOWED_ORIGINS. `null` is no origin but many, so it cannot be listed. */
-export function allowedOrigins(env: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
+export function parseAllowedOrigins(env: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
   const listed = (env.ALLOWED_ORIGINS ?? "").split(",").map((origin) => origin.trim())
   return listed.filter((origin) => origin !== "" && origin !== "null")
 }
 
 /** Why this deployment must not serve at this address, every reason in one sentence; null where it may. */
-export function deploymentFault(env: Deployment, url: URL): string | null {
+export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
-    ...settingFaults(env),
-    ...canvasFaults(env),
-    ...settingsFaults(env),
-    ...(env.ENVIRONMENT === "local" ? addressFaults(env, url) : []),
+    ...findEnvironmentFaults(env),
+    ...findCanvasFaults(env),
+    ...findAllowListFaults(env),
+    ...(env.ENVIRONMENT === "local" ? findAddressFaults(env, url) : []),
   ]
   return faults.length === 0 ? null : faults.join("; ")
 }
 
-function settingFaults(env: Deployment): string[] {
+function findEnvironmentFaults(env: DeploymentEnv): string[] {
   const secret = env.JWT_SECRET ?? ""
   const isProduction = env.ENVIRONMENT === "production"
   const faults: string[] = []
@@ -112,35 +112,36 @@ function settingFaults(env: Deployment): string[] {
   if (env.AUTH !== "dev" && env.AUTH !== "jwt") faults.push("AUTH is neither dev nor jwt")
   if (isProduction && env.AUTH === "dev") faults.push("AUTH is dev in production")
   if (secret === "") faults.push("JWT_SECRET is missing")
-  else if (utf8Bytes(secret) < MIN_SECRET_BYTES) faults.push(`JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`)
+  else if (countUtf8Bytes(secret) < MIN_SECRET_BYTES)
+    faults.push(`JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`)
   if (isProduction && secret === LOCAL_SECRET) faults.push("JWT_SECRET is the local development secret")
   for (const name of TEST_VARS) if (isProduction && env[name] !== undefined) faults.push(`${name} is set in production`)
   return faults
 }
 
 /** Whose page this is; null: nobody said. */
-export function pageTenant(env: Pick<Env, "AUTH" | "PAGE_TENANT">): string | null {
+export function getPageTenant(env: Pick<Env, "AUTH" | "PAGE_TENANT">): string | null {
   return env.PAGE_TENANT ?? (env.AUTH === "dev" ? "demo" : null)
 }
 
 /** The origin of canvas documents; null: the page's own. */
-export function canvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
+export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
   return CANVAS_ORIGIN ?? null
 }
 
 /** A document on the page's own origin would be told apart from the page by its sandbox alone: that must be meant so. */
-function canvasFaults(env: Deployment): string[] {
+function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_TENANT } = env
-  const isPlace = (origin: string): boolean =>
-    isPlain(origin) && (origin.startsWith("https://") || env.ENVIRONMENT === "local")
+  const isUsableOrigin = (origin: string): boolean =>
+    isPlainOrigin(origin) && (origin.startsWith("https://") || env.ENVIRONMENT === "local")
   const faults: string[] = []
   if (PAGE_TENANT !== undefined && !v.is(idSchema, PAGE_TENANT)) faults.push("PAGE_TENANT is no tenant's id")
-  if (PAGE_ORIGIN !== undefined && !isPlace(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is no https origin")
+  if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is no https origin")
   if (CANVAS_ORIGIN === undefined) return faults
-  if (!isPlace(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is no https origin")
+  if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is no https origin")
   if (PAGE_ORIGIN === undefined) faults.push("CANVAS_ORIGIN is set, and PAGE_ORIGIN is missing")
-  const others = [...allowedOrigins(env), PAGE_ORIGIN]
-  if (others.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is an origin that may call us")
+  const callerOrigins = [...parseAllowedOrigins(env), PAGE_ORIGIN]
+  if (callerOrigins.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is an origin that may call us")
   return faults
 }
 
@@ -148,8 +149,8 @@ function canvasFaults(env: Deployment): string[] {
  * A local deployment trusts whoever can reach it, so it must not answer to a name of the public DNS: either it was
  * deployed by mistake, or a page elsewhere has pointed its own name at this machine.
  */
-function addressFaults(env: Deployment, url: URL): string[] {
-  if (!isPublicName(url.hostname) || allowedOrigins(env).includes(url.origin)) return []
+function findAddressFaults(env: DeploymentEnv, url: URL): string[] {
+  if (!isPublicName(url.hostname) || parseAllowedOrigins(env).includes(url.origin)) return []
   return ["ENVIRONMENT is local, but the address is a public one that ALLOWED_ORIGINS does not list"]
 }
 
@@ -157,6 +158,6 @@ function addressFaults(env: Deployment, url: URL): string[] {
 const PRIVATE_SUFFIXES = [".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test"]
 
 function isPublicName(hostname: string): boolean {
-  const isAddress = hostname.startsWith("[") || /^[\d.]+$/.test(hostname)
-  return !isAddress && hostname.includes(".") && !PRIVATE_SUFFIXES.some((suffix) => hostname.endsWith(suffix))
+  const isIpAddress = hostname.startsWith("[") || /^[\d.]+$/.test(hostname)
+  return !isIpAddress && hostname.includes(".") && !PRIVATE_SUFFIXES.some((suffix) => hostname.endsWith(suffix))
 }

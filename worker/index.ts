@@ -3,44 +3,44 @@
  */
 
 import { Hono } from "hono"
-import { agents } from "./routes/agent-routes.ts"
-import { type App, answerError, answerFault } from "./platform/fault-response.ts"
-import { devToken } from "./routes/dev-token-routes.ts"
-import { canvas, keepCanvasApart } from "./routes/canvas-routes.ts"
-import { checkOrigin, requireSafeDeployment, secureHeaders } from "./routes/request-guard.ts"
-import { external } from "./routes/external-routes.ts"
-import { health } from "./routes/health-routes.ts"
-import { media } from "./routes/media-routes.ts"
-import { page } from "./routes/page-routes.ts"
-import { remote } from "./routes/remote-media-routes.ts"
-import { sessions } from "./routes/session-routes.ts"
-import { settings } from "./routes/settings-routes.ts"
-import { tokens } from "./routes/token-routes.ts"
+import { agentRoutes } from "./routes/agent-routes.ts"
+import { type AppEnv, errorToResponse, faultToResponse } from "./platform/fault-response.ts"
+import { devTokenRoutes } from "./routes/dev-token-routes.ts"
+import { canvasRoutes, isolateCanvasOrigin } from "./routes/canvas-routes.ts"
+import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/request-guard.ts"
+import { externalRoutes } from "./routes/external-routes.ts"
+import { healthRoutes } from "./routes/health-routes.ts"
+import { mediaRoutes } from "./routes/media-routes.ts"
+import { pageRoutes } from "./routes/page-routes.ts"
+import { remoteMediaRoutes } from "./routes/remote-media-routes.ts"
+import { sessionRoutes } from "./routes/session-routes.ts"
+import { settingsRoutes } from "./routes/settings-routes.ts"
+import { tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
 export { Directory } from "./auth/user-directory.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 
-const app = new Hono<App>()
+const app = new Hono<AppEnv>()
 
-app.use("*", secureHeaders, requireSafeDeployment, keepCanvasApart)
+app.use("*", setSecureHeaders, requireSafeDeployment, isolateCanvasOrigin)
 app.use("/v1/*", checkOrigin)
 app.use("/external/*", checkOrigin)
-app.route("/healthz", health)
-app.route("/v1/dev/token", devToken)
-app.route("/v1/tokens", tokens)
-app.route("/v1/agents", agents)
-app.route("/v1/settings", settings)
-app.route("/v1/sessions", sessions)
-app.route("/external/sessions", external)
-app.route("/media", media)
-app.route("/canvas/documents", canvas)
-app.route("/media/remote", remote)
+app.route("/healthz", healthRoutes)
+app.route("/v1/dev/token", devTokenRoutes)
+app.route("/v1/tokens", tokenRoutes)
+app.route("/v1/agents", agentRoutes)
+app.route("/v1/settings", settingsRoutes)
+app.route("/v1/sessions", sessionRoutes)
+app.route("/external/sessions", externalRoutes)
+app.route("/media", mediaRoutes)
+app.route("/canvas/documents", canvasRoutes)
+app.route("/media/remote", remoteMediaRoutes)
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
-  app.all(path, () => answerFault({ reason: "route_unknown" }))
+  app.all(path, () => faultToResponse({ reason: "route_unknown" }))
 }
-app.route("/", page)
-app.notFound(() => answerFault({ reason: "route_unknown" }))
-app.onError(answerError)
+app.route("/", pageRoutes)
+app.notFound(() => faultToResponse({ reason: "route_unknown" }))
+app.onError(errorToResponse)
 
 export default app

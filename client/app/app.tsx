@@ -5,37 +5,41 @@
 import { type ReadonlySignal, type Signal, useComputed, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
-import { FileNames, type Quote } from "../composer/attachment-chips.tsx"
-import { DropPlace } from "../ui/drop-overlay.tsx"
-import type { Chat } from "../session/session-router.ts"
-import { Composer, focusAsked } from "../composer/composer.tsx"
-import type { Beside } from "../net/outbox.ts"
-import type { Room } from "../session/session-controller.ts"
-import { Mark } from "../ui/logo.tsx"
-import { NoticeLine } from "./notice.tsx"
+import { AttachmentNames, type Quote } from "../composer/attachment-chips.tsx"
+import { DropOverlay } from "../ui/drop-overlay.tsx"
+import type { SessionRouter } from "../session/session-router.ts"
+import { Composer, focusRequests } from "../composer/composer.tsx"
+import type { MessageExtras } from "../net/outbox.ts"
+import type { SessionController } from "../session/session-controller.ts"
+import { Logo } from "../ui/logo.tsx"
+import { NoticeBar } from "./notice.tsx"
 import { Sidebar } from "../sidebar/sidebar.tsx"
 import type { LinkState } from "../net/socket-link.ts"
-import { ScrollKeeper } from "../transcript/scroll-anchor.ts"
-import { loadTranscript, transcriptCode } from "../transcript/load-transcript.ts"
-import { Typing, UnsentMessage } from "../transcript/unsent-messages.tsx"
+import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
+import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
+import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 
 interface AppProps {
-  readonly chat: Chat
+  readonly router: SessionRouter
   /** Words of the reply that ended last, for the announcer. */
-  readonly spoken: ReadonlySignal<string>
+  readonly announcement: ReadonlySignal<string>
   readonly isDrawerOpen: Signal<boolean>
   readonly isOnline: ReadonlySignal<boolean>
 }
 
-export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
-  const room = chat.room.value
+export function App({ router: chat, announcement: spoken, isDrawerOpen, isOnline }: AppProps): VNode {
+  const controller = chat.controller.value
   return (
     <div class="page">
-      <Sidebar chat={chat} isOpen={isDrawerOpen} />
-      <TopBar chat={chat} isDrawerOpen={isDrawerOpen} />
-      {room === null ? <NoRoom chat={chat} /> : <OpenRoom key={room.id} room={room} chat={chat} isOnline={isOnline} />}
-      <DropPlace onFiles={(files) => chat.attach(files)} />
-      <NoticeLine sessions={chat.sessions} />
+      <Sidebar router={chat} isOpen={isDrawerOpen} />
+      <TopBar router={chat} isDrawerOpen={isDrawerOpen} />
+      {controller === null ? (
+        <NewConversationView chat={chat} />
+      ) : (
+        <ConversationView key={controller.id} controller={controller} router={chat} isOnline={isOnline} />
+      )}
+      <DropOverlay onFiles={(files) => chat.attachFiles(files)} />
+      <NoticeBar sessions={chat.sessionList} />
       <p class="unseen" role="status" aria-live="polite">
         {spoken.value}
       </p>
@@ -43,12 +47,14 @@ export function App({ chat, spoken, isDrawerOpen, isOnline }: AppProps): VNode {
   )
 }
 
-function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">): VNode {
-  const listed = useComputed(() => {
-    const id = chat.room.value?.id
-    return chat.sessions.list.value.find((session) => session.id === id)?.title ?? null
+function TopBar({ router: chat, isDrawerOpen }: Pick<AppProps, "router" | "isDrawerOpen">): VNode {
+  const listedTitle = useComputed(() => {
+    const id = chat.controller.value?.id
+    return chat.sessionList.sessions.value.find((session) => session.id === id)?.title ?? null
   })
-  const asker = useComputed(() => (listed.value === null ? (chat.room.value?.store.asker() ?? null) : null))
+  const askingAgent = useComputed(() =>
+    listedTitle.value === null ? (chat.controller.value?.store.findAskingAgent() ?? null) : null,
+  )
   return (
     <header class="topbar">
       <button
@@ -62,14 +68,14 @@ function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">)
         </svg>
       </button>
       {/* An agent's conversation stands in no list: the reader came from the one that it was asked in. */}
-      {asker.value !== null && history.length > 1 && (
+      {askingAgent.value !== null && history.length > 1 && (
         <button type="button" aria-label="Back" onClick={() => history.back()}>
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M12 4.5L6.5 10l5.5 5.5" />
           </svg>
         </button>
       )}
-      <h1>{asker.value !== null ? `Asked by ${asker.value}` : listed.value || "Cuecard"}</h1>
+      <h1>{askingAgent.value !== null ? `Asked by ${askingAgent.value}` : listedTitle.value || "Cuecard"}</h1>
       <a href="#/">
         <span class="unseen">New chat</span>
         <svg viewBox="0 0 20 20" aria-hidden="true">
@@ -80,134 +86,136 @@ function TopBar({ chat, isDrawerOpen }: Pick<AppProps, "chat" | "isDrawerOpen">)
   )
 }
 
-interface OpenRoomProps extends Pick<AppProps, "chat" | "isOnline"> {
-  readonly room: Room
+interface ConversationViewProps extends Pick<AppProps, "router" | "isOnline"> {
+  readonly controller: SessionController
 }
 
-function OpenRoom({ room, chat, isOnline }: OpenRoomProps): VNode {
-  const keeper = useMemo(() => new ScrollKeeper(() => void room.loadOlder()), [room])
-  const view = useRef<HTMLElement>(null)
-  const content = useRef<HTMLDivElement>(null)
+function ConversationView({ controller: room, router: chat, isOnline }: ConversationViewProps): VNode {
+  const scrollAnchor = useMemo(() => new ScrollAnchor(() => void room.loadOlder()), [room])
+  const viewRef = useRef<HTMLElement>(null)
+  const contentRef = useRef<HTMLDivElement>(null)
   const { store, outbox } = room
-  const code = transcriptCode.value
+  const code = transcriptModule.value
   useEffect(loadTranscript, [])
   useEffect(() => {
-    room.reading = () => keeper.reading()
-  }, [room, keeper])
+    room.findReadingMessage = () => scrollAnchor.findReadingMessage()
+  }, [room, scrollAnchor])
   useEffect(() => {
-    if (view.current === null || content.current === null) return undefined
-    return keeper.attach(view.current, content.current)
-  }, [keeper])
+    if (viewRef.current === null || contentRef.current === null) return undefined
+    return scrollAnchor.attachTo(viewRef.current, contentRef.current)
+  }, [scrollAnchor])
   useSignalEffect(() => {
-    if (store.news.value > 0 && !room.loadingOlder.peek()) keeper.noteNews()
+    if (store.changeCount.value > 0 && !room.isLoadingOlder.peek()) scrollAnchor.noteNewContent()
   })
-  const send = (words: string, beside?: Beside): void => {
-    chat.send(words, beside)
-    keeper.toEnd()
+  const sendMessage = (text: string, extras?: MessageExtras): void => {
+    chat.sendMessage(text, extras)
+    scrollAnchor.scrollToEnd()
   }
-  const isLoaded = room.loaded.value || outbox.entries.value.length > 0
-  const isEmpty = room.loaded.value && store.order.value.length === 0 && outbox.entries.value.length === 0
+  const isLoaded = room.isLoaded.value || outbox.entries.value.length > 0
+  const isEmpty = room.isLoaded.value && store.messageIds.value.length === 0 && outbox.entries.value.length === 0
   return (
     <>
-      <main class="view" ref={view}>
-        <div class="column" ref={content}>
-          {store.hasOlder.value && <p class="note older">{room.loadingOlder.value ? "Loading older messages…" : ""}</p>}
-          {isEmpty && <Welcome onPick={send} />}
+      <main class="view" ref={viewRef}>
+        <div class="column" ref={contentRef}>
+          {store.hasOlder.value && (
+            <p class="note older">{room.isLoadingOlder.value ? "Loading older messages…" : ""}</p>
+          )}
+          {isEmpty && <WelcomeScreen onPick={sendMessage} />}
           {code === null || code === "lost" || !isLoaded ? (
             <p class="note loading">Loading…</p>
           ) : (
             <code.Transcript
               store={store}
               unsent={outbox.entries}
-              keeper={keeper}
-              asking={room}
+              scrollAnchor={scrollAnchor}
+              requests={room}
               onRetry={(id) => room.retrySend(id)}
-              onDiscard={(id) => room.discard(id)}
+              onDiscard={(id) => room.discardUnsent(id)}
             />
           )}
         </div>
       </main>
       <footer class="foot">
-        <JumpButton keeper={keeper} />
-        <LinkLine
+        <ScrollToEndButton keeper={scrollAnchor} />
+        <LinkStatus
           link={code === "lost" ? "outdated" : room.link.value}
           isOnline={isOnline.value}
-          wasThere={room.loaded.value}
+          wasLoaded={room.isLoaded.value}
         />
-        <Writer room={room} onSend={send} onFiles={(files) => chat.attach(files)} />
+        <ConversationComposer controller={room} onSend={sendMessage} onFiles={(files) => chat.attachFiles(files)} />
       </footer>
     </>
   )
 }
 
 /** The button will go, so the focus goes to the field. */
-function stop(room: Room): void {
-  room.stop()
-  focusAsked.value++
+function stopAnswer(controller: SessionController): void {
+  controller.stopAnswer()
+  focusRequests.value++
 }
 
-interface WriterProps {
-  readonly room: Room
-  readonly onSend: (words: string, beside: Beside) => void
+interface ConversationComposerProps {
+  readonly controller: SessionController
+  readonly onSend: (text: string, extras: MessageExtras) => void
   readonly onFiles: (files: readonly File[]) => void
 }
 
 /** The message that is replied to; a message that was withdrawn takes no reply. */
-function useQuote({ store, draft }: Room): Quote | null {
-  const code = transcriptCode.value
-  const line = useComputed(() => {
-    const id = draft.reply.value
-    const message = id === null || !store.order.value.includes(id) ? undefined : store.message(id)?.value
-    const { value } = transcriptCode
+function useReplyQuote({ store, draft }: SessionController): Quote | null {
+  const code = transcriptModule.value
+  const quoteJson = useComputed(() => {
+    const id = draft.replyTo.value
+    const message = id === null || !store.messageIds.value.includes(id) ? undefined : store.getMessageSignal(id)?.value
+    const { value } = transcriptModule
     return message === undefined || value === null || value === "lost" ? "" : JSON.stringify(value.quoteOf(message))
   }).value
-  return line === "" || code === null ? null : JSON.parse(line)
+  return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
 }
 
 /** The composer of an open room: it knows what can be stopped. */
-function Writer({ room, onSend, onFiles }: WriterProps): VNode {
+function ConversationComposer({ controller: room, onSend, onFiles }: ConversationComposerProps): VNode {
   const { store, commands, draft } = room
-  const quote = useQuote(room)
+  const quote = useReplyQuote(room)
   const canSend = room.link.value !== "gone" && room.link.value !== "outdated"
-  const turn = store.turn.value
-  const isAsked = turn !== null && commands.asked.value.get(turn.id)?.command.type === "cancel"
+  const activeTurn = store.activeTurn.value
+  const isStopRequested = activeTurn !== null && commands.pending.value.get(activeTurn.id)?.command.type === "cancel"
   return (
     <Composer
       canSend={canSend}
       onSend={onSend}
-      stop={turn === null ? null : { isAsked, onStop: () => stop(room) }}
+      stop={activeTurn === null ? null : { isRequested: isStopRequested, onStop: () => stopAnswer(room) }}
       {...{ draft, quote }}
       onFiles={canSend ? onFiles : undefined}
     />
   )
 }
 
-function JumpButton({ keeper }: { readonly keeper: ScrollKeeper }): VNode | null {
-  if (keeper.following.value) return null
+function ScrollToEndButton({ keeper: scrollAnchor }: { readonly keeper: ScrollAnchor }): VNode | null {
+  if (scrollAnchor.isFollowing.value) return null
   /** The button will go, so the focus goes to the field. */
-  const jump = (): void => {
-    keeper.toEnd()
-    focusAsked.value++
+  const scrollToEnd = (): void => {
+    scrollAnchor.scrollToEnd()
+    focusRequests.value++
   }
   return (
-    <button type="button" class="jump" onClick={jump}>
+    <button type="button" class="jump" onClick={scrollToEnd}>
       <svg viewBox="0 0 20 20" aria-hidden="true">
         <path d="M10 4v11.5M5 11l5 5 5-5" />
       </svg>
-      {keeper.unread.value ? "New messages" : "Latest"}
+      {scrollAnchor.hasUnread.value ? "New messages" : "Latest"}
     </button>
   )
 }
 
-interface LinkLineProps {
+interface LinkStatusProps {
   readonly link: LinkState
   readonly isOnline: boolean
   /** It was open before it was gone: somebody deleted it. */
-  readonly wasThere: boolean
+  readonly wasLoaded: boolean
 }
 
 /** Nothing to say while all is well. */
-function LinkLine({ link, isOnline, wasThere }: LinkLineProps): VNode | null {
+function LinkStatus({ link, isOnline, wasLoaded: wasThere }: LinkStatusProps): VNode | null {
   if (!isOnline && link !== "outdated" && link !== "gone") {
     return (
       <p class="link" role="status">
@@ -245,23 +253,23 @@ function LinkLine({ link, isOnline, wasThere }: LinkLineProps): VNode | null {
 }
 
 /** Before the first words, and until the session that they make is there. */
-function NoRoom({ chat }: { readonly chat: Chat }): VNode {
-  const entry = chat.starting.value
+function NewConversationView({ chat: router }: { readonly chat: SessionRouter }): VNode {
+  const entry = router.startingEntry.value
   return (
     <>
       <main class="view">
         <div class="column">
           {entry === null ? (
-            <Welcome onPick={(words) => chat.send(words)} />
+            <WelcomeScreen onPick={(words) => router.sendMessage(words)} />
           ) : (
             <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label="Conversation">
               <UnsentMessage
                 entry={entry}
-                files={<FileNames assets={entry.attachments} />}
-                onRetry={() => chat.retryStart()}
-                onDiscard={() => chat.discardStart()}
+                files={<AttachmentNames assets={entry.attachments} />}
+                onRetry={() => router.retryStart()}
+                onDiscard={() => router.discardStart()}
               />
-              {entry.error === null && <Typing />}
+              {entry.error === null && <TypingIndicator />}
             </div>
           )}
         </div>
@@ -269,40 +277,40 @@ function NoRoom({ chat }: { readonly chat: Chat }): VNode {
       <footer class="foot">
         <Composer
           canSend={entry === null || entry.error !== null}
-          onSend={(words, beside) => chat.send(words, beside)}
-          onFiles={entry === null ? (files) => chat.attach(files) : undefined}
+          onSend={(words, beside) => router.sendMessage(words, beside)}
+          onFiles={entry === null ? (files) => router.attachFiles(files) : undefined}
           stop={null}
-          draft={chat.draft}
+          draft={router.draft}
         />
       </footer>
     </>
   )
 }
 
-const EXAMPLES = [
+const EXAMPLE_PROMPTS = [
   "What's the weather in London and in Tokyo?",
   "Do I need an umbrella in Bergen tomorrow?",
   "Draw a chart of tea 4, coffee 7, water 9",
   "What can you do?",
 ]
 
-function Welcome({ onPick }: { readonly onPick: (words: string) => void }): VNode {
+function WelcomeScreen({ onPick: onSelect }: { readonly onPick: (words: string) => void }): VNode {
   return (
     <section class="welcome">
-      <Mark />
+      <Logo />
       <h2>What would you like to know?</h2>
       <p>Answers arrive with their cards in place, and stay that way.</p>
       <ul>
-        {EXAMPLES.map((words) => (
-          <li key={words}>
+        {EXAMPLE_PROMPTS.map((prompt) => (
+          <li key={prompt}>
             <button
               type="button"
               onClick={() => {
-                onPick(words)
-                focusAsked.value++
+                onSelect(prompt)
+                focusRequests.value++
               }}
             >
-              {words}
+              {prompt}
             </button>
           </li>
         ))}

@@ -6,22 +6,25 @@
  */
 
 import type { Signal } from "@preact/signals"
-import { stopSound } from "../media/exclusive-playback.ts"
+import { stopPlayback } from "../media/exclusive-playback.ts"
 
-export interface EscapeTakers {
+export interface EscapeContext {
   readonly isDrawerOpen: Signal<boolean>
   /** The message that is replied to. */
-  readonly reply: Signal<string | null>
-  stop(): void
+  readonly replyTo: Signal<string | null>
+  stopAnswer(): void
 }
 
 /** Hears the key last, at the window. */
-export function takeEscape(event: KeyboardEvent, { isDrawerOpen, reply, stop }: EscapeTakers): void {
+export function handleEscape(
+  event: KeyboardEvent,
+  { isDrawerOpen, replyTo: reply, stopAnswer: stop }: EscapeContext,
+): void {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return
   // Held down it would stop what is queued too.
   if (event.repeat) return
   if (isDrawerOpen.peek()) isDrawerOpen.value = false
-  else if (stopSound()) return
+  else if (stopPlayback()) return
   else if (reply.peek() !== null) reply.value = null
   else stop()
 }

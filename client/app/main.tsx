@@ -5,16 +5,16 @@
 import { signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
-import { announce } from "../ui/announcer.ts"
+import { announceAnswerEnd } from "../ui/announcer.ts"
 import { createApi, RequestError } from "../net/api.ts"
 import { App } from "./app.tsx"
-import { Chat } from "../session/session-router.ts"
-import { focusAsked } from "../composer/composer.tsx"
-import { takeEscape } from "./escape-key.ts"
-import { upload } from "../files/send-file.ts"
+import { SessionRouter } from "../session/session-router.ts"
+import { focusRequests } from "../composer/composer.tsx"
+import { handleEscape } from "./escape-key.ts"
+import { sendFile } from "../files/send-file.ts"
 import { retryDelayMs } from "../net/socket-link.ts"
-import { NO_SETTINGS } from "../files/remote-media.ts"
-import type { Shelf } from "../net/outbox.ts"
+import { EMPTY_SETTINGS } from "../files/remote-media.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
 import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/list.css"
@@ -27,55 +27,55 @@ import "../styles/files.css"
 import "../styles/lightbox.css"
 import "../styles/print.css"
 import { restoreTheme } from "../ui/theme.ts"
-import { loadTranscript, transcriptCode } from "../transcript/load-transcript.ts"
+import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 
 /** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
 /** Longest request, in milliseconds: a page of a megabyte on a poor line. */
-const REQUEST_MS = 30_000
+const REQUEST_TIMEOUT_MS = 30_000
 
-const spoken = signal("")
+const announcement = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
-const settings = signal(NO_SETTINGS)
+const settings = signal(EMPTY_SETTINGS)
 const api = createApi({
   // A network that swallows a request would hold the page for minutes.
-  fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(REQUEST_MS), ...init }),
+  fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...init }),
   now: Date.now,
 })
 
-const chat = new Chat({
+const router = new SessionRouter({
   api,
-  shelf: openShelf(),
-  upload,
+  storage: openStorage(),
+  sendFile,
   settings,
   connect(session, protocols, events) {
     const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v1/sessions/${session}/socket`, protocols)
-    socket.onopen = () => events.open()
-    socket.onmessage = ({ data }) => events.message(data)
-    socket.onclose = ({ code }) => events.close(code)
+    socket.onopen = () => events.onOpen()
+    socket.onmessage = ({ data }) => events.onMessage(data)
+    socket.onclose = ({ code }) => events.onClose(code)
     return socket
   },
   now: Date.now,
   random: Math.random,
-  nextId: () => nanoid(),
-  after(ms, call) {
-    const timer = setTimeout(call, ms)
+  createId: () => nanoid(),
+  setTimer(ms, callback) {
+    const timer = setTimeout(callback, ms)
     return () => clearTimeout(timer)
   },
-  schedule(call) {
-    if (document.hidden) setTimeout(call, HIDDEN_FLUSH_MS)
-    else requestAnimationFrame(call)
+  scheduleRender(callback) {
+    if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
+    else requestAnimationFrame(callback)
   },
-  ended(message) {
-    const code = transcriptCode.peek()
-    const words = code === null || code === "lost" ? "" : code.spokenWords(message.segments)
-    announce(spoken, message.status, words)
-    void chat.sessions.refresh()
+  onMessageEnd(answer) {
+    const code = transcriptModule.peek()
+    const text = code === null || code === "lost" ? "" : code.spokenWords(answer.segments)
+    announceAnswerEnd(announcement, answer.status, text)
+    void router.sessionList.refresh()
   },
   // Without locks (an old browser, plain HTTP) two pages may be at it.
-  claim: (name, call) => navigator.locks?.request(name, call) ?? call(),
-  reached() {
+  withLock: (name, callback) => navigator.locks?.request(name, callback) ?? callback(),
+  onReachable() {
     isOnline.value = true
   },
   isVisible: () => !document.hidden,
@@ -84,7 +84,7 @@ const chat = new Chat({
 })
 
 /** A browser that forbids storage gets a page that forgets. */
-function openShelf(): Shelf {
+function openStorage(): KeyValueStorage {
   try {
     return localStorage
   } catch {
@@ -93,18 +93,18 @@ function openShelf(): Shelf {
 }
 
 /** Until the server says what the tenant allows nothing is; one that is away is asked again, one that refuses is not. */
-async function askSettings(tries: number): Promise<void> {
+async function loadSettings(attempt: number): Promise<void> {
   try {
-    settings.value = await api.settings()
+    settings.value = await api.getSettings()
   } catch (error) {
     if (error instanceof RequestError && error.status < 500 && error.status !== 429) return
-    setTimeout(() => void askSettings(tries + 1), retryDelayMs(tries, Math.random()))
+    setTimeout(() => void loadSettings(attempt + 1), retryDelayMs(attempt, Math.random()))
   }
 }
 
 addEventListener("hashchange", () => {
-  chat.follow()
-  focusAsked.value++
+  router.openFromHash()
+  focusRequests.value++
 })
 // A way chosen closes the drawer it was chosen in, also where it leads to what is open already.
 addEventListener("click", (event) => {
@@ -112,31 +112,36 @@ addEventListener("click", (event) => {
 })
 addEventListener("online", () => {
   isOnline.value = true
-  chat.wake()
+  router.checkConnections()
 })
-addEventListener("storage", () => chat.hearShelf())
+addEventListener("storage", () => router.handleStorageEvent())
 addEventListener("offline", () => {
   isOnline.value = false
   // Some machines say so without being it: whatever answers now proves them wrong.
-  chat.wake()
+  router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) chat.wake()
+  if (!document.hidden) router.checkConnections()
 })
 addEventListener("keydown", (event) => {
-  takeEscape(event, { isDrawerOpen, reply: chat.draft.reply, stop: () => chat.room.peek()?.stop() })
+  handleEscape(event, {
+    isDrawerOpen,
+    replyTo: router.draft.replyTo,
+    stopAnswer: () => router.controller.peek()?.stopAnswer(),
+  })
   const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
   if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
   event.preventDefault()
-  focusAsked.value++
+  focusRequests.value++
 })
 
 restoreTheme()
-chat.follow()
-chat.collect()
-void chat.sessions.refresh().then(() => chat.sessions.watch())
-void askSettings(1)
+router.openFromHash()
+router.resumeStored()
+void router.sessionList.refresh().then(() => router.sessionList.startPolling())
+void loadSettings(1)
 const root = document.getElementById("app")
 // After the first view is painted.
 setTimeout(loadTranscript)
-if (root !== null) render(<App chat={chat} spoken={spoken} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)
+if (root !== null)
+  render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

@@ -2,18 +2,21 @@
 
 import { useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
-import type { Sessions } from "../session/session-list.ts"
+import type { SessionList } from "../session/session-list.ts"
 
 /** How long it stands there, in milliseconds; a fault longer. */
-const NOTICE_MS = 4_000
-const FAULT_MS = 12_000
+const NOTICE_DURATION_MS = 4_000
+const FAULT_DURATION_MS = 12_000
 
-export function NoticeLine({ sessions }: { readonly sessions: Sessions }): VNode {
-  const notice = sessions.notice.value
+export function NoticeBar({ sessions: sessionList }: { readonly sessions: SessionList }): VNode {
+  const notice = sessionList.notice.value
   useSignalEffect(() => {
-    const now = sessions.notice.value
-    if (now === null || now.isLasting) return undefined
-    const timer = setTimeout(() => sessions.hush(), now.isFault ? FAULT_MS : NOTICE_MS)
+    const current = sessionList.notice.value
+    if (current === null || current.isSticky) return undefined
+    const timer = setTimeout(
+      () => sessionList.dismissNotice(),
+      current.isFault ? FAULT_DURATION_MS : NOTICE_DURATION_MS,
+    )
     return () => clearTimeout(timer)
   })
   return (
@@ -21,7 +24,7 @@ export function NoticeLine({ sessions }: { readonly sessions: Sessions }): VNode
       {notice !== null && (
         <p>
           {notice.text}
-          <button type="button" aria-label="Dismiss" onClick={() => sessions.hush()}>
+          <button type="button" aria-label="Dismiss" onClick={() => sessionList.dismissNotice()}>
             <svg viewBox="0 0 20 20" aria-hidden="true">
               <path d="M5.5 5.5l9 9M14.5 5.5l-9 9" />
             </svg>

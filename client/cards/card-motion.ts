@@ -12,15 +12,15 @@ const ENTER_MS = 200
 const ENTER_LIFT_PX = 8
 const COUNT_MS = 400
 
-function mayMove(): boolean {
+function isMotionAllowed(): boolean {
   return !document.hidden && !matchMedia("(prefers-reduced-motion: reduce)").matches
 }
 
 /** Fades and lifts an element when it first stands there. */
-export function useEntrance(fresh: boolean): RefObject<HTMLElement | null> {
+export function useEntrance(isFresh: boolean): RefObject<HTMLElement | null> {
   const ref = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
-    if (!fresh || !mayMove()) return
+    if (!isFresh || !isMotionAllowed()) return
     const from = { opacity: 0, transform: `translateY(${ENTER_LIFT_PX}px)` }
     ref.current?.animate?.([from, { opacity: 1, transform: "none" }], { duration: ENTER_MS, easing: "ease-out" })
   }, [])
@@ -28,15 +28,15 @@ export function useEntrance(fresh: boolean): RefObject<HTMLElement | null> {
 }
 
 /** Counts from 0 to a number when it first stands there. */
-export function useCountUp(target: number, fresh: boolean): number {
-  const [shown, setShown] = useState(() => (fresh && mayMove() ? 0 : target))
+export function useCountUp(target: number, isFresh: boolean): number {
+  const [shown, setShown] = useState(() => (isFresh && isMotionAllowed() ? 0 : target))
   useEffect(() => {
-    if (!fresh || !mayMove()) return
+    if (!isFresh || !isMotionAllowed()) return
     const started = performance.now()
     let next = requestAnimationFrame(function step(now) {
-      const part = Math.min(1, Math.max(0, now - started) / COUNT_MS)
-      setShown(target * (1 - (1 - part) ** 3))
-      if (part < 1) next = requestAnimationFrame(step)
+      const progress = Math.min(1, Math.max(0, now - started) / COUNT_MS)
+      setShown(target * (1 - (1 - progress) ** 3))
+      if (progress < 1) next = requestAnimationFrame(step)
     })
     return () => cancelAnimationFrame(next)
   }, [])

@@ -7,27 +7,27 @@
 
 import type { VNode } from "preact"
 import type { Json } from "../../shared/protocol/frame.ts"
-import { drawWeather } from "./weather-card.tsx"
+import { renderWeatherCard } from "./weather-card.tsx"
 
-export interface RichContent {
+export interface CardContent {
   readonly payload: Json
   /** The model's words about it, Markdown. */
   readonly synthesis: string
   /** It arrived while the reader watched, and may enter. */
-  readonly fresh: boolean
+  readonly isFresh: boolean
 }
 
 /** Guards the payload and draws it; null where it does not fit. */
-export type DrawCard = (content: RichContent) => VNode | null
+export type RenderCard = (content: CardContent) => VNode | null
 
-const CARDS: ReadonlyMap<string, DrawCard> = new Map([["weather", drawWeather]])
+const CARD_RENDERERS: ReadonlyMap<string, RenderCard> = new Map([["weather", renderWeatherCard]])
 
 /** `web_search_1` is the tool `web_search`: only the ordinal goes. */
-export function toolOf(tag: string): string {
+export function tagToToolName(tag: string): string {
   return tag.replace(/_\d+$/, "")
 }
 
 /** The card of a tag; null where there is none or its payload does not fit. */
-export function drawCard(tag: string, content: RichContent): VNode | null {
-  return CARDS.get(toolOf(tag))?.(content) ?? null
+export function renderCard(tag: string, content: CardContent): VNode | null {
+  return CARD_RENDERERS.get(tagToToolName(tag))?.(content) ?? null
 }

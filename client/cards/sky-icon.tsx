@@ -18,7 +18,7 @@ const DROPS = "M22 47l-3 7M32 47l-4.3 10M42 47l-3 7"
 const BOLT = "M34 35l-9 13h6.5L28 60l12-15.5h-7L37.5 35z"
 const STARS = "M49 14v6M46 17h6M54 27v4M52 29h4"
 
-function drawing(icon: WeatherIcon): ComponentChildren {
+function renderShapes(icon: WeatherIcon): ComponentChildren {
   switch (icon) {
     case "sunny":
       return [<path class="sun-line" d={RAYS} />, <circle class="sun" cx="32" cy="32" r="12.5" />]
@@ -60,10 +60,10 @@ function drawing(icon: WeatherIcon): ComponentChildren {
   }
 }
 
-export function Sky({ icon }: { readonly icon: WeatherIcon }): VNode {
+export function SkyIcon({ icon }: { readonly icon: WeatherIcon }): VNode {
   return (
     <svg class="sky" viewBox="0 0 64 64" data-icon={icon} aria-hidden="true" focusable="false">
-      {drawing(icon)}
+      {renderShapes(icon)}
     </svg>
   )
 }

@@ -7,31 +7,31 @@
 
 import type { VNode } from "preact"
 import {
-  forecastIcon,
+  selectForecastIcon,
   parseWeatherPayload,
-  weatherIcon,
+  selectWeatherIcon,
   type WeatherPayload,
 } from "../../shared/card/weather-payload.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { useCountUp, useEntrance } from "./card-motion.ts"
-import type { RichContent } from "./card-registry.ts"
-import { Sky } from "./sky-icon.tsx"
+import type { CardContent } from "./card-registry.ts"
+import { SkyIcon } from "./sky-icon.tsx"
 
-export function drawWeather({ payload, synthesis, fresh }: RichContent): VNode | null {
+export function renderWeatherCard({ payload, synthesis, isFresh: fresh }: CardContent): VNode | null {
   const weather = parseWeatherPayload(payload)
-  return weather === null ? null : <WeatherCard weather={weather} synthesis={synthesis} fresh={fresh} />
+  return weather === null ? null : <WeatherCard weather={weather} synthesis={synthesis} isFresh={fresh} />
 }
 
 interface WeatherCardProps {
   readonly weather: WeatherPayload
   readonly synthesis: string
-  readonly fresh: boolean
+  readonly isFresh: boolean
 }
 
-function WeatherCard({ weather, synthesis, fresh }: WeatherCardProps): VNode {
+function WeatherCard({ weather, synthesis, isFresh: fresh }: WeatherCardProps): VNode {
   const ref = useEntrance(fresh)
   const temperature = useCountUp(weather.temperature_c, fresh)
-  const time = timeOf(weather.observation_time)
+  const time = parseObservedTime(weather.observation_time)
   return (
     <section class="card weather" ref={ref} aria-label={`Weather in ${weather.location}`}>
       <header>
@@ -40,21 +40,21 @@ function WeatherCard({ weather, synthesis, fresh }: WeatherCardProps): VNode {
         {time !== null && <time dateTime={weather.observation_time}>{time}</time>}
       </header>
       <div class="now">
-        <Sky icon={weatherIcon(weather)} />
+        <SkyIcon icon={selectWeatherIcon(weather)} />
         <p class="degrees">
-          {degrees(temperature)}
+          {formatDegrees(temperature)}
           <small>C</small>
         </p>
         <div class="facts">
           <p class="condition">{weather.condition}</p>
           <p>
-            Feels {degrees(weather.feels_like_c)} ·{" "}
-            <Fact name="Humidity" value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}
-            <Fact name="Wind" value={`${Math.round(weather.wind_kmh)} km/h ${weather.wind_direction}`.trim()} />
+            Feels {formatDegrees(weather.feels_like_c)} ·{" "}
+            <WeatherFact name="Humidity" value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}
+            <WeatherFact name="Wind" value={`${Math.round(weather.wind_kmh)} km/h ${weather.wind_direction}`.trim()} />
           </p>
         </div>
       </div>
-      <Tomorrow weather={weather} />
+      <TomorrowForecast weather={weather} />
       {synthesis !== "" && (
         <div class="synthesis">
           <Markdown text={synthesis} />
@@ -65,7 +65,7 @@ function WeatherCard({ weather, synthesis, fresh }: WeatherCardProps): VNode {
 }
 
 /** A figure whose name is clear to the eye from its unit, and told to the ear. */
-function Fact({ name, value }: { readonly name: string; readonly value: string }): VNode {
+function WeatherFact({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span title={name}>
       <span class="unseen">{name} </span>
@@ -74,35 +74,35 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   )
 }
 
-function Tomorrow({ weather }: { readonly weather: WeatherPayload }): VNode | null {
+function TomorrowForecast({ weather }: { readonly weather: WeatherPayload }): VNode | null {
   const condition = weather.forecast_tomorrow_condition
   const max = weather.forecast_tomorrow_max_c
   const min = weather.forecast_tomorrow_min_c
   const chance = weather.forecast_tomorrow_precip_chance_pct
   if (condition === null && max === null && min === null) return null
-  const words = [condition, chance === null ? null : `${Math.round(chance)}%`].filter((word) => word !== null)
+  const details = [condition, chance === null ? null : `${Math.round(chance)}%`].filter((word) => word !== null)
   return (
     <p class="tomorrow">
       <span>Tomorrow</span>
-      {condition !== null && <Sky icon={forecastIcon(condition)} />}
+      {condition !== null && <SkyIcon icon={selectForecastIcon(condition)} />}
       {(max !== null || min !== null) && (
         <b>
-          {max === null ? "–" : degrees(max)}
-          <small> / {min === null ? "–" : degrees(min)}</small>
+          {max === null ? "–" : formatDegrees(max)}
+          <small> / {min === null ? "–" : formatDegrees(min)}</small>
         </b>
       )}
-      <span>{words.join(" · ")}</span>
+      <span>{details.join(" · ")}</span>
     </p>
   )
 }
 
 /** Whole degrees, with a true minus, and no minus zero. */
-export function degrees(value: number): string {
+export function formatDegrees(value: number): string {
   const whole = Math.round(value)
   return `${whole < 0 ? "−" : ""}${Math.abs(whole)}°`
 }
 
 /** "2026-05-02T14:00" → "14:00"; the place's own time, so nothing is converted. */
-export function timeOf(observed: string): string | null {
+export function parseObservedTime(observed: string): string | null {
   return /T(\d{2}:\d{2})/.exec(observed)?.[1] ?? null
 }

@@ -8,59 +8,59 @@
 import { signal } from "@preact/signals"
 import type { TargetedKeyboardEvent, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
-import { useFit } from "../ui/fit-textarea.ts"
+import { useFitTextarea } from "../ui/fit-textarea.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import { FileChips, type Quote, QuoteChip } from "./attachment-chips.tsx"
-import { LIMITS_TOLD } from "../files/attachment-limits.ts"
+import { AttachmentChips, type Quote, QuoteChip } from "./attachment-chips.tsx"
+import { LIMITS_TEXT } from "../files/attachment-limits.ts"
 import type { Draft } from "../session/draft.ts"
-import type { Beside } from "../net/outbox.ts"
-import { typedWords } from "./typed-text.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
+import type { MessageExtras } from "../net/outbox.ts"
+import { stripControlChars } from "./typed-text.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
 
 interface ComposerProps {
   readonly canSend: boolean
-  readonly onSend: (content: string, beside: Beside) => void
+  readonly onSend: (content: string, extras: MessageExtras) => void
   /** Files are to go with the message; absent where none can. */
   readonly onFiles?: ((files: readonly File[]) => void) | undefined
   /** The message that it replies to, in few words. */
   readonly quote?: Quote | null
   /** The answer under way; null where there is none. */
-  readonly stop: { readonly isAsked: boolean; readonly onStop: () => void } | null
+  readonly stop: { readonly isRequested: boolean; readonly onStop: () => void } | null
   /** What is being written. It outlives this composer. */
   readonly draft: Draft
 }
 
 /** From this share of the limit on, the size is shown. */
-const COUNTED_SHARE = 0.8
+const SIZE_SHOWN_SHARE = 0.8
 
 /** Grows when somebody asks for the composer's focus. */
-export const focusAsked = signal(0)
+export const focusRequests = signal(0)
 
 export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }: ComposerProps): VNode {
-  const text = draft.words.value
-  const { files } = draft
+  const text = draft.text.value
+  const { attachments: files } = draft
   const field = useRef<HTMLTextAreaElement>(null)
-  const asked = focusAsked.value
-  useFit(field, text)
+  const focusRequest = focusRequests.value
+  useFitTextarea(field, text)
   useLayoutEffect(() => {
-    focusWithoutKeyboard(field.current)
-  }, [asked])
+    focusIfFinePointer(field.current)
+  }, [focusRequest])
 
-  const bytes = utf8Bytes(text)
-  const isSaid = typedWords(text).trim() !== "" || files.list.value.length > 0
-  const isReady = canSend && isSaid && files.isReady && bytes <= MAX_MESSAGE_BYTES
-  const send = (): void => {
+  const bytes = countUtf8Bytes(text)
+  const hasContent = stripControlChars(text).trim() !== "" || files.entries.value.length > 0
+  const isReady = canSend && hasContent && files.isReady && bytes <= MAX_MESSAGE_BYTES
+  const submitMessage = (): void => {
     if (!isReady) return
-    const words = typedWords(text)
-    onSend(words.trim() === "" ? "" : words, draft.takeBeside())
-    draft.words.value = ""
+    const content = stripControlChars(text)
+    onSend(content.trim() === "" ? "" : content, draft.takeExtras())
+    draft.text.value = ""
   }
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === "Escape" && text === "" && stop === null && quote === null) field.current?.blur()
     // 229: some input methods end their composition before they tell.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
-    if (isReady) send()
+    if (isReady) submitMessage()
     // What holds the message back, and the way to be rid of it.
     else event.currentTarget.form?.querySelector<HTMLElement>(".chip[data-state=failed] button")?.focus()
   }
@@ -69,12 +69,12 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
       class="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        send()
+        submitMessage()
         field.current?.focus()
       }}
     >
-      {quote !== null && <QuoteChip quote={quote} onRemove={() => unquote(draft, field.current)} />}
-      <FileChips files={files} onGone={() => focusWithoutKeyboard(field.current)} />
+      {quote !== null && <QuoteChip quote={quote} onRemove={() => removeQuote(draft, field.current)} />}
+      <AttachmentChips attachments={files} onFocusLost={() => focusIfFinePointer(field.current)} />
       {onFiles !== undefined && <AttachButton onFiles={onFiles} />}
       <textarea
         ref={field}
@@ -84,13 +84,15 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
         aria-label="Message"
         aria-describedby="composer-size"
         enterkeyhint="send"
-        onInput={(event) => (draft.words.value = event.currentTarget.value)}
+        onInput={(event) => (draft.text.value = event.currentTarget.value)}
         onKeyDown={onKeyDown}
-        onPaste={(event) => paste(event, onFiles)}
+        onPaste={(event) => handlePaste(event, onFiles)}
       />
       <p id="composer-size" class={bytes > MAX_MESSAGE_BYTES ? "size over" : "size"} aria-live="polite">
-        {bytes > MAX_MESSAGE_BYTES * COUNTED_SHARE ? `${kilobytes(bytes)} of ${kilobytes(MAX_MESSAGE_BYTES)} KB` : ""}
-        {stop?.isAsked === true && " Stopping…"}
+        {bytes > MAX_MESSAGE_BYTES * SIZE_SHOWN_SHARE
+          ? `${formatKilobytes(bytes)} of ${formatKilobytes(MAX_MESSAGE_BYTES)} KB`
+          : ""}
+        {stop?.isRequested === true && " Stopping…"}
       </p>
       {stop !== null && (
         <button
@@ -98,7 +100,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
           class="stop"
           aria-label="Stop"
           title="Stop (Esc)"
-          aria-disabled={stop.isAsked}
+          aria-disabled={stop.isRequested}
           onClick={stop.onStop}
         >
           <svg viewBox="0 0 20 20" aria-hidden="true">
@@ -106,7 +108,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
           </svg>
         </button>
       )}
-      {(stop === null || isSaid) && (
+      {(stop === null || hasContent) && (
         <button type="submit" disabled={!isReady} aria-label="Send">
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M10 16V4.5M5 9l5-5 5 5" />
@@ -118,22 +120,23 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
 }
 
 /** The button goes, so the focus goes to the field. */
-function unquote(draft: Draft, field: HTMLTextAreaElement | null): void {
-  draft.reply.value = null
+function removeQuote(draft: Draft, field: HTMLTextAreaElement | null): void {
+  draft.replyTo.value = null
   field?.focus()
 }
 
 /** Text stays text, however long, also where a picture of it comes along. */
-function paste(event: ClipboardEvent, onFiles: ComposerProps["onFiles"]): void {
+function handlePaste(event: ClipboardEvent, onFiles: ComposerProps["onFiles"]): void {
   const { clipboardData } = event
   const files = Array.from(clipboardData?.files ?? [])
-  if (onFiles === undefined || clipboardData === null || files.length === 0 || isText(clipboardData, files)) return
+  if (onFiles === undefined || clipboardData === null || files.length === 0 || hasPastedText(clipboardData, files))
+    return
   event.preventDefault()
   onFiles(files)
 }
 
 /** Some machines give the names or paths of copied files as text beside them: that is no text. */
-function isText(data: DataTransfer, files: readonly File[]): boolean {
+function hasPastedText(data: DataTransfer, files: readonly File[]): boolean {
   if (!data.types.includes("text/plain")) return false
   const lines = data
     .getData("text/plain")
@@ -150,7 +153,7 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
         type="button"
         class="attach"
         aria-label="Attach files"
-        title={`Attach files (${LIMITS_TOLD})`}
+        title={`Attach files (${LIMITS_TEXT})`}
         onClick={() => picker.current?.click()}
       >
         <svg viewBox="0 0 20 20" aria-hidden="true">
@@ -173,10 +176,10 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
 }
 
 /** A finger would be answered with a keyboard over half the page. */
-function focusWithoutKeyboard(field: HTMLTextAreaElement | null): void {
+function focusIfFinePointer(field: HTMLTextAreaElement | null): void {
   if (matchMedia("(pointer: fine)").matches) field?.focus({ preventScroll: true })
 }
 
-function kilobytes(bytes: number): string {
+function formatKilobytes(bytes: number): string {
   return (bytes / 1024).toFixed(bytes % 1024 === 0 ? 0 : 1)
 }

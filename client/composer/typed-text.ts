@@ -4,8 +4,8 @@
  * Control characters say nothing to a reader or a model, and each of them takes six bytes of a frame.
  */
 
-const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g
+const CONTROL_CHARS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g
 
-export function typedWords(text: string): string {
-  return text.replace(CONTROLS, "")
+export function stripControlChars(text: string): string {
+  return text.replace(CONTROL_CHARS, "")
 }

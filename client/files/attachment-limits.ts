@@ -12,7 +12,7 @@ import {
   MAX_VIDEO_BYTES,
 } from "../../shared/limits.ts"
 
-const MAX_BYTES: readonly (readonly [type: RegExp, bytes: number])[] = [
+const MAX_BYTES_BY_TYPE: readonly (readonly [type: RegExp, bytes: number])[] = [
   [/^image\//, MAX_IMAGE_BYTES],
   [/^audio\//, MAX_AUDIO_BYTES],
   [/^application\/pdf$/, MAX_PDF_BYTES],
@@ -20,13 +20,13 @@ const MAX_BYTES: readonly (readonly [type: RegExp, bytes: number])[] = [
 ]
 
 /** What the browser does not know may be a film: the largest kind. */
-export function maxBytes({ type }: Pick<File, "type">): number {
-  return MAX_BYTES.find(([kind]) => kind.test(type))?.[1] ?? MAX_VIDEO_BYTES
+export function getMaxBytes({ type }: Pick<File, "type">): number {
+  return MAX_BYTES_BY_TYPE.find(([kind]) => kind.test(type))?.[1] ?? MAX_VIDEO_BYTES
 }
 
 /** Of files that there was no room for. */
-export function leftOutWords(count: number): string {
+export function describeLeftOut(count: number): string {
   return `A message takes ${MAX_ATTACHMENTS} files: ${count} ${count === 1 ? "was" : "were"} left out.`
 }
 
-export const LIMITS_TOLD = `up to ${MAX_ATTACHMENTS}: pictures, audio, video, PDF and text`
+export const LIMITS_TEXT = `up to ${MAX_ATTACHMENTS}: pictures, audio, video, PDF and text`

@@ -10,14 +10,14 @@ import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { type Api, type ImportProgress, RequestError } from "../net/api.ts"
 import { retryDelayMs } from "../net/socket-link.ts"
-import { cutAtLines, isOneList, isPacked, linesBefore } from "./split-file.ts"
-import type { Unfinished } from "./unfinished-imports.ts"
-import type { Upload } from "./send-file.ts"
+import { splitAtLines, isJsonArray, isGzip, countLinesBefore } from "./split-file.ts"
+import type { UnfinishedImports } from "./unfinished-imports.ts"
+import type { SendFile } from "./send-file.ts"
 
 /** How far the server is, is asked so often, in milliseconds. */
-const ASK_MS = 500
+const PROGRESS_POLL_MS = 500
 /** How often the same is sent where the line breaks or the server has no time for it: with its pauses ten seconds or so. */
-const TRIES = 6
+const MAX_ATTEMPTS = 6
 
 export interface BadLine {
   /** The part that the line is counted in; once all is done it is counted in the file. */
@@ -26,7 +26,7 @@ export interface BadLine {
   readonly text: string
 }
 
-export type Stage =
+export type ImportStage =
   | { readonly at: "choose"; readonly error: string | null }
   | { readonly at: "sending"; readonly sent: number; readonly size: number }
   /** `of` 0: the server does not say how much there is. */
@@ -41,28 +41,28 @@ export type Stage =
 
 export interface ImporterDeps {
   readonly api: Api
-  readonly upload: Upload
+  readonly sendFile: SendFile
   /** Keeps in mind what has to be erased. */
-  readonly unfinished: Unfinished
-  nextId(): string
+  readonly unfinishedImports: UnfinishedImports
+  createId(): string
   random(): number
-  after(ms: number, call: () => void): () => void
+  setTimer(ms: number, callback: () => void): () => void
 }
 
 /** Told to the reader as it is. */
-class Refused extends Error {}
+class ImportRefusedError extends Error {}
 
-interface Answer {
+interface ImportAnswer {
   readonly records: number
   readonly skipped: number
   readonly bad: readonly BadLine[]
 }
 
 export class Importer {
-  readonly stage: Signal<Stage> = signal({ at: "choose", error: null })
-  readonly name = signal("")
+  readonly stage: Signal<ImportStage> = signal({ at: "choose", error: null })
+  readonly fileName = signal("")
   /** The name of another file that came meanwhile; "" for none. */
-  readonly turnedAway = signal("")
+  readonly rejectedFileName = signal("")
   readonly #deps: ImporterDeps
   #abort: AbortController | null = null
 
@@ -75,205 +75,214 @@ export class Importer {
   }
 
   /** Resolves when it is done, refused or given up; `stage` says which. */
-  async start(file: File): Promise<void> {
+  async startImport(file: File): Promise<void> {
     if (this.#abort !== null) {
-      this.turnedAway.value = file.name
+      this.rejectedFileName.value = file.name
       return
     }
     const abort = new AbortController()
     this.#abort = abort
-    this.name.value = file.name
-    this.turnedAway.value = ""
+    this.fileName.value = file.name
+    this.rejectedFileName.value = ""
     this.stage.value = { at: "sending", sent: 0, size: file.size }
-    const session = this.#deps.nextId()
+    const sessionId = this.#deps.createId()
     try {
-      const parts = await partsOf(file)
-      await this.#deps.unfinished.during(session, async () => {
-        const answer = await this.#bring(session, parts, file.size, abort.signal)
-        this.stage.value = { at: "done", session, ...answer }
+      const parts = await splitFile(file)
+      await this.#deps.unfinishedImports.trackImport(sessionId, async () => {
+        const answer = await this.#createAndSend(sessionId, parts, file.size, abort.signal)
+        this.stage.value = { at: "done", session: sessionId, ...answer }
       })
     } catch (error) {
-      this.stage.value = { at: "choose", error: abort.signal.aborted ? null : wordsFor(error) }
+      this.stage.value = { at: "choose", error: abort.signal.aborted ? null : describeError(error) }
     } finally {
       this.#abort = null
     }
   }
 
   /** Gives up: what was begun is erased. */
-  cancel(): void {
+  cancelImport(): void {
     this.#abort?.abort()
   }
 
   /** For the next file. */
-  reset(): void {
+  resetStage(): void {
     this.stage.value = { at: "choose", error: null }
   }
 
-  async #bring(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<Answer> {
-    await this.#insist(() => this.#deps.api.createSession("", session), signal)
-    const answer = await this.#sendAll(session, parts, size, signal)
-    const bad = await inFile(answer.bad, parts)
+  async #createAndSend(
+    session: string,
+    parts: readonly Blob[],
+    size: number,
+    signal: AbortSignal,
+  ): Promise<ImportAnswer> {
+    await this.#retryTransient(() => this.#deps.api.createSession("", session), signal)
+    const answer = await this.#sendParts(session, parts, size, signal)
+    const bad = await toFileLineNumbers(answer.bad, parts)
     signal.throwIfAborted()
     return { ...answer, bad }
   }
 
   /** Again and again, where that may help. */
-  async #insist<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    for (let tries = 1; ; tries++) {
+  async #retryTransient<T>(operation: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted()
       try {
-        return await call()
+        return await operation()
       } catch (error) {
-        if (signal.aborted || tries === TRIES || !isPassing(error)) throw error
-        await this.#pause(retryDelayMs(tries, this.#deps.random()), signal)
+        if (signal.aborted || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
+        await this.#pause(retryDelayMs(attempt, this.#deps.random()), signal)
       }
     }
   }
 
-  async #sendAll(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<Answer> {
-    let gone = 0
+  async #sendParts(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<ImportAnswer> {
+    let sentBytes = 0
     let isFolded = true
-    let answer: Answer = { records: 0, skipped: 0, bad: [] }
+    let answer: ImportAnswer = { records: 0, skipped: 0, bad: [] }
     for (const [at, part] of parts.entries()) {
       const query = parts.length === 1 ? "" : `?part=${at + 1}&of=${parts.length}`
-      const onSent = (bytes: number): void => this.#noteSent(gone + Math.min(bytes, part.size), size)
+      const onSent = (bytes: number): void => this.#reportSent(sentBytes + Math.min(bytes, part.size), size)
       const isLast = at === parts.length - 1
-      const sending = this.#insist(() => this.#send(`${pathOf(session)}${query}`, part, onSent, signal), signal)
-      const said = isLast ? await this.#watching(session, sending, signal) : await sending
-      answer = add(answer, answerIn(said))
-      isFolded = isFoldedIn(said)
-      gone += part.size
-      this.#noteSent(gone, size)
+      const sending = this.#retryTransient(
+        () => this.#sendPart(`${importPath(session)}${query}`, part, onSent, signal),
+        signal,
+      )
+      const response = isLast ? await this.#awaitWithProgress(session, sending, signal) : await sending
+      answer = mergeAnswers(answer, parseAnswer(response))
+      isFolded = isFoldingDone(response)
+      sentBytes += part.size
+      this.#reportSent(sentBytes, size)
     }
-    if (!isFolded) await this.#untilFolded(session, signal)
+    if (!isFolded) await this.#waitUntilFolded(session, signal)
     return answer
   }
 
-  #noteSent(sent: number, size: number): void {
+  #reportSent(sent: number, size: number): void {
     if (this.stage.peek().at === "sending") this.stage.value = { at: "sending", sent, size }
   }
 
-  async #send(
+  async #sendPart(
     path: string,
     part: Blob,
     onSent: (bytes: number) => void,
     signal: AbortSignal,
     isRetry = false,
   ): Promise<unknown> {
-    const { api, upload } = this.#deps
-    const { token } = await api.token()
+    const { api, sendFile: upload } = this.#deps
+    const { token } = await api.getToken()
     signal.throwIfAborted()
     const { status, text } = await upload(path, part, token, onSent, signal)
     if (status === 401 && !isRetry) {
       api.forgetToken()
-      return this.#send(path, part, onSent, signal, true)
+      return this.#sendPart(path, part, onSent, signal, true)
     }
-    const said = parseJson(text)
-    if (status < 300) return said
-    const { code, text: words } = Object(said) as { code?: unknown; text?: unknown }
+    const response = parseJson(text)
+    if (status < 300) return response
+    const { code, text: message } = Object(response) as { code?: unknown; text?: unknown }
     // What broke off may still be coming in, as far as the server has seen.
-    if (code === "import_running") throw new RequestError(503, String(words))
-    throw new RequestError(status, typeof words === "string" ? words : `The server answered ${status}.`)
+    if (code === "import_running") throw new RequestError(503, String(message))
+    throw new RequestError(status, typeof message === "string" ? message : `The server answered ${status}.`)
   }
 
   /** A server that answers only once all is folded is asked meanwhile how far it is. */
-  async #watching(session: string, sending: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  async #awaitWithProgress(session: string, sending: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
     let isAnswered = false
     const answered = sending.finally(() => {
       isAnswered = true
     })
     answered.catch(() => {})
     while (!isAnswered && !signal.aborted) {
-      await Promise.race([answered, this.#pause(ASK_MS, signal)])
-      const { sent, size } = sentOf(this.stage.peek())
+      await Promise.race([answered, this.#pause(PROGRESS_POLL_MS, signal)])
+      const { sent, size } = getSendProgress(this.stage.peek())
       // Its answer says what has become of it; this is for the eye.
-      if (!isAnswered && sent >= size) await this.#askHowFar(session).catch(() => {})
+      if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
     }
     return await answered
   }
 
-  async #untilFolded(session: string, signal: AbortSignal): Promise<void> {
+  async #waitUntilFolded(session: string, signal: AbortSignal): Promise<void> {
     this.stage.value = { at: "folding", folded: 0, of: 0 }
-    while (!signal.aborted && (await this.#isFolding(session))) await this.#pause(ASK_MS, signal)
+    while (!signal.aborted && (await this.#isFolding(session))) await this.#pause(PROGRESS_POLL_MS, signal)
   }
 
   /** A server that cannot say just now is asked again; one that knows of nothing has lost it. */
   async #isFolding(session: string): Promise<boolean> {
     try {
-      const state = await this.#askHowFar(session)
-      if (state === "none") throw new Refused("The server has given up this import. Send the file again.")
-      if (state === "failed") throw new Refused("This file could not be read to its end. Nothing of it is kept.")
+      const state = await this.#pollProgress(session)
+      if (state === "none") throw new ImportRefusedError("The server has given up this import. Send the file again.")
+      if (state === "failed")
+        throw new ImportRefusedError("This file could not be read to its end. Nothing of it is kept.")
       return state !== "done"
     } catch (error) {
-      if (isPassing(error)) return true
+      if (isTransient(error)) return true
       throw error
     }
   }
 
-  async #askHowFar(session: string): Promise<ImportProgress["state"]> {
-    const { state, folded, records } = await this.#deps.api.importProgress(session)
+  async #pollProgress(session: string): Promise<ImportProgress["state"]> {
+    const { state, folded, records } = await this.#deps.api.getImportProgress(session)
     if (state === "folding") this.stage.value = { at: "folding", folded, of: records }
     return state
   }
 
   /** Giving up ends it. */
   #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((done) => {
-      const end = (): void => {
+    return new Promise((resolve) => {
+      const finish = (): void => {
         cancel()
-        signal.removeEventListener("abort", end)
-        done()
+        signal.removeEventListener("abort", finish)
+        resolve()
       }
-      const cancel = this.#deps.after(ms, end)
-      signal.addEventListener("abort", end)
-      if (signal.aborted) end()
+      const cancel = this.#deps.setTimer(ms, finish)
+      signal.addEventListener("abort", finish)
+      if (signal.aborted) finish()
     })
   }
 }
 
-function sentOf(stage: Stage): { readonly sent: number; readonly size: number } {
+function getSendProgress(stage: ImportStage): { readonly sent: number; readonly size: number } {
   return stage.at === "sending" ? stage : { sent: 0, size: 0 }
 }
 
-function pathOf(session: string): string {
+function importPath(session: string): string {
   return `/v1/sessions/${encodeURIComponent(session)}/import`
 }
 
-async function partsOf(file: File): Promise<readonly Blob[]> {
-  if (file.size === 0) throw new Refused("The file is empty.")
+async function splitFile(file: File): Promise<readonly Blob[]> {
+  if (file.size === 0) throw new ImportRefusedError("The file is empty.")
   if (file.size <= MAX_IMPORT_BYTES) return [file]
-  if (await isPacked(file))
-    throw new Refused("A packed file may have 64 MB at most. Unpack it, and import what is in it.")
-  if (await isOneList(file))
-    throw new Refused("A list of more than 64 MB cannot be sent in parts. Write a message a line.")
-  const parts = await cutAtLines(file)
-  if (parts === null) throw new Refused("A line of this file is too long to be sent.")
+  if (await isGzip(file))
+    throw new ImportRefusedError("A packed file may have 64 MB at most. Unpack it, and import what is in it.")
+  if (await isJsonArray(file))
+    throw new ImportRefusedError("A list of more than 64 MB cannot be sent in parts. Write a message a line.")
+  const parts = await splitAtLines(file)
+  if (parts === null) throw new ImportRefusedError("A line of this file is too long to be sent.")
   if (parts.length > MAX_IMPORT_PARTS)
-    throw new Refused("A file may have 4 GB at most. Split it, and import one after the other.")
+    throw new ImportRefusedError("A file may have 4 GB at most. Split it, and import one after the other.")
   return parts
 }
 
 /** A line is counted in its part; the reader counts in the file. */
-async function inFile(bad: readonly BadLine[], parts: readonly Blob[]): Promise<readonly BadLine[]> {
+async function toFileLineNumbers(bad: readonly BadLine[], parts: readonly Blob[]): Promise<readonly BadLine[]> {
   const last = Math.max(1, ...bad.map(({ part }) => part ?? 1))
-  const before = await linesBefore(parts.slice(0, last))
+  const before = await countLinesBefore(parts.slice(0, last))
   return bad.map(({ part = 1, ...one }) => ({ ...one, line: (before[part - 1] ?? 0) + one.line }))
 }
 
 /** The server is ours: its answer is taken as it is; one to a part that is not the last may say less. */
-function answerIn(said: unknown): Answer {
-  const { records, skipped, bad } = Object(said) as Partial<Answer>
+function parseAnswer(response: unknown): ImportAnswer {
+  const { records, skipped, bad } = Object(response) as Partial<ImportAnswer>
   return { records: records ?? 0, skipped: skipped ?? 0, bad: Array.isArray(bad) ? bad : [] }
 }
 
 /** A server that does not say has answered when it was done. */
-function isFoldedIn(said: unknown): boolean {
-  const { state } = Object(said) as { state?: unknown }
+function isFoldingDone(response: unknown): boolean {
+  const { state } = Object(response) as { state?: unknown }
   return state === undefined || state === "done"
 }
 
 /** The answer to a part may be about all of them so far. */
-function add(before: Answer, { records, skipped, bad }: Answer): Answer {
+function mergeAnswers(before: ImportAnswer, { records, skipped, bad }: ImportAnswer): ImportAnswer {
   return {
     records: Math.max(before.records, records),
     skipped: Math.max(before.skipped, skipped),
@@ -282,11 +291,13 @@ function add(before: Answer, { records, skipped, bad }: Answer): Answer {
 }
 
 /** Another try may do better: the line broke, or the server has no time. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof Refused) return false
+function isTransient(error: unknown): boolean {
+  if (error instanceof ImportRefusedError) return false
   return !(error instanceof RequestError) || error.status === 429 || error.status === 408 || error.status >= 500
 }
 
-function wordsFor(error: unknown): string {
-  return error instanceof RequestError || error instanceof Refused ? error.message : "The server could not be reached."
+function describeError(error: unknown): string {
+  return error instanceof RequestError || error instanceof ImportRefusedError
+    ? error.message
+    : "The server could not be reached."
 }

@@ -9,49 +9,49 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
 
 /** What is allowed before the server has said what is, and where it does not say. */
-export const NO_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }
+export const EMPTY_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }
 
-const OWN = /^\/media\/[A-Za-z0-9_-]{1,64}$/
+const OWN_MEDIA_URL = /^\/media\/[A-Za-z0-9_-]{1,64}$/
 
-export function isOwn(url: string): boolean {
-  return OWN.test(url)
+export function isOwnMediaUrl(url: string): boolean {
+  return OWN_MEDIA_URL.test(url)
 }
 
 /** Addresses that the reader clicked. */
-const clicked: Signal<ReadonlySet<string>> = signal(new Set<string>())
+const clickedUrls: Signal<ReadonlySet<string>> = signal(new Set<string>())
 
-export function click(url: string): void {
-  clicked.value = new Set(clicked.peek()).add(url)
+export function recordClick(url: string): void {
+  clickedUrls.value = new Set(clickedUrls.peek()).add(url)
 }
 
-export const SHOWN = ["image", "audio", "video"] as const
-export type ShownKind = (typeof SHOWN)[number]
+export const DISPLAYABLE_KINDS = ["image", "audio", "video"] as const
+export type DisplayableKind = (typeof DISPLAYABLE_KINDS)[number]
 
 /** What addresses turned out to be that do not say so themselves. */
-const learned: Signal<ReadonlyMap<string, ShownKind>> = signal(new Map<string, ShownKind>())
+const learnedKinds: Signal<ReadonlyMap<string, DisplayableKind>> = signal(new Map<string, DisplayableKind>())
 
 /** The reader clicked it, and it is of this kind. */
-export function learn(url: string, kind: ShownKind): void {
-  click(url)
-  learned.value = new Map(learned.peek()).set(url, kind)
+export function learnKind(url: string, kind: DisplayableKind): void {
+  recordClick(url)
+  learnedKinds.value = new Map(learnedKinds.peek()).set(url, kind)
 }
 
-export function kindAt(url: string): ShownKind | null {
-  return learned.value.get(url) ?? null
+export function getLearnedKind(url: string): DisplayableKind | null {
+  return learnedKinds.value.get(url) ?? null
 }
 
 /** A test begins as a page does. */
 export function forgetClicks(): void {
-  clicked.value = new Set()
-  learned.value = new Map()
+  clickedUrls.value = new Set()
+  learnedKinds.value = new Map()
 }
 
 /** May it be fetched now? */
-export function isAllowed(url: string, settings: ReadonlySignal<PageSettings>): boolean {
-  return isOwn(url) || clicked.value.has(url) || settings.value.media_hosts.includes(hostNameOf(url))
+export function isLoadAllowed(url: string, settings: ReadonlySignal<PageSettings>): boolean {
+  return isOwnMediaUrl(url) || clickedUrls.value.has(url) || settings.value.media_hosts.includes(parseHostName(url))
 }
 
-function hostNameOf(url: string): string {
+function parseHostName(url: string): string {
   try {
     return new URL(url).hostname
   } catch {
@@ -60,27 +60,27 @@ function hostNameOf(url: string): string {
 }
 
 /** Longest wait for the words of a refusal, in milliseconds. */
-const REASON_MS = 10_000
+const REFUSAL_TIMEOUT_MS = 10_000
 
-export const UNREACHED = "It could not be loaded."
-export const GONE = "It is no longer available."
+export const UNREACHABLE_TEXT = "It could not be loaded."
+export const GONE_TEXT = "It is no longer available."
 
 /** The server's words for it. */
-export async function refusalIn(response: Response): Promise<string> {
+export async function readRefusal(response: Response): Promise<string> {
   const text: unknown = Reflect.get(Object(await response.json()), "text")
-  return typeof text === "string" ? text : UNREACHED
+  return typeof text === "string" ? text : UNREACHABLE_TEXT
 }
 
 /** Why an address gives nothing, in the server's words; null where it gives something. An element that fails does not tell. */
-export async function reasonAt(href: string): Promise<string | null> {
+export async function fetchFailureReason(href: string): Promise<string | null> {
   try {
-    const response = await fetch(href, { signal: AbortSignal.timeout(REASON_MS) })
+    const response = await fetch(href, { signal: AbortSignal.timeout(REFUSAL_TIMEOUT_MS) })
     if (response.ok) {
       void response.body?.cancel()
       return null
     }
-    return await refusalIn(response)
+    return await readRefusal(response)
   } catch {
-    return UNREACHED
+    return UNREACHABLE_TEXT
   }
 }

@@ -7,99 +7,99 @@
  */
 
 import { type Api, RequestError } from "../net/api.ts"
-import { rowsOf, type Shelf } from "../net/outbox.ts"
+import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
 
-export interface UnfinishedDeps {
+export interface UnfinishedImportsDeps {
   readonly api: Api
-  readonly shelf: Shelf
+  readonly storage: KeyValueStorage
   /** Runs the call when no other page of this browser is inside one of the same name. */
-  claim(name: string, call: () => Promise<void>): Promise<void>
+  withLock(name: string, callback: () => Promise<void>): Promise<void>
   /** False where it could not be. */
-  erase(session: string): Promise<boolean>
+  eraseSession(session: string): Promise<boolean>
 }
 
-const KEY = /^cuecard\.import\.([A-Za-z0-9_-]{1,64})$/
-const UNDER = "under way"
-const GIVEN_UP = "given up"
+const STORAGE_KEY = /^cuecard\.import\.([A-Za-z0-9_-]{1,64})$/
+const IN_PROGRESS = "under way"
+const ABANDONED = "given up"
 
-export class Unfinished {
-  readonly #deps: UnfinishedDeps
+export class UnfinishedImports {
+  readonly #deps: UnfinishedImportsDeps
   /** Those that this page is at. */
-  readonly #own = new Set<string>()
+  readonly #ownIds = new Set<string>()
 
-  constructor(deps: UnfinishedDeps) {
+  constructor(deps: UnfinishedImportsDeps) {
     this.#deps = deps
   }
 
   /** Runs an import into this session; where it throws, the session is erased, sooner or later. */
-  async during(id: string, call: () => Promise<void>): Promise<void> {
-    this.#own.add(id)
-    this.#keep(id, UNDER)
+  async trackImport(id: string, runImport: () => Promise<void>): Promise<void> {
+    this.#ownIds.add(id)
+    this.#setStatus(id, IN_PROGRESS)
     try {
-      await this.#deps.claim(keyOf(id), call)
-      this.#keep(id, null)
+      await this.#deps.withLock(storageKey(id), runImport)
+      this.#setStatus(id, null)
     } catch (error) {
-      this.#keep(id, GIVEN_UP)
-      void this.#erase(id)
+      this.#setStatus(id, ABANDONED)
+      void this.#eraseSession(id)
       throw error
     } finally {
-      this.#own.delete(id)
+      this.#ownIds.delete(id)
     }
   }
 
   /** Looks after those that another page, or an earlier try, has left. */
-  collect(): void {
-    for (const [key] of rowsOf(this.#deps.shelf)) {
-      const id = KEY.exec(key)?.[1]
-      if (id !== undefined && !this.#own.has(id)) void this.#settle(id)
+  settleStale(): void {
+    for (const [key] of readStorageRows(this.#deps.storage)) {
+      const id = STORAGE_KEY.exec(key)?.[1]
+      if (id !== undefined && !this.#ownIds.has(id)) void this.#settleUnderLock(id)
     }
   }
 
-  async #settle(id: string): Promise<void> {
-    this.#own.add(id)
+  async #settleUnderLock(id: string): Promise<void> {
+    this.#ownIds.add(id)
     try {
-      await this.#deps.claim(keyOf(id), () => this.#look(id))
+      await this.#deps.withLock(storageKey(id), () => this.#settleEntry(id))
     } catch {
       // The server is away: it stays on the shelf.
     } finally {
-      this.#own.delete(id)
+      this.#ownIds.delete(id)
     }
   }
 
-  async #look(id: string): Promise<void> {
-    const found = rowsOf(this.#deps.shelf).find(([key]) => key === keyOf(id))
+  async #settleEntry(id: string): Promise<void> {
+    const row = readStorageRows(this.#deps.storage).find(([key]) => key === storageKey(id))
     // The page that was at it has brought it to its end.
-    if (found === undefined) return
-    if (found[1] !== GIVEN_UP && (await this.#hasCome(id))) this.#keep(id, null)
-    else await this.#erase(id)
+    if (row === undefined) return
+    if (row[1] !== ABANDONED && (await this.#hasContent(id))) this.#setStatus(id, null)
+    else await this.#eraseSession(id)
   }
 
   /** All of it is on the server, or it has messages of its own. */
-  async #hasCome(id: string): Promise<boolean> {
+  async #hasContent(id: string): Promise<boolean> {
     const { api } = this.#deps
     try {
-      const { state } = await api.importProgress(id)
-      return state === "folding" || state === "done" || (await api.page(id, 1)).messages.length > 0
+      const { state } = await api.getImportProgress(id)
+      return state === "folding" || state === "done" || (await api.getHistoryPage(id, 1)).messages.length > 0
     } catch (error) {
       if (error instanceof RequestError && error.status === 404) return false
       throw error
     }
   }
 
-  async #erase(id: string): Promise<void> {
-    if (await this.#deps.erase(id)) this.#keep(id, null)
+  async #eraseSession(id: string): Promise<void> {
+    if (await this.#deps.eraseSession(id)) this.#setStatus(id, null)
   }
 
-  #keep(id: string, how: string | null): void {
+  #setStatus(id: string, status: string | null): void {
     try {
-      if (how === null) this.#deps.shelf.removeItem(keyOf(id))
-      else this.#deps.shelf.setItem(keyOf(id), how)
+      if (status === null) this.#deps.storage.removeItem(storageKey(id))
+      else this.#deps.storage.setItem(storageKey(id), status)
     } catch {
       // A full or forbidden storage costs only what a closed page leaves behind.
     }
   }
 }
 
-function keyOf(id: string): string {
+function storageKey(id: string): string {
   return `cuecard.import.${id}`
 }

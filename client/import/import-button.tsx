@@ -7,59 +7,59 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
-import type { Chat } from "../session/session-router.ts"
-import { useDrop } from "../ui/file-drop.ts"
-import { nameOf } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
+import { useFileDrop } from "../ui/file-drop.ts"
+import { formatTitle } from "../session/session-list.ts"
 import type { Importer } from "../files/import-file.ts"
 
-type ImportCode = typeof import("./import-dialog.tsx")
+type ImportModule = typeof import("./import-dialog.tsx")
 
-interface ImportPlaceProps {
-  readonly chat: Chat
+interface ImportButtonProps {
+  readonly router: SessionRouter
   /** Something takes the drawer's place. */
   readonly onOpen: () => void
 }
 
-export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
-  const code = useSignal<ImportCode | null>(null)
+export function ImportButton({ router: chat, onOpen }: ImportButtonProps): VNode {
+  const importModule = useSignal<ImportModule | null>(null)
   const isOpen = useSignal(false)
   const importer = useRef<Importer | null>(null)
 
-  const open = async (): Promise<void> => {
+  const openDialog = async (): Promise<void> => {
     onOpen()
     try {
-      code.value ??= await import("./import-dialog.tsx")
-      importer.current ??= code.value.createImporter(chat.importing)
+      importModule.value ??= await import("./import-dialog.tsx")
+      importer.current ??= importModule.value.createImporter(chat.importerDeps)
       isOpen.value = true
     } catch {
-      chat.sessions.tell("The import could not be loaded. Try again in a moment.", true)
+      chat.sessionList.showNotice("The import could not be loaded. Try again in a moment.", true)
     }
   }
-  const close = (): void => {
+  const closeDialog = (): void => {
     isOpen.value = false
     const stage = importer.current?.stage.peek().at
-    if (stage === "sending" || stage === "folding") importer.current?.cancel()
-    else importer.current?.reset()
+    if (stage === "sending" || stage === "folding") importer.current?.cancelImport()
+    else importer.current?.resetStage()
   }
-  const take = async (file: File): Promise<void> => {
-    await open()
+  const importFile = async (file: File): Promise<void> => {
+    await openDialog()
     const { current } = importer
     if (current === null) return
-    const isNext = !current.isBusy
-    await current.start(file)
+    const isStarted = !current.isBusy
+    await current.startImport(file)
     // Turned away: the one that is under way says how that ends.
-    if (!isNext) return
+    if (!isStarted) return
     const stage = current.stage.peek()
     if (stage.at !== "done") return
-    await chat.openImported(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
+    await chat.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
     if (stage.skipped > 0) return
-    close()
-    chat.sessions.tell(`“${nameOf(chat.sessions.find(stage.session)?.title)}” was imported.`)
+    closeDialog()
+    chat.sessionList.showNotice(`“${formatTitle(chat.sessionList.findSession(stage.session)?.title)}” was imported.`)
   }
-  const isOver = useDrop("list", ([file]) => {
-    if (file !== undefined) void take(file)
+  const isOver = useFileDrop("list", ([file]) => {
+    if (file !== undefined) void importFile(file)
   })
-  const Box = code.value?.ImportDialog
+  const LoadedDialog = importModule.value?.ImportDialog
   return (
     <>
       <button
@@ -67,15 +67,15 @@ export function ImportPlace({ chat, onOpen }: ImportPlaceProps): VNode {
         class="import"
         aria-haspopup="dialog"
         data-over={isOver.value ? "" : undefined}
-        onClick={() => void open()}
+        onClick={() => void openDialog()}
       >
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
         </svg>
         {isOver.value ? "Drop it to import it" : "Import a conversation"}
       </button>
-      {isOpen.value && Box !== undefined && importer.current !== null && (
-        <Box importer={importer.current} onFile={(file) => void take(file)} onClose={close} />
+      {isOpen.value && LoadedDialog !== undefined && importer.current !== null && (
+        <LoadedDialog importer={importer.current} onFile={(file) => void importFile(file)} onClose={closeDialog} />
       )}
     </>
   )

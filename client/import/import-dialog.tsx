@@ -6,11 +6,11 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import { Dialog } from "../ui/dialog.tsx"
-import { type BadLine, Importer, type ImporterDeps, type Stage } from "../files/import-file.ts"
-import { upload } from "../files/send-file.ts"
+import { type BadLine, Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
+import { sendFile } from "../files/send-file.ts"
 
-export function createImporter(deps: Omit<ImporterDeps, "upload">): Importer {
-  return new Importer({ ...deps, upload })
+export function createImporter(deps: Omit<ImporterDeps, "sendFile">): Importer {
+  return new Importer({ ...deps, sendFile })
 }
 
 interface ImportDialogProps {
@@ -23,35 +23,35 @@ export function ImportDialog({ importer, onFile, onClose }: ImportDialogProps): 
   const stage = importer.stage.value
   return (
     <Dialog title={stage.at === "done" ? "Imported" : "Import a conversation"} onCancel={onClose}>
-      {stage.at === "choose" && <Choose error={stage.error} onFile={onFile} onClose={onClose} />}
+      {stage.at === "choose" && <ChooseFileStep error={stage.error} onFile={onFile} onClose={onClose} />}
       {(stage.at === "sending" || stage.at === "folding") && (
-        <Under
-          name={importer.name.value}
-          turnedAway={importer.turnedAway.value}
+        <ProgressStep
+          name={importer.fileName.value}
+          rejectedFileName={importer.rejectedFileName.value}
           stage={stage}
-          onCancel={() => importer.cancel()}
+          onCancel={() => importer.cancelImport()}
         />
       )}
-      {stage.at === "done" && <Done {...stage} onClose={onClose} />}
+      {stage.at === "done" && <ImportSummary {...stage} onClose={onClose} />}
     </Dialog>
   )
 }
 
-interface ChooseProps {
+interface ChooseFileStepProps {
   readonly error: string | null
   readonly onFile: (file: File) => void
   readonly onClose: () => void
 }
 
-function Choose({ error, onFile, onClose }: ChooseProps): VNode {
+function ChooseFileStep({ error, onFile, onClose }: ChooseFileStepProps): VNode {
   const field = useRef<HTMLInputElement>(null)
   const isOver = useSignal(false)
-  const over = (event: DragEvent, now: boolean): void => {
+  const setDragOver = (event: DragEvent, now: boolean): void => {
     event.preventDefault()
     isOver.value = now
   }
-  const drop = (event: DragEvent): void => {
-    over(event, false)
+  const onDrop = (event: DragEvent): void => {
+    setDragOver(event, false)
     // Heard here, it is not the window's.
     event.stopPropagation()
     const file = event.dataTransfer?.files[0]
@@ -73,9 +73,9 @@ function Choose({ error, onFile, onClose }: ChooseProps): VNode {
         data-first=""
         data-over={isOver.value ? "" : undefined}
         onClick={() => field.current?.click()}
-        onDragOver={(event) => over(event, true)}
-        onDragLeave={(event) => over(event, false)}
-        onDrop={drop}
+        onDragOver={(event) => setDragOver(event, true)}
+        onDragLeave={(event) => setDragOver(event, false)}
+        onDrop={onDrop}
       >
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
@@ -106,24 +106,28 @@ function Choose({ error, onFile, onClose }: ChooseProps): VNode {
   )
 }
 
-interface UnderProps {
+interface ProgressStepProps {
   readonly name: string
-  readonly turnedAway: string
-  readonly stage: Extract<Stage, { at: "sending" | "folding" }>
+  readonly rejectedFileName: string
+  readonly stage: Extract<ImportStage, { at: "sending" | "folding" }>
   readonly onCancel: () => void
 }
 
-function Under({ name, turnedAway, stage, onCancel }: UnderProps): VNode {
+function ProgressStep({ name, rejectedFileName: turnedAway, stage, onCancel }: ProgressStepProps): VNode {
   const [value, max] = stage.at === "sending" ? [stage.sent, stage.size] : [stage.folded, stage.of]
-  const words = stage.at === "sending" ? `${megabytes(value)} of ${megabytes(max)}` : foldedWords(value, max)
-  const what = stage.at === "sending" && value < max ? "Sending" : "Reading"
+  const progressText =
+    stage.at === "sending" ? `${formatMegabytes(value)} of ${formatMegabytes(max)}` : formatRecordProgress(value, max)
+  const activity = stage.at === "sending" && value < max ? "Sending" : "Reading"
   return (
     <>
       <p class="file">{name}</p>
       {/* Without a value it says that it does not know. */}
-      <progress {...(max > 0 && !(stage.at === "sending" && value >= max) ? { value, max } : {})} aria-label={what} />
+      <progress
+        {...(max > 0 && !(stage.at === "sending" && value >= max) ? { value, max } : {})}
+        aria-label={activity}
+      />
       <p class="note" role="status">
-        {what}… {stage.at === "sending" && value >= max ? "" : words}
+        {activity}… {stage.at === "sending" && value >= max ? "" : progressText}
       </p>
       {/* Always there, so that what comes into it is heard. */}
       <p class="note" role="status">
@@ -138,32 +142,32 @@ function Under({ name, turnedAway, stage, onCancel }: UnderProps): VNode {
   )
 }
 
-function foldedWords(folded: number, of: number): string {
+function formatRecordProgress(folded: number, of: number): string {
   return of === 0 ? "" : `${folded.toLocaleString("en")} of ${of.toLocaleString("en")} records`
 }
 
 /** 900 → "1 KB", 2_500_000 → "2.4 MB". */
-export function megabytes(bytes: number): string {
+export function formatMegabytes(bytes: number): string {
   const mb = bytes / (1024 * 1024)
   return mb < 0.1 ? `${Math.ceil(bytes / 1024)} KB` : `${mb.toFixed(1)} MB`
 }
 
 /** Lines that are told one by one; the others are counted. */
-const SHOWN_LINES = 20
+const MAX_SHOWN_LINES = 20
 
-interface DoneProps {
+interface ImportSummaryProps {
   readonly records: number
   readonly skipped: number
   readonly bad: readonly BadLine[]
   readonly onClose: () => void
 }
 
-function Done({ records, skipped, bad, onClose }: DoneProps): VNode {
-  const shown = bad.slice(0, SHOWN_LINES)
+function ImportSummary({ records, skipped, bad, onClose }: ImportSummaryProps): VNode {
+  const shown = bad.slice(0, MAX_SHOWN_LINES)
   return (
     <>
       <p role="status">
-        {countOf(records, "record")} came in. {countOf(skipped, "line")} could not be used and{" "}
+        {formatCount(records, "record")} came in. {formatCount(skipped, "line")} could not be used and{" "}
         {skipped === 1 ? "was" : "were"} skipped:
       </p>
       <ul class="lines">
@@ -183,6 +187,6 @@ function Done({ records, skipped, bad, onClose }: DoneProps): VNode {
   )
 }
 
-export function countOf(count: number, what: string): string {
+export function formatCount(count: number, what: string): string {
   return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`
 }

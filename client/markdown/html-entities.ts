@@ -6,7 +6,7 @@
  */
 
 /** Name, character, name, character. */
-const NAMES =
+const ENTITY_TABLE =
   "amp & lt < gt > quot \" apos ' nbsp \u00a0 copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ " +
   "rsquo ’ ldquo “ rdquo ” laquo « raquo » bull • middot · deg ° plusmn ± times × divide ÷ frac12 ½ " +
   "frac14 ¼ frac34 ¾ euro € pound £ yen ¥ cent ¢ sect § para ¶ larr ← uarr ↑ rarr → darr ↓ harr ↔ " +
@@ -17,14 +17,14 @@ const NAMES =
   "shy \u00ad"
 
 const charsByName = new Map<string, string>()
-const words = NAMES.split(" ")
-for (let at = 0; at < words.length; at += 2) charsByName.set(words[at] ?? "", words[at + 1] ?? "")
+const entityParts = ENTITY_TABLE.split(" ")
+for (let at = 0; at < entityParts.length; at += 2) charsByName.set(entityParts[at] ?? "", entityParts[at + 1] ?? "")
 
-const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{1,31}\d{0,2}));/g
+const CHARACTER_REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{1,31}\d{0,2}));/g
 
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text
-  return text.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
+  return text.replace(CHARACTER_REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
     if (name !== undefined) return charsByName.get(name) ?? whole
     const point = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)
     const isChar = point > 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff)
@@ -33,6 +33,6 @@ export function decodeEntities(text: string): string {
 }
 
 /** For what is read and not followed: what turns text around goes, however it was written (SPEC CL7). */
-export function decodeWords(text: string): string {
+export function decodeVisibleText(text: string): string {
   return decodeEntities(text).replace(/[\u202d\u202e]/g, "")
 }

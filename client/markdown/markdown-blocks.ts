@@ -7,13 +7,13 @@
  */
 
 import { splitFences } from "../../shared/text/code-tracker.ts"
-import { type Definitions, definitionsIn, lexProse, type ProseToken } from "./markdown-lexer.ts"
+import { type LinkDefinitions, findDefinitions, lexProse, type ProseToken } from "./markdown-lexer.ts"
 
 export type Block =
   | { readonly type: "code"; readonly lang: string; readonly text: string }
   | { readonly type: "prose"; readonly token: ProseToken }
 
-interface Piece {
+interface ParsedSection {
   readonly type: "code" | "prose"
   readonly lang: string
   readonly text: string
@@ -24,61 +24,65 @@ interface Piece {
 export type BlockReader = (text: string) => readonly Block[]
 
 export function createBlockReader(): BlockReader {
-  let pieces: readonly Piece[] = []
-  let elsewhere: Definitions = {}
-  let known = ""
+  let sections: readonly ParsedSection[] = []
+  let definitions: LinkDefinitions = {}
+  let definitionsKey = ""
   return (text) => {
-    const cut = splitFences(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
-    const read = (before: readonly Piece[]): readonly Piece[] =>
-      cut.map((part, at) => {
-        if (part.type === "code") return codePiece(part.info, part.text, before[at])
-        return prosePiece(part.text, before[at], elsewhere)
+    const parts = splitFences(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
+    const parseParts = (before: readonly ParsedSection[]): readonly ParsedSection[] =>
+      parts.map((part, at) => {
+        if (part.type === "code") return parseCodeSection(part.info, part.text, before[at])
+        return parseProseSection(part.text, before[at], definitions)
       })
-    pieces = read(pieces)
-    const found = definitionsOf(pieces)
-    const key = JSON.stringify(found)
+    sections = parseParts(sections)
+    const foundDefinitions = collectDefinitions(sections)
+    const key = JSON.stringify(foundDefinitions)
     // A target that came, changed or went may change any block.
-    if (key !== known) {
-      known = key
-      elsewhere = found
-      pieces = read([])
+    if (key !== definitionsKey) {
+      definitionsKey = key
+      definitions = foundDefinitions
+      sections = parseParts([])
     }
-    return pieces.flatMap((piece) => piece.blocks)
+    return sections.flatMap((piece) => piece.blocks)
   }
 }
 
-function definitionsOf(pieces: readonly Piece[]): Definitions {
+function collectDefinitions(pieces: readonly ParsedSection[]): LinkDefinitions {
   const tokens = pieces.flatMap((piece) =>
     piece.blocks.flatMap((block) => (block.type === "prose" ? [block.token] : [])),
   )
-  return definitionsIn(tokens)
+  return findDefinitions(tokens)
 }
 
-function codePiece(info: string, text: string, before: Piece | undefined): Piece {
+function parseCodeSection(info: string, text: string, before: ParsedSection | undefined): ParsedSection {
   const lang = info.split(/\s/, 1)[0] ?? ""
   if (before?.type === "code" && before.text === text && before.lang === lang) return before
   return { type: "code", lang, text, blocks: [{ type: "code", lang, text }] }
 }
 
-function prosePiece(text: string, before: Piece | undefined, elsewhere: Definitions): Piece {
+function parseProseSection(
+  text: string,
+  before: ParsedSection | undefined,
+  definitions: LinkDefinitions,
+): ParsedSection {
   if (before?.type === "prose" && before.text === text) return before
-  const kept = before?.type === "prose" && text.startsWith(before.text) ? finished(before.blocks) : []
-  const done = kept.reduce((sum, block) => sum + rawOf(block).length, 0)
-  const fresh = lexProse(text.slice(done), elsewhere).map((token): Block => ({ type: "prose", token }))
-  return { type: "prose", lang: "", text, blocks: [...kept, ...fresh] }
+  const keptBlocks = before?.type === "prose" && text.startsWith(before.text) ? takeFinishedBlocks(before.blocks) : []
+  const keptChars = keptBlocks.reduce((sum, block) => sum + getRawText(block).length, 0)
+  const newBlocks = lexProse(text.slice(keptChars), definitions).map((token): Block => ({ type: "prose", token }))
+  return { type: "prose", lang: "", text, blocks: [...keptBlocks, ...newBlocks] }
 }
 
 /**
  * All but the last two blocks that are not white space. The last line may still turn into something else
  * (`---` is a rule, `---a` is not), and then belong to the block before it.
  */
-function finished(blocks: readonly Block[]): readonly Block[] {
-  const isWords = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"
-  const last = blocks.findLastIndex(isWords)
-  const before = blocks.slice(0, Math.max(last, 0)).findLastIndex(isWords)
+function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
+  const isVisible = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"
+  const last = blocks.findLastIndex(isVisible)
+  const before = blocks.slice(0, Math.max(last, 0)).findLastIndex(isVisible)
   return blocks.slice(0, Math.max(before, 0))
 }
 
-function rawOf(block: Block): string {
+function getRawText(block: Block): string {
   return block.type === "prose" ? block.token.raw : ""
 }

@@ -25,22 +25,22 @@ export interface ProseToken {
   readonly ordered?: boolean
   readonly start?: number | ""
   readonly items?: readonly ProseToken[]
-  readonly header?: readonly Cell[]
-  readonly rows?: readonly (readonly Cell[])[]
+  readonly header?: readonly TableCell[]
+  readonly rows?: readonly (readonly TableCell[])[]
 }
 
-export interface Cell {
+export interface TableCell {
   readonly tokens: readonly ProseToken[]
   readonly align: "center" | "left" | "right" | null
 }
 
 /** Targets of `[text][name]`, by name. */
-export interface Definitions {
+export interface LinkDefinitions {
   readonly [name: string]: { readonly href: string; readonly title: string | undefined }
 }
 
 /** Most marks (`*`, `[`, `<`, …) in one paragraph, cell or item: emphasis is quadratic in them. More is plain text. */
-export const MAX_INLINE_MARKS = 1000
+export const MAX_INLINE_MARKUP = 1000
 
 /** Longest paragraph, cell or item that is read for marks, in UTF-16 code units. Longer is plain text. */
 export const MAX_INLINE_CHARS = 50_000
@@ -51,7 +51,7 @@ export const MAX_BLOCK_DEPTH = 24
 /** Targets of reference links kept per text. */
 export const MAX_DEFINITIONS = 500
 
-const MARKS = /[*_~[\]<`!]/g
+const MARKUP_CHARS = /[*_~[\]<`!]/g
 
 class ProseTokenizer extends Tokenizer {
   override fences(): undefined {}
@@ -78,7 +78,7 @@ class ProseTokenizer extends Tokenizer {
     const end = src.indexOf("\n")
     const next = src.indexOf("\n", end + 1)
     const rule = src.slice(end + 1, next < 0 ? src.length : next)
-    if (end < 0 || !/[:|]/.test(rule) || cellsIn(src.slice(0, end)) !== cellsIn(rule)) return undefined
+    if (end < 0 || !/[:|]/.test(rule) || countCells(src.slice(0, end)) !== countCells(rule)) return undefined
     return super.table(src)
   }
 }
@@ -86,7 +86,7 @@ class ProseTokenizer extends Tokenizer {
 const DEFINITION =
   /^ {0,3}\[([^[\]\n\\]{1,200})\]:[ \t]*(<[^<>\n]*>|[^\s<][^\s]*)(?:[ \t]+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n+|$)/
 
-function cellsIn(line: string): number {
+function countCells(line: string): number {
   const row = line
     .trim()
     .replace(/^\|/, "")
@@ -122,7 +122,7 @@ class ProseLexer extends Lexer {
   override blockTokens(src: string, tokens?: TokensList, clipped?: boolean): TokensList
   override blockTokens(src: string, tokens: Token[] = [], clipped?: boolean): Token[] {
     if (this.depth >= MAX_BLOCK_DEPTH) {
-      if (src !== "") tokens.push({ type: "text", raw: src, text: src, tokens: [verbatim(src)] })
+      if (src !== "") tokens.push({ type: "text", raw: src, text: src, tokens: [createVerbatimToken(src)] })
       return tokens
     }
     this.depth++
@@ -134,23 +134,23 @@ class ProseLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    if (!isHostile(src)) return super.inlineTokens(src, tokens)
-    tokens.push(verbatim(src))
+    if (!isTooCostly(src)) return super.inlineTokens(src, tokens)
+    tokens.push(createVerbatimToken(src))
     return tokens
   }
 }
 
-function isHostile(src: string): boolean {
+function isTooCostly(src: string): boolean {
   if (src.length > MAX_INLINE_CHARS) return true
-  if (src.length <= MAX_INLINE_MARKS) return false
-  MARKS.lastIndex = 0
+  if (src.length <= MAX_INLINE_MARKUP) return false
+  MARKUP_CHARS.lastIndex = 0
   let marks = 0
-  while (MARKS.test(src)) if (++marks > MAX_INLINE_MARKS) return true
+  while (MARKUP_CHARS.test(src)) if (++marks > MAX_INLINE_MARKUP) return true
   return false
 }
 
 /** Text as it stands: no marks, no entities. */
-function verbatim(text: string): Token {
+function createVerbatimToken(text: string): Token {
   return { type: "escape", raw: text, text }
 }
 
@@ -161,15 +161,15 @@ function verbatim(text: string): Token {
  * Errors  none.
  * Cost    linear, with a large constant: about 10 MB/s.
  */
-export function lexProse(text: string, elsewhere: Definitions = {}): readonly ProseToken[] {
+export function lexProse(text: string, definitions: LinkDefinitions = {}): readonly ProseToken[] {
   const lexer = new ProseLexer()
-  Object.assign(lexer.tokens.links, elsewhere)
+  Object.assign(lexer.tokens.links, definitions)
   // A list of their tokens fits ours by its fields; only their union of types does not say so.
   return lexer.lex(text) as readonly ProseToken[]
 }
 
 /** The definitions among top-level tokens; the first of a name holds. */
-export function definitionsIn(tokens: readonly ProseToken[]): Definitions {
+export function findDefinitions(tokens: readonly ProseToken[]): LinkDefinitions {
   const links: Record<string, { href: string; title: string | undefined }> = Object.create(null)
   let count = 0
   for (const { type, tag, href, title } of tokens) {

@@ -8,14 +8,14 @@
 import { Component, type ComponentChildren, h, type VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
-import { holdsBlocks, inlineNodes } from "./markdown-inline.tsx"
-import type { Cell, ProseToken } from "./markdown-lexer.ts"
+import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
+import type { TableCell, ProseToken } from "./markdown-lexer.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
-  const read = useMemo(createBlockReader, [])
+  const readBlocks = useMemo(createBlockReader, [])
   return (
     <div class="prose">
-      {read(text).map((block, at) => (
+      {readBlocks(text).map((block, at) => (
         <BlockView key={at} block={block} />
       ))}
     </div>
@@ -28,20 +28,20 @@ class BlockView extends Component<{ readonly block: Block }> {
   }
 
   override render({ block }: { readonly block: Block }): ComponentChildren {
-    return block.type === "code" ? <CodeBlock lang={block.lang} text={block.text} /> : blockNode(block.token)
+    return block.type === "code" ? <CodeBlock lang={block.lang} text={block.text} /> : renderBlock(block.token)
   }
 }
 
 /** How long "Copied" stands there, in milliseconds. */
-const COPIED_MS = 1500
+const COPIED_LABEL_MS = 1500
 
 export function CodeBlock({ lang, text }: { readonly lang: string; readonly text: string }): VNode {
-  const [copied, setCopied] = useState(false)
-  const copy = (): void => {
+  const [isCopied, setCopied] = useState(false)
+  const copyText = (): void => {
     navigator.clipboard?.writeText(text).then(
       () => {
         setCopied(true)
-        setTimeout(() => setCopied(false), COPIED_MS)
+        setTimeout(() => setCopied(false), COPIED_LABEL_MS)
       },
       () => {},
     )
@@ -50,8 +50,8 @@ export function CodeBlock({ lang, text }: { readonly lang: string; readonly text
     <figure class="code">
       <figcaption>
         <span>{lang}</span>
-        <button type="button" onClick={copy} aria-label="Copy code">
-          {copied ? "Copied" : "Copy"}
+        <button type="button" onClick={copyText} aria-label="Copy code">
+          {isCopied ? "Copied" : "Copy"}
         </button>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block is scrolled with the keyboard too. */}
@@ -62,36 +62,36 @@ export function CodeBlock({ lang, text }: { readonly lang: string; readonly text
   )
 }
 
-function blockNodes(tokens: readonly ProseToken[]): ComponentChildren[] {
-  return tokens.map(blockNode)
+function renderBlocks(tokens: readonly ProseToken[]): ComponentChildren[] {
+  return tokens.map(renderBlock)
 }
 
-function blockNode(token: ProseToken): ComponentChildren {
+function renderBlock(token: ProseToken): ComponentChildren {
   switch (token.type) {
     case "space":
     case "def":
       return null
     case "heading":
-      return h(`h${token.depth ?? 6}`, null, ...inlineNodes(token.tokens))
+      return h(`h${token.depth ?? 6}`, null, ...renderInline(token.tokens))
     case "hr":
       return <hr />
     case "blockquote":
-      return <blockquote>{blockNodes(token.tokens ?? [])}</blockquote>
+      return <blockquote>{renderBlocks(token.tokens ?? [])}</blockquote>
     case "list":
-      return listNode(token)
+      return renderList(token)
     case "table":
       return <TableView table={token} />
     case "paragraph":
-      return h(holdsBlocks(token.tokens) ? "div" : "p", null, ...inlineNodes(token.tokens))
+      return h(hasBlockElements(token.tokens) ? "div" : "p", null, ...renderInline(token.tokens))
     default:
-      return inlineNodes([token])
+      return renderInline([token])
   }
 }
 
-function listNode(list: ProseToken): VNode {
+function renderList(list: ProseToken): VNode {
   const items = list.items?.map((item, at) => (
     <li key={at} class={item.task ? "task" : undefined}>
-      {blockNodes(item.tokens ?? [])}
+      {renderBlocks(item.tokens ?? [])}
     </li>
   ))
   if (!list.ordered) return <ul>{items}</ul>
@@ -99,18 +99,18 @@ function listNode(list: ProseToken): VNode {
 }
 
 function TableView({ table }: { readonly table: ProseToken }): VNode {
-  const cell = (name: "th" | "td") => (one: Cell, at: number) =>
-    h(name, { key: at, class: one.align === null ? undefined : `to-${one.align}` }, ...inlineNodes(one.tokens))
+  const renderCell = (name: "th" | "td") => (one: TableCell, at: number) =>
+    h(name, { key: at, class: one.align === null ? undefined : `to-${one.align}` }, ...renderInline(one.tokens))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard too.
     <div class="table" tabIndex={0}>
       <table>
         <thead>
-          <tr>{table.header?.map(cell("th"))}</tr>
+          <tr>{table.header?.map(renderCell("th"))}</tr>
         </thead>
         <tbody>
           {table.rows?.map((row, at) => (
-            <tr key={at}>{row.map(cell("td"))}</tr>
+            <tr key={at}>{row.map(renderCell("td"))}</tr>
           ))}
         </tbody>
       </table>

@@ -9,35 +9,40 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import { hostOf } from "../words/link-policy.ts"
+import { parseHost } from "../words/link-policy.ts"
 import { theme } from "../ui/theme.ts"
-import { Icon } from "./media-icons.tsx"
-import { useKeyboard } from "./focus-guard.ts"
+import { MediaIcon } from "./media-icons.tsx"
+import { useFocusGuard } from "./focus-guard.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
-import type { Address } from "../files/signed-links.ts"
-import { UNREACHED } from "../files/remote-media.ts"
-import { useSeen } from "./use-in-view.ts"
-import { useMedia } from "./use-media-source.ts"
+import type { SignedLink } from "../files/signed-links.ts"
+import { UNREACHABLE_TEXT } from "../files/remote-media.ts"
+import { useInView } from "./use-in-view.ts"
+import { useMediaContext } from "./use-media-source.ts"
 
 /** As high as a frame is that does not say, in CSS pixels. */
 const DEFAULT_HEIGHT_PX = 320
 
 export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VNode {
   const { url, title = "", preferredHeight = DEFAULT_HEIGHT_PX } = segment.preview
-  const box = useRef<HTMLElement>(null)
+  const sectionRef = useRef<HTMLElement>(null)
   const name = title === "" ? "Document" : title
-  const host = hostOf(url)
-  const { href, fault, isBarred, again, onGone } = useFrame(url, box)
-  const [isTaking, setTaking] = useState(false)
+  const host = parseHost(url)
+  const { href, fault, isBarred, again, onGone } = useCanvasFrame(url, sectionRef)
+  const [hasStolenFocus, setTaking] = useState(false)
   return (
-    <section class="canvas" ref={box} aria-label={`Document: ${name}`}>
+    <section class="canvas" ref={sectionRef} aria-label={`Document: ${name}`}>
       <header>
-        <Icon name="canvas" />
+        <MediaIcon name="canvas" />
         <b>{name}</b>
         {host !== "" && <small>{host}</small>}
         {document.fullscreenEnabled && (
-          <button type="button" aria-label="Full screen" title="Full screen" onClick={() => toggleFull(box.current)}>
-            <Icon name="grow" />
+          <button
+            type="button"
+            aria-label="Full screen"
+            title="Full screen"
+            onClick={() => toggleFullScreen(sectionRef.current)}
+          >
+            <MediaIcon name="grow" />
           </button>
         )}
       </header>
@@ -55,7 +60,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
             Try again
           </button>
         </p>
-      ) : isTaking ? (
+      ) : hasStolenFocus ? (
         <p class="note" style={{ height: `${preferredHeight}px` }}>
           It takes the keyboard while you write.{" "}
           <button type="button" onClick={() => setTaking(false)}>
@@ -64,14 +69,16 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
         </p>
       ) : (
         <div class="pane" style={{ height: `${preferredHeight}px` }}>
-          {href !== null && <Frame {...{ href, name, onGone }} onTaken={() => setTaking(true)} />}
+          {href !== null && (
+            <CanvasFrame {...{ href, name, onMissing: onGone }} onFocusStolen={() => setTaking(true)} />
+          )}
         </div>
       )}
     </section>
   )
 }
 
-function toggleFull(box: HTMLElement | null): void {
+function toggleFullScreen(box: HTMLElement | null): void {
   if (document.fullscreenElement === null) box?.requestFullscreen().catch(() => {})
   else void document.exitFullscreen()
 }
@@ -81,97 +88,97 @@ function toggleFull(box: HTMLElement | null): void {
  * turns out not to be there: then another is asked for, once. One of an origin that the tenant does not allow (any more)
  * is barred: the page's policy would leave a broken frame.
  */
-function useFrame(url: string, box: RefObject<HTMLElement | null>) {
-  const media = useMedia()
-  const isSeen = useSeen(box)
-  const isForeign = hostOf(url) !== ""
-  const isBarred = isForeign && media?.settings.value.embed_origins.includes(new URL(url).origin) !== true
-  const kept = useRef<string | null>(isForeign ? url : null)
+function useCanvasFrame(url: string, sectionRef: RefObject<HTMLElement | null>) {
+  const media = useMediaContext()
+  const isInView = useInView(sectionRef)
+  const isForeign = parseHost(url) !== ""
+  const isBlocked = isForeign && media?.settings.value.embed_origins.includes(new URL(url).origin) !== true
+  const shownHref = useRef<string | null>(isForeign ? url : null)
   const tries = useRef(0)
-  const [isGone, setGone] = useState(false)
-  const address = isForeign || media === null ? null : media.signer.address(url).value
-  if (isSeen && kept.current === null && address?.at === "ready") kept.current = address.href
+  const [isMissing, setMissing] = useState(false)
+  const link = isForeign || media === null ? null : media.signer.getLink(url).value
+  if (isInView && shownHref.current === null && link?.at === "ready") shownHref.current = link.href
   useEffect(() => {
-    if (isSeen && !isForeign) media?.signer.want(url)
-  }, [media, url, isSeen])
+    if (isInView && !isForeign) media?.signer.requestLink(url)
+  }, [media, url, isInView])
 
-  const renew = (): void => {
-    kept.current = null
-    media?.signer.renew(url)
+  const requestLink = (): void => {
+    shownHref.current = null
+    media?.signer.renewLink(url)
   }
-  const again = (): void => {
+  const retry = (): void => {
     tries.current = 0
-    setGone(false)
-    renew()
+    setMissing(false)
+    requestLink()
   }
-  const onGone = (): void => {
+  const onMissing = (): void => {
     if (isForeign) return
-    if (++tries.current === 1) renew()
-    else setGone(true)
+    if (++tries.current === 1) requestLink()
+    else setMissing(true)
   }
-  const fault = isGone ? GONE : kept.current === null && !isForeign ? faultOf(address?.at) : null
-  return { href: isSeen ? kept.current : null, fault, isBarred, again, onGone }
+  const fault = isMissing ? MISSING_TEXT : shownHref.current === null && !isForeign ? describeFault(link?.at) : null
+  return { href: isInView ? shownHref.current : null, fault, isBarred: isBlocked, again: retry, onGone: onMissing }
 }
 
-const GONE = "No longer available."
+const MISSING_TEXT = "No longer available."
 
-function faultOf(at: Address["at"] = "refused"): string | null {
+function describeFault(at: SignedLink["at"] = "refused"): string | null {
   switch (at) {
     case "asking":
     case "ready":
       return null
     case "refused":
-      return GONE
+      return MISSING_TEXT
     case "failed":
-      return UNREACHED
+      return UNREACHABLE_TEXT
   }
 }
 
-interface FrameProps {
+interface CanvasFrameProps {
   readonly href: string
   readonly name: string
   /** What is there instead of the document says that it is not to be had. */
-  readonly onGone: () => void
+  readonly onMissing: () => void
   /** It has taken the keyboard too often. */
-  readonly onTaken: () => void
+  readonly onFocusStolen: () => void
 }
 
-function Frame({ href, name, onGone, onTaken }: FrameProps): VNode {
-  const frame = useRef<HTMLIFrameElement>(null)
-  useKeyboard(frame, onTaken)
+function CanvasFrame({ href, name, onMissing: onGone, onFocusStolen: onTaken }: CanvasFrameProps): VNode {
+  const frameRef = useRef<HTMLIFrameElement>(null)
+  useFocusGuard(frameRef, onTaken)
   const isReady = useRef(false)
   // Before it can say anything.
   useLayoutEffect(() => {
-    const hear = (event: MessageEvent): void => {
-      const { current } = frame
+    const onMessage = (event: MessageEvent): void => {
+      const { current } = frameRef
       if (current === null || event.source !== current.contentWindow) return
-      const said: unknown = Reflect.get(Object(event.data), "type")
-      if (said === "cuecard:gone") onGone()
-      if (said !== "cuecard:ready") return
+      const messageType: unknown = Reflect.get(Object(event.data), "type")
+      if (messageType === "cuecard:gone") onGone()
+      if (messageType !== "cuecard:ready") return
       isReady.current = true
-      tellTheme(current)
+      postTheme(current)
     }
-    const turn = (): void => {
-      if (isReady.current && frame.current !== null) tellTheme(frame.current)
+    const onThemeChange = (): void => {
+      if (isReady.current && frameRef.current !== null) postTheme(frameRef.current)
     }
-    const machine = matchMedia(DARK)
-    addEventListener("message", hear)
-    machine.addEventListener("change", turn)
-    const stop = theme.subscribe(turn)
+    const darkQuery = matchMedia(DARK_SCHEME_QUERY)
+    addEventListener("message", onMessage)
+    darkQuery.addEventListener("change", onThemeChange)
+    const unsubscribe = theme.subscribe(onThemeChange)
     return () => {
-      removeEventListener("message", hear)
-      machine.removeEventListener("change", turn)
-      stop()
+      removeEventListener("message", onMessage)
+      darkQuery.removeEventListener("change", onThemeChange)
+      unsubscribe()
     }
   }, [])
-  return <iframe ref={frame} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
+  return <iframe ref={frameRef} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
-const DARK = "(prefers-color-scheme: dark)"
+const DARK_SCHEME_QUERY = "(prefers-color-scheme: dark)"
 
-function tellTheme(frame: HTMLIFrameElement): void {
+function postTheme(frame: HTMLIFrameElement): void {
   const chosen = theme.peek()
-  const isDark = chosen === "system" ? matchMedia(DARK).matches : chosen === "dark"
+  const isDark = chosen === "system" ? matchMedia(DARK_SCHEME_QUERY).matches : chosen === "dark"
   // Its origin is none, so no other can be named.
   frame.contentWindow?.postMessage({ type: "cuecard:theme", theme: isDark ? "dark" : "light" }, "*")
 }

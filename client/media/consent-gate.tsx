@@ -5,14 +5,14 @@
  */
 
 import type { VNode } from "preact"
-import { hostOf } from "../words/link-policy.ts"
-import { Icon, type IconName } from "./media-icons.tsx"
-import type { Source } from "./use-media-source.ts"
+import { parseHost } from "../words/link-policy.ts"
+import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
+import type { MediaSourceHandle } from "./use-media-source.ts"
 
-interface GateProps {
-  readonly source: Source
+interface ConsentGateProps {
+  readonly source: MediaSourceHandle
   readonly url: string
-  readonly icon: IconName
+  readonly icon: MediaIconName
   /** "Picture" */
   readonly kind: string
   readonly label: string
@@ -21,18 +21,18 @@ interface GateProps {
 }
 
 /** For a source that is `closed`, `asking` or `failed`. */
-export function Gate({ source, url, icon, kind, label, isInline = false }: GateProps): VNode {
+export function ConsentGate({ source, url, icon, kind, label, isInline = false }: ConsentGateProps): VNode {
   const { state } = source
-  const host = hostOf(url)
+  const host = parseHost(url)
   const fault = state.at === "failed" ? state.text : null
   const about = host === "" ? kind : `${kind} from ${host}`
   return (
     <span class="gate" data-inline={isInline ? "" : undefined} data-state={state.at}>
-      <Icon name={icon} />
+      <MediaIcon name={icon} />
       <span class="what">
         <b>{label === "" ? kind : label}</b> <small>{fault ?? about}</small>
       </span>
-      {state.at !== "asking" && <OpenButton source={source} about={`${about}: ${label}`} isAgain={fault !== null} />}
+      {state.at !== "asking" && <LoadButton source={source} about={`${about}: ${label}`} isRetry={fault !== null} />}
       {fault !== null && host !== "" && (
         <a href={url} target="_blank" rel="noopener noreferrer">
           Open it
@@ -42,13 +42,13 @@ export function Gate({ source, url, icon, kind, label, isInline = false }: GateP
   )
 }
 
-interface OpenButtonProps {
-  readonly source: Source
+interface LoadButtonProps {
+  readonly source: MediaSourceHandle
   readonly about: string
-  readonly isAgain: boolean
+  readonly isRetry: boolean
 }
 
-function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
+function LoadButton({ source, about, isRetry: isAgain }: LoadButtonProps): VNode {
   const words = isAgain ? "Try again" : "Load"
   return (
     <button
@@ -58,8 +58,8 @@ function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
         // It may stand in a link.
         event.preventDefault()
         event.stopPropagation()
-        handOn(event.currentTarget.closest(".gate")?.parentElement)
-        source.open()
+        moveFocusInto(event.currentTarget.closest(".gate")?.parentElement)
+        source.requestLoad()
       }}
     >
       {words}
@@ -68,12 +68,12 @@ function OpenButton({ source, about, isAgain }: OpenButtonProps): VNode {
 }
 
 /** What comes in its place is drawn by then, in milliseconds. */
-const DRAWN_MS = 50
+const RENDER_DELAY_MS = 50
 
 /** The button goes, so the keyboard goes on with what stands in its place. */
-export function handOn(place: Element | null | undefined): void {
+export function moveFocusInto(container: Element | null | undefined): void {
   setTimeout(() => {
     if (document.activeElement !== document.body) return
-    place?.querySelector<HTMLElement>(".frame, .play, video, .gate button")?.focus({ preventScroll: true })
-  }, DRAWN_MS)
+    container?.querySelector<HTMLElement>(".frame, .play, video, .gate button")?.focus({ preventScroll: true })
+  }, RENDER_DELAY_MS)
 }

@@ -2,22 +2,22 @@
  * exclusive-playback.ts: one thing plays at a time, and Escape stops it. Source: SPEC PG39.
  */
 
-let playing: HTMLMediaElement | null = null
+let playingElement: HTMLMediaElement | null = null
 
 /** It begins: what played before makes room. */
-export function notePlay(element: HTMLMediaElement): void {
-  if (playing !== element) playing?.pause()
-  playing = element
+export function trackPlay(element: HTMLMediaElement): void {
+  if (playingElement !== element) playingElement?.pause()
+  playingElement = element
 }
 
-export function notePause(element: HTMLMediaElement): void {
-  if (playing === element) playing = null
+export function trackPause(element: HTMLMediaElement): void {
+  if (playingElement === element) playingElement = null
 }
 
 /** False where nothing plays. */
-export function stopSound(): boolean {
-  if (playing === null) return false
-  playing.pause()
-  playing = null
+export function stopPlayback(): boolean {
+  if (playingElement === null) return false
+  playingElement.pause()
+  playingElement = null
   return true
 }

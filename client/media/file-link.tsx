@@ -7,46 +7,54 @@
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { hostOf } from "../words/link-policy.ts"
-import { handOn } from "./consent-gate.tsx"
-import { Icon } from "./media-icons.tsx"
-import { endingOf, type MediaSegment, sizeWords } from "../words/media-descriptions.ts"
-import { GONE, isOwn, learn, refusalIn, SHOWN, type ShownKind, UNREACHED } from "../files/remote-media.ts"
-import { type Media, useMedia } from "./use-media-source.ts"
+import { parseHost } from "../words/link-policy.ts"
+import { moveFocusInto } from "./consent-gate.tsx"
+import { MediaIcon } from "./media-icons.tsx"
+import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
+import {
+  GONE_TEXT,
+  isOwnMediaUrl,
+  learnKind,
+  readRefusal,
+  DISPLAYABLE_KINDS,
+  type DisplayableKind,
+  UNREACHABLE_TEXT,
+} from "../files/remote-media.ts"
+import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
 
 /** The browser has begun the download by then, in milliseconds. */
 const REVOKE_MS = 60_000
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
-  const media = useMedia()
-  const [isComing, setComing] = useState(false)
+  const media = useMediaContext()
+  const [isDownloading, setDownloading] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const { url, label, mime_type, size } = segment
-  const host = hostOf(url)
-  const about = [endingOf(label, mime_type), size === undefined ? "" : sizeWords(size), host].filter(
+  const host = parseHost(url)
+  const details = [formatExtension(label, mime_type), size === undefined ? "" : formatSize(size), host].filter(
     (one) => one !== "",
   )
-  const fetchIt = async (place: Element | null): Promise<void> => {
-    if (media === null || isComing) return
-    setComing(true)
-    setFault(await have(media, segment))
-    setComing(false)
-    handOn(place)
+  const startDownload = async (container: Element | null): Promise<void> => {
+    if (media === null || isDownloading) return
+    setDownloading(true)
+    setFault(await downloadOrShow(media, segment))
+    setDownloading(false)
+    moveFocusInto(container)
   }
   return (
     <>
       <button
         type="button"
         class="file"
-        aria-label={heardAs(segment, host, fault)}
-        aria-busy={isComing}
-        onClick={(event) => void fetchIt(event.currentTarget.parentElement)}
+        aria-label={formatAccessibleName(segment, host, fault)}
+        aria-busy={isDownloading}
+        onClick={(event) => void startDownload(event.currentTarget.parentElement)}
       >
-        <FileSign label={label} mime={mime_type} />
+        <FileIcon label={label} mime={mime_type} />
         <span class="what">
-          <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? about.join(" · ")}</small>
+          <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? details.join(" · ")}</small>
         </span>
-        <Icon name="download" />
+        <MediaIcon name="download" />
       </button>
       {fault !== null && host !== "" && (
         <a href={url} target="_blank" rel="noopener noreferrer">
@@ -57,65 +65,65 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
   )
 }
 
-function heardAs({ label, size }: MediaSegment, host: string, fault: string | null): string {
-  const about = [label, size === undefined ? "" : sizeWords(size), host === "" ? "" : `from ${host}`]
-  const words = `Download ${about.filter((one) => one !== "").join(", ")}`
+function formatAccessibleName({ label, size }: MediaSegment, host: string, fault: string | null): string {
+  const details = [label, size === undefined ? "" : formatSize(size), host === "" ? "" : `from ${host}`]
+  const words = `Download ${details.filter((one) => one !== "").join(", ")}`
   return fault === null ? words : `${words}: ${fault}`
 }
 
-function FileSign({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
-  const ending = endingOf(label, mime)
+function FileIcon({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
+  const extension = formatExtension(label, mime)
   return (
     <span class="sign" aria-hidden="true">
-      {ending === "" ? <Icon name="file" /> : ending}
+      {extension === "" ? <MediaIcon name="file" /> : extension}
     </span>
   )
 }
 
 /** What lies elsewhere and turns out to be shown is shown, where it stands; anything else is saved. Null, or why not. */
-async function have(media: Media, { url, label }: MediaSegment): Promise<string | null> {
-  return await download(media, url, label, (mime) => {
-    const kind = kindOfType(mime)
-    if (kind !== null) learn(url, kind)
+async function downloadOrShow(media: MediaContextValue, { url, label }: MediaSegment): Promise<string | null> {
+  return await downloadMedia(media, url, label, (mime) => {
+    const kind = mimeToDisplayableKind(mime)
+    if (kind !== null) learnKind(url, kind)
     return kind === null
   })
 }
 
-function kindOfType(mime: string): ShownKind | null {
-  return SHOWN.find((kind) => mime.startsWith(`${kind}/`)) ?? null
+function mimeToDisplayableKind(mime: string): DisplayableKind | null {
+  return DISPLAYABLE_KINDS.find((kind) => mime.startsWith(`${kind}/`)) ?? null
 }
 
 /** Null where it went well, else why not. What `isWanted` does not want, by its type, is not saved. */
-export async function download(
-  { signer }: Pick<Media, "signer">,
+export async function downloadMedia(
+  { signer }: Pick<MediaContextValue, "signer">,
   url: string,
   label: string,
-  isWanted: (mime: string) => boolean = () => true,
+  shouldSave: (mime: string) => boolean = () => true,
 ): Promise<string | null> {
-  const address = await signer.fresh(url)
-  if (address.at === "refused") return GONE
-  if (address.at !== "ready") return UNREACHED
-  if (isOwn(url)) {
-    save(address.href, label)
+  const address = await signer.resolveLink(url)
+  if (address.at === "refused") return GONE_TEXT
+  if (address.at !== "ready") return UNREACHABLE_TEXT
+  if (isOwnMediaUrl(url)) {
+    saveHref(address.href, label)
     return null
   }
   try {
     const response = await fetch(address.href)
-    if (!response.ok) return await refusalIn(response)
-    if (!isWanted(response.headers.get("content-type") ?? "")) {
+    if (!response.ok) return await readRefusal(response)
+    if (!shouldSave(response.headers.get("content-type") ?? "")) {
       void response.body?.cancel()
       return null
     }
     const href = URL.createObjectURL(await response.blob())
-    save(href, label)
+    saveHref(href, label)
     setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS)
     return null
   } catch {
-    return UNREACHED
+    return UNREACHABLE_TEXT
   }
 }
 
-function save(href: string, name: string): void {
+function saveHref(href: string, name: string): void {
   const link = document.createElement("a")
   link.href = href
   link.download = name

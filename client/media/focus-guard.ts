@@ -13,48 +13,48 @@ import { useEffect } from "preact/hooks"
 const WRITING_MS = 1_000
 
 /** Some documents focus what they hold when they begin. One that takes the focus so often means it. */
-const MAX_TAKEN = 3
+const MAX_STOLEN_FOCUS = 3
 
-export function useKeyboard(frame: RefObject<HTMLIFrameElement | null>, onTaken: () => void): void {
+export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): void {
   useEffect(() => {
     let field: HTMLElement | null = null
     let writtenAt = Number.NEGATIVE_INFINITY
-    let taken = 0
-    const write = ({ target, timeStamp }: Event): void => {
-      if (isField(target)) writtenAt = timeStamp
+    let stolenCount = 0
+    const noteWriting = ({ target, timeStamp }: Event): void => {
+      if (isTextField(target)) writtenAt = timeStamp
     }
-    const leave = ({ target }: FocusEvent): void => {
-      field = isField(target) ? target : null
+    const onFocusOut = ({ target }: FocusEvent): void => {
+      field = isTextField(target) ? target : null
     }
-    const lose = ({ timeStamp }: FocusEvent): void => {
+    const onBlur = ({ timeStamp }: FocusEvent): void => {
       const { current } = frame
-      const [back, isWriting] = [field, timeStamp - writtenAt < WRITING_MS]
-      if (current === null || document.activeElement !== current || back === null || !isWriting) return
-      if (++taken >= MAX_TAKEN) onTaken()
+      const [lastField, isWriting] = [field, timeStamp - writtenAt < WRITING_MS]
+      if (current === null || document.activeElement !== current || lastField === null || !isWriting) return
+      if (++stolenCount >= MAX_STOLEN_FOCUS) onFocusStolen()
       // Within this event the browser would go on to give it to the frame.
       setTimeout(() => {
         current.blur()
         window.focus()
-        back.focus({ preventScroll: true })
+        lastField.focus({ preventScroll: true })
       })
     }
     const onKey = (event: KeyboardEvent): void => {
       // Tab leads out of a field.
-      if (event.key !== "Tab") write(event)
+      if (event.key !== "Tab") noteWriting(event)
     }
     addEventListener("keydown", onKey, true)
-    addEventListener("pointerdown", write, true)
-    addEventListener("focusout", leave, true)
-    addEventListener("blur", lose)
+    addEventListener("pointerdown", noteWriting, true)
+    addEventListener("focusout", onFocusOut, true)
+    addEventListener("blur", onBlur)
     return () => {
       removeEventListener("keydown", onKey, true)
-      removeEventListener("pointerdown", write, true)
-      removeEventListener("focusout", leave, true)
-      removeEventListener("blur", lose)
+      removeEventListener("pointerdown", noteWriting, true)
+      removeEventListener("focusout", onFocusOut, true)
+      removeEventListener("blur", onBlur)
     }
   }, [])
 }
 
-function isField(target: EventTarget | null): target is HTMLElement {
+function isTextField(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches("textarea, input, [contenteditable]")
 }

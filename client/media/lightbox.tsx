@@ -8,66 +8,73 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { download } from "./file-link.tsx"
-import { Icon, type IconName } from "./media-icons.tsx"
-import { type Media, type Picture, useMedia, useSource } from "./use-media-source.ts"
+import { downloadMedia } from "./file-link.tsx"
+import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
+import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 
 export function Lightbox(): VNode | null {
-  const media = useMedia()
-  const shown = media?.shown.value ?? null
-  const picture = shown?.pictures[shown.at]
-  if (media === null || shown === null || picture === undefined) return null
-  const { pictures, at } = shown
-  const go = (to: number): void => {
-    if (to >= 0 && to < pictures.length) media.shown.value = { pictures, at: to }
+  const media = useMediaContext()
+  const lightbox = media?.lightbox.value ?? null
+  const image = lightbox?.images[lightbox.index]
+  if (media === null || lightbox === null || image === undefined) return null
+  const { images: pictures, index: at } = lightbox
+  const showImage = (to: number): void => {
+    if (to >= 0 && to < pictures.length) media.lightbox.value = { images: pictures, index: to }
   }
   return (
-    <Box
-      {...{ media, picture }}
-      place={pictures.length > 1 ? `${at + 1} of ${pictures.length}` : ""}
-      onBack={at > 0 ? () => go(at - 1) : null}
-      onNext={at < pictures.length - 1 ? () => go(at + 1) : null}
+    <LightboxDialog
+      {...{ media, image }}
+      position={pictures.length > 1 ? `${at + 1} of ${pictures.length}` : ""}
+      onPrevious={at > 0 ? () => showImage(at - 1) : null}
+      onNext={at < pictures.length - 1 ? () => showImage(at + 1) : null}
       onClose={() => {
-        media.shown.value = null
+        media.lightbox.value = null
       }}
     />
   )
 }
 
-interface BoxProps {
-  readonly media: Media
-  readonly picture: Picture
-  readonly place: string
-  readonly onBack: (() => void) | null
+interface LightboxDialogProps {
+  readonly media: MediaContextValue
+  readonly image: ViewableImage
+  readonly position: string
+  readonly onPrevious: (() => void) | null
   readonly onNext: (() => void) | null
   readonly onClose: () => void
 }
 
-function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNode {
-  const box = useRef<HTMLDialogElement>(null)
+function LightboxDialog({
+  media,
+  image: picture,
+  position: place,
+  onPrevious: onBack,
+  onNext,
+  onClose,
+}: LightboxDialogProps): VNode {
+  const dialogRef = useRef<HTMLDialogElement>(null)
   const [fault, setFault] = useState<string | null>(null)
   useLayoutEffect(() => {
-    const before = document.activeElement
-    const { current } = box
+    const previousFocus = document.activeElement
+    const { current } = dialogRef
     current?.showModal()
     current?.querySelector<HTMLElement>("[data-first]")?.focus()
     return () => {
       current?.close()
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+      if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
     }
   }, [])
   useLayoutEffect(() => setFault(null), [picture])
   const onKeyDown = (event: KeyboardEvent): void => {
-    const act = { Escape: onClose, ArrowLeft: onBack, ArrowRight: onNext }[event.key]
-    if (act === undefined || act === null || event.isComposing) return
+    const action = { Escape: onClose, ArrowLeft: onBack, ArrowRight: onNext }[event.key]
+    if (action === undefined || action === null || event.isComposing) return
     // The page's own Escape would stop an answer behind it.
     event.preventDefault()
-    act()
+    action()
   }
   return (
     <dialog
       class="lightbox"
-      ref={box}
+      ref={dialogRef}
       aria-label={`Picture: ${picture.label}`}
       onKeyDown={onKeyDown}
       onCancel={(event) => {
@@ -85,27 +92,27 @@ function Box({ media, picture, place, onBack, onNext, onClose }: BoxProps): VNod
         <IconButton
           name="download"
           label="Download"
-          onAct={() => void download(media, picture.url, picture.label).then(setFault)}
+          onActivate={() => void downloadMedia(media, picture.url, picture.label).then(setFault)}
         />
-        <IconButton name="close" label="Close" isFirst onAct={onClose} />
+        <IconButton name="close" label="Close" hasInitialFocus onActivate={onClose} />
       </header>
-      <Stage key={picture.url} {...picture} ways={{ left: onNext, right: onBack, down: onClose }} />
-      {place !== "" && <IconButton name="back" label="Previous picture" onAct={onBack} />}
-      {place !== "" && <IconButton name="on" label="Next picture" onAct={onNext} />}
+      <LightboxImage key={picture.url} {...picture} swipeHandlers={{ left: onNext, right: onBack, down: onClose }} />
+      {place !== "" && <IconButton name="back" label="Previous picture" onActivate={onBack} />}
+      {place !== "" && <IconButton name="on" label="Next picture" onActivate={onNext} />}
     </dialog>
   )
 }
 
-interface StageProps extends Picture {
-  readonly ways: Ways
+interface LightboxImageProps extends ViewableImage {
+  readonly swipeHandlers: SwipeHandlers
 }
 
 /** Its address may have run out since it was drawn, or have been waiting for its reader to come that far. */
-function Stage({ url, label, ways }: StageProps): VNode {
-  const { state, onLoad, onError } = useSource(url)
+function LightboxImage({ url, label, swipeHandlers: ways }: LightboxImageProps): VNode {
+  const { state, onLoad, onError } = useMediaSource(url)
   const [isLarge, setLarge] = useState(false)
   return (
-    <div class="stage" data-large={isLarge ? "" : undefined} {...(isLarge ? {} : swiping(ways))}>
+    <div class="stage" data-large={isLarge ? "" : undefined} {...(isLarge ? {} : createSwipeListeners(ways))}>
       {state.at === "failed" && <p>{state.text}</p>}
       {state.at === "ready" && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the browser's own zoom is the keyboard's.
@@ -118,10 +125,10 @@ function Stage({ url, label, ways }: StageProps): VNode {
 /** So far a finger has to go, in CSS pixels, and twice as far as across. */
 const SWIPE_PX = 48
 
-type Ways = { readonly [way in "left" | "right" | "down"]: (() => void) | null }
+type SwipeHandlers = { readonly [way in "left" | "right" | "down"]: (() => void) | null }
 
 /** What hears one finger. With more of them, or in a page that was drawn larger, it is the browser's. */
-function swiping(ways: Ways) {
+function createSwipeListeners(swipeHandlers: SwipeHandlers) {
   let from: Touch | undefined
   return {
     onTouchStart({ touches }: TouchEvent) {
@@ -129,23 +136,23 @@ function swiping(ways: Ways) {
     },
     onTouchEnd({ changedTouches: [to] }: TouchEvent) {
       if (from === undefined || to === undefined) return
-      const [along, down] = [to.clientX - from.clientX, to.clientY - from.clientY]
+      const [dx, dy] = [to.clientX - from.clientX, to.clientY - from.clientY]
       from = undefined
-      if (Math.abs(along) > Math.max(SWIPE_PX, 2 * Math.abs(down))) ways[along < 0 ? "left" : "right"]?.()
-      else if (down > Math.max(SWIPE_PX, 2 * Math.abs(along))) ways.down?.()
+      if (Math.abs(dx) > Math.max(SWIPE_PX, 2 * Math.abs(dy))) swipeHandlers[dx < 0 ? "left" : "right"]?.()
+      else if (dy > Math.max(SWIPE_PX, 2 * Math.abs(dx))) swipeHandlers.down?.()
     },
   }
 }
 
 interface IconButtonProps {
-  readonly name: IconName
+  readonly name: MediaIconName
   readonly label: string
   /** The keyboard begins there. */
-  readonly isFirst?: boolean
-  readonly onAct: (() => void) | null
+  readonly hasInitialFocus?: boolean
+  readonly onActivate: (() => void) | null
 }
 
-function IconButton({ name, label, isFirst = false, onAct }: IconButtonProps): VNode {
+function IconButton({ name, label, hasInitialFocus: isFirst = false, onActivate: onAct }: IconButtonProps): VNode {
   return (
     <button
       type="button"
@@ -156,7 +163,7 @@ function IconButton({ name, label, isFirst = false, onAct }: IconButtonProps): V
       aria-disabled={onAct === null}
       onClick={() => onAct?.()}
     >
-      <Icon name={name} />
+      <MediaIcon name={name} />
     </button>
   )
 }

@@ -3,9 +3,19 @@
 import type { VNode } from "preact"
 import type { MediaKind } from "../words/media-descriptions.ts"
 
-export type IconName = MediaKind | "voice" | "canvas" | "play" | "pause" | "download" | "close" | "back" | "on" | "grow"
+export type MediaIconName =
+  | MediaKind
+  | "voice"
+  | "canvas"
+  | "play"
+  | "pause"
+  | "download"
+  | "close"
+  | "back"
+  | "on"
+  | "grow"
 
-const PATHS: { readonly [K in IconName]: string } = {
+const ICON_PATHS: { readonly [K in MediaIconName]: string } = {
   image: "M3.5 4.5h13v11h-13zM3.5 13l3.6-3.6 3 3 2.4-2.4 4 4M12.8 7.6h.01",
   audio: "M7 14.5V5l9-1.5V13M7 14.5a2 2 0 1 1-4 0 2 2 0 0 1 4 0zM16 13a2 2 0 1 1-4 0 2 2 0 0 1 4 0z",
   video: "M3.5 5.5h9v9h-9zM12.5 9l4-2.5v7l-4-2.5",
@@ -21,10 +31,10 @@ const PATHS: { readonly [K in IconName]: string } = {
   grow: "M8 3.5H3.5V8M12 3.5h4.5V8M8 16.5H3.5V12M12 16.5h4.5V12",
 }
 
-export function Icon({ name }: { readonly name: IconName }): VNode {
+export function MediaIcon({ name }: { readonly name: MediaIconName }): VNode {
   return (
     <svg viewBox="0 0 20 20" aria-hidden="true" data-icon={name}>
-      <path d={PATHS[name]} />
+      <path d={ICON_PATHS[name]} />
     </svg>
   )
 }

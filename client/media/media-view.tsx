@@ -10,25 +10,25 @@ import { AudioView } from "./audio-player.tsx"
 import { FileView } from "./file-link.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
-import { PictureView } from "./picture.tsx"
-import { kindAt } from "../files/remote-media.ts"
+import { ImageView } from "./picture.tsx"
+import { getLearnedKind } from "../files/remote-media.ts"
 import { VideoView } from "./video-player.tsx"
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {
-  const kind = segment.kind === "file" ? (kindAt(segment.url) ?? "file") : segment.kind
+  const kind = segment.kind === "file" ? (getLearnedKind(segment.url) ?? "file") : segment.kind
   return (
     <div class="media" data-segment="media" data-kind={kind}>
-      {viewOf({ ...segment, kind })}
+      {renderMedia({ ...segment, kind })}
     </div>
   )
 }
 
-export function isMedia(segment: Segment): segment is MediaSegment {
+export function isMediaSegment(segment: Segment): segment is MediaSegment {
   return segment.type === "media"
 }
 
 /** What goes with a user's words: pictures side by side, then the rest. */
-export function AttachedMedia({ segments }: { readonly segments: readonly MediaSegment[] }): VNode | null {
+export function AttachmentsView({ segments }: { readonly segments: readonly MediaSegment[] }): VNode | null {
   if (segments.length === 0) return null
   return (
     <div class="attached" data-pictures={segments.filter(({ kind }) => kind === "image").length}>
@@ -40,11 +40,11 @@ export function AttachedMedia({ segments }: { readonly segments: readonly MediaS
 }
 
 /** Another address is another thing: it begins anew. */
-function viewOf(segment: MediaSegment): ComponentChildren {
+function renderMedia(segment: MediaSegment): ComponentChildren {
   const { url, kind, label, width, height } = segment
   switch (kind) {
     case "image":
-      return <PictureView key={url} {...{ url, label, width, height }} />
+      return <ImageView key={url} {...{ url, label, width, height }} />
     case "audio":
       return <AudioView key={url} segment={segment} />
     case "video":

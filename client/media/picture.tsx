@@ -6,10 +6,10 @@
  */
 
 import type { VNode } from "preact"
-import { Gate } from "./consent-gate.tsx"
-import { type Media, type Picture, useMedia, useSource } from "./use-media-source.ts"
+import { ConsentGate } from "./consent-gate.tsx"
+import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 
-interface PictureProps {
+interface ImageViewProps {
   readonly url: string
   readonly label: string
   readonly isInline?: boolean
@@ -19,14 +19,14 @@ interface PictureProps {
 }
 
 /** One that is higher, for its width, is cut below: a screen that was scrolled would be a thread. */
-const MIN_RATIO = 0.5
+const MIN_ASPECT_RATIO = 0.5
 
-export function PictureView({ url, label, isInline = false, width, height }: PictureProps): VNode {
-  const media = useMedia()
-  const source = useSource(url)
+export function ImageView({ url, label, isInline = false, width, height }: ImageViewProps): VNode {
+  const media = useMediaContext()
+  const source = useMediaSource(url)
   const { state } = source
   if (state.at === "closed" || state.at === "failed") {
-    return <Gate source={source} url={url} icon="image" kind="Picture" label={label} isInline={isInline} />
+    return <ConsentGate source={source} url={url} icon="image" kind="Picture" label={label} isInline={isInline} />
   }
   return (
     <button
@@ -34,14 +34,14 @@ export function PictureView({ url, label, isInline = false, width, height }: Pic
       class="frame"
       data-inline={isInline ? "" : undefined}
       data-sized={width === undefined ? undefined : ""}
-      style={boxOf(width, height)}
+      style={createBoxStyle(width, height)}
       data-url={url}
       aria-label={`Picture: ${label}`}
       aria-haspopup="dialog"
       onClick={(event) => {
         // A picture in a link leads where the link leads.
         if (media === null || event.currentTarget.closest("a") !== null) return
-        look(media, event.currentTarget)
+        openLightbox(media, event.currentTarget)
       }}
     >
       {state.at === "ready" && (
@@ -58,20 +58,23 @@ export function PictureView({ url, label, isInline = false, width, height }: Pic
   )
 }
 
-function boxOf(width: number | undefined, height: number | undefined): Readonly<Record<string, string>> | undefined {
+function createBoxStyle(
+  width: number | undefined,
+  height: number | undefined,
+): Readonly<Record<string, string>> | undefined {
   if (width === undefined || height === undefined) return undefined
-  return { "--width": `${width}px`, "--ratio": Math.max(MIN_RATIO, width / height).toFixed(4) }
+  return { "--width": `${width}px`, "--ratio": Math.max(MIN_ASPECT_RATIO, width / height).toFixed(4) }
 }
 
 /** All pictures of the message that are there, the one that was chosen first in view. */
-function look(media: Media, chosen: HTMLElement): void {
+function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
   const frames = Array.from(chosen.closest("article")?.querySelectorAll<HTMLElement>(".frame[data-url]") ?? [chosen])
-  const there = frames.filter((frame) => frame === chosen || frame.querySelector("img") !== null)
-  const pictures = there.flatMap((frame): Picture[] => {
+  const loadedFrames = frames.filter((frame) => frame === chosen || frame.querySelector("img") !== null)
+  const images = loadedFrames.flatMap((frame): ViewableImage[] => {
     const image = frame.querySelector("img")
     if (image === null) return []
     return [{ url: frame.dataset["url"] ?? "", label: image.alt }]
   })
-  const at = there.indexOf(chosen)
-  if (pictures.length === there.length) media.shown.value = { pictures, at }
+  const index = loadedFrames.indexOf(chosen)
+  if (images.length === loadedFrames.length) media.lightbox.value = { images, index }
 }

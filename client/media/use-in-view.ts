@@ -6,22 +6,22 @@ import type { RefObject } from "preact"
 import { useEffect, useState } from "preact/hooks"
 
 /** So far from the window counts as near. */
-const NEAR = "600px"
+const NEAR_MARGIN = "600px"
 
-export function useSeen(element: RefObject<Element | null>): boolean {
-  const [isSeen, setSeen] = useState(false)
+export function useInView(element: RefObject<Element | null>): boolean {
+  const [isInView, setInView] = useState(false)
   useEffect(() => {
     const { current } = element
-    if (isSeen || current === null) return undefined
-    const watch = new IntersectionObserver(
+    if (isInView || current === null) return undefined
+    const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setInView(true)
       },
       // The transcript scrolls in a box of its own, which cuts off what `rootMargin` would add.
-      { rootMargin: NEAR, scrollMargin: NEAR },
+      { rootMargin: NEAR_MARGIN, scrollMargin: NEAR_MARGIN },
     )
-    watch.observe(current)
-    return () => watch.disconnect()
-  }, [isSeen])
-  return isSeen
+    observer.observe(current)
+    return () => observer.disconnect()
+  }, [isInView])
+  return isInView
 }

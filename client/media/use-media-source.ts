@@ -10,100 +10,108 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
-import { click, GONE, isAllowed, isOwn, reasonAt, UNREACHED } from "../files/remote-media.ts"
-import type { Address, Signer } from "../files/signed-links.ts"
+import {
+  recordClick,
+  GONE_TEXT,
+  isLoadAllowed,
+  isOwnMediaUrl,
+  fetchFailureReason,
+  UNREACHABLE_TEXT,
+} from "../files/remote-media.ts"
+import type { SignedLink, LinkSigner } from "../files/signed-links.ts"
 
 /** A picture that can be looked at. */
-export interface Picture {
+export interface ViewableImage {
   readonly url: string
   readonly label: string
 }
 
 /** What the media of one session have in common. */
-export interface Media {
-  readonly signer: Signer
+export interface MediaContextValue {
+  readonly signer: LinkSigner
   readonly settings: ReadonlySignal<PageSettings>
   /** Grows when the server or the net is back. */
-  readonly revived: Signal<number>
+  readonly reconnectCount: Signal<number>
   /** Pictures of one message that are looked at, and which; null: none. */
-  readonly shown: Signal<{ readonly pictures: readonly Picture[]; readonly at: number } | null>
+  readonly lightbox: Signal<{ readonly images: readonly ViewableImage[]; readonly index: number } | null>
 }
 
 /** null: nothing can be fetched here. */
-export const MediaContext = createContext<Media | null>(null)
+export const MediaContext = createContext<MediaContextValue | null>(null)
 
-export function useMedia(): Media | null {
+export function useMediaContext(): MediaContextValue | null {
   return useContext(MediaContext)
 }
 
-export type SourceState =
+export type MediaSourceState =
   /** Elsewhere, and not asked for. */
   | { readonly at: "closed" }
   | { readonly at: "asking" }
   | { readonly at: "ready"; readonly href: string }
   | { readonly at: "failed"; readonly text: string }
 
-export interface Source {
-  readonly state: SourceState
+export interface MediaSourceHandle {
+  readonly state: MediaSourceState
   /** The reader wants it, or wants it tried again. */
-  open(): void
+  requestLoad(): void
   /** The element could show it, or not. */
   onLoad(): void
   onError(): void
 }
 
-const UNSHOWN = "Your browser cannot show it."
+const UNSUPPORTED_TEXT = "Your browser cannot show it."
 
-export function useSource(url: string): Source {
-  const media = useMedia()
-  const isOpen = media !== null && isAllowed(url, media.settings)
-  const address: Address = isOpen ? media.signer.address(url).value : { at: "refused" }
-  const kept = useRef<Address>({ at: "asking" })
-  const tries = useRef(0)
+export function useMediaSource(url: string): MediaSourceHandle {
+  const media = useMediaContext()
+  const isAllowed = media !== null && isLoadAllowed(url, media.settings)
+  const link: SignedLink = isAllowed ? media.signer.getLink(url).value : { at: "refused" }
+  const shownLink = useRef<SignedLink>({ at: "asking" })
+  const failures = useRef(0)
   const [fault, setFault] = useState<string | null>(null)
-  if (kept.current.at !== "ready") kept.current = address
+  if (shownLink.current.at !== "ready") shownLink.current = link
   useEffect(() => {
-    if (isOpen) media.signer.want(url)
-  }, [isOpen, media, url])
+    if (isAllowed) media.signer.requestLink(url)
+  }, [isAllowed, media, url])
 
-  const again = (): void => {
-    kept.current = { at: "asking" }
-    media?.signer.renew(url)
+  const renewLink = (): void => {
+    shownLink.current = { at: "asking" }
+    media?.signer.renewLink(url)
   }
-  const open = (): void => {
-    tries.current = 0
+  const requestLoad = (): void => {
+    failures.current = 0
     setFault(null)
-    if (isOpen) again()
-    else click(url)
+    if (isAllowed) renewLink()
+    else recordClick(url)
   }
-  const revived = media?.revived.value
+  const revived = media?.reconnectCount.value
   useEffect(() => {
-    if (fault === UNREACHED) open()
+    if (fault === UNREACHABLE_TEXT) requestLoad()
   }, [revived])
   return {
-    state: fault !== null ? { at: "failed", text: fault } : stateOf(kept.current, isOpen || isOwn(url)),
-    open,
+    state:
+      fault !== null ? { at: "failed", text: fault } : linkToState(shownLink.current, isAllowed || isOwnMediaUrl(url)),
+    requestLoad,
     onLoad() {
-      tries.current = 0
+      failures.current = 0
     },
     onError() {
-      const { current } = kept
+      const { current } = shownLink
       if (current.at !== "ready") return
-      if (++tries.current === 1) return again()
-      void reasonAt(current.href).then((text) => setFault(text ?? UNSHOWN))
+      if (++failures.current === 1) return renewLink()
+      void fetchFailureReason(current.href).then((text) => setFault(text ?? UNSUPPORTED_TEXT))
     },
   }
 }
 
-function stateOf(address: Address, isOpen: boolean): SourceState {
-  if (!isOpen) return { at: "closed" }
-  switch (address.at) {
+function linkToState(link: SignedLink, isAllowed: boolean): MediaSourceState {
+  if (!isAllowed) return { at: "closed" }
+  switch (link.at) {
     case "asking":
     case "ready":
-      return address
+      return link
     case "refused":
-      return { at: "failed", text: GONE }
+      return { at: "failed", text: GONE_TEXT }
     case "failed":
-      return { at: "failed", text: UNREACHED }
+      return { at: "failed", text: UNREACHABLE_TEXT }
   }
 }

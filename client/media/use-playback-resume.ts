@@ -4,23 +4,23 @@
 
 import { useRef } from "preact/hooks"
 
-export interface Place {
+export interface PlaybackResume {
   /** It failed: this is where it was. */
-  keep(element: HTMLMediaElement): void
+  savePosition(element: HTMLMediaElement): void
   /** It knows its length again: back to where it was. */
-  resume(element: HTMLMediaElement): void
+  restorePosition(element: HTMLMediaElement): void
 }
 
-export function usePlace(): Place {
-  const lost = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
+export function usePlaybackResume(): PlaybackResume {
+  const saved = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
   return {
-    keep(element) {
+    savePosition(element) {
       // One that fails again before it began anew has nothing newer to say.
-      lost.current ??= { at: element.currentTime, wasPlaying: !element.paused }
+      saved.current ??= { at: element.currentTime, wasPlaying: !element.paused }
     },
-    resume(element) {
-      const { current } = lost
-      lost.current = null
+    restorePosition(element) {
+      const { current } = saved
+      saved.current = null
       if (current === null) return
       element.currentTime = current.at
       if (current.wasPlaying) element.play().catch(() => {})

@@ -5,17 +5,17 @@
  */
 
 import type { VNode } from "preact"
-import { Gate } from "./consent-gate.tsx"
-import { usePlace } from "./use-playback-resume.ts"
-import { notePause, notePlay } from "./exclusive-playback.ts"
-import { useSource } from "./use-media-source.ts"
+import { ConsentGate } from "./consent-gate.tsx"
+import { usePlaybackResume } from "./use-playback-resume.ts"
+import { trackPause, trackPlay } from "./exclusive-playback.ts"
+import { useMediaSource } from "./use-media-source.ts"
 
 export function VideoView({ url, label }: { readonly url: string; readonly label: string }): VNode {
-  const source = useSource(url)
-  const place = usePlace()
+  const source = useMediaSource(url)
+  const playbackResume = usePlaybackResume()
   const { state } = source
   if (state.at === "closed" || state.at === "failed") {
-    return <Gate source={source} url={url} icon="video" kind="Video" label={label} />
+    return <ConsentGate source={source} url={url} icon="video" kind="Video" label={label} />
   }
   return (
     // biome-ignore lint/a11y/useMediaCaption: it is somebody's file, and nobody has written down what is said in it.
@@ -27,14 +27,14 @@ export function VideoView({ url, label }: { readonly url: string; readonly label
       preload="metadata"
       onLoadedMetadata={(event) => {
         source.onLoad()
-        place.resume(event.currentTarget)
+        playbackResume.restorePosition(event.currentTarget)
       }}
       onError={(event) => {
-        place.keep(event.currentTarget)
+        playbackResume.savePosition(event.currentTarget)
         source.onError()
       }}
-      onPlay={(event) => notePlay(event.currentTarget)}
-      onPause={(event) => notePause(event.currentTarget)}
+      onPlay={(event) => trackPlay(event.currentTarget)}
+      onPause={(event) => trackPause(event.currentTarget)}
     />
   )
 }

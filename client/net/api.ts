@@ -4,32 +4,32 @@
  * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
  */
 
-import type { PageSettings, SignAnswer } from "../../shared/protocol/asset.ts"
+import type { PageSettings, SignResponse } from "../../shared/protocol/asset.ts"
 import { type HistoryPage, parseJson, type SessionSummary } from "../../shared/protocol/frame.ts"
 
-export interface Token {
+export interface AccessToken {
   readonly token: string
   /** When to ask for the next one, in milliseconds since 1970. */
   readonly renewAt: number
 }
 
 export interface Api {
-  token(): Promise<Token>
+  getToken(): Promise<AccessToken>
   forgetToken(): void
-  sessions(): Promise<readonly SessionSummary[]>
+  listSessions(): Promise<readonly SessionSummary[]>
   /** The same id again makes no second session. */
   createSession(title: string, id: string): Promise<string>
   /** The title as it is now. */
-  rename(session: string, title: string): Promise<string>
+  renameSession(session: string, title: string): Promise<string>
   /** Erases it. One that is not there (any more) is no fault. */
-  erase(session: string): Promise<void>
+  eraseSession(session: string): Promise<void>
   /** The whole transcript as a file. */
-  download(session: string, format: ExportFormat): Promise<Blob>
-  importProgress(session: string): Promise<ImportProgress>
-  page(session: string, limit: number, before?: string): Promise<HistoryPage>
+  downloadExport(session: string, format: ExportFormat): Promise<Blob>
+  getImportProgress(session: string): Promise<ImportProgress>
+  getHistoryPage(session: string, limit: number, before?: string): Promise<HistoryPage>
   /** Where some media of a session can be fetched for now. */
-  sign(session: string, urls: readonly string[]): Promise<SignAnswer>
-  settings(): Promise<PageSettings>
+  signUrls(session: string, urls: readonly string[]): Promise<SignResponse>
+  getSettings(): Promise<PageSettings>
 }
 
 /** How far the server is with a file. */
@@ -56,96 +56,105 @@ export class RequestError extends Error {
 }
 
 /** A token is renewed so long before it runs out, in milliseconds; one that lives shortly, after half of its life. */
-const RENEW_EARLY_MS = 60_000
+const TOKEN_RENEW_MARGIN_MS = 60_000
 /** What is thought of a token that does not say how long it lives, in milliseconds. */
-const UNSAID_LIFE_MS = 120_000
+const DEFAULT_TOKEN_LIFETIME_MS = 120_000
 /** Longest download, in milliseconds: tens of megabytes on a poor line. */
-const DOWNLOAD_MS = 10 * 60_000
+const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
 
 export function createApi({ fetch, now }: ApiDeps): Api {
-  let held: Token | null = null
-  let asked: Promise<Token> | null = null
+  let cachedToken: AccessToken | null = null
+  let pendingToken: Promise<AccessToken> | null = null
 
-  const renew = async (): Promise<Token> => {
+  const fetchToken = async (): Promise<AccessToken> => {
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }
     const response = await fetch("/v1/dev/token", init)
     if (response.status === 404) throw new RequestError(401, "This server hands out no tokens to its page.")
-    const { token } = (await read(response)) as { token: string }
-    const life = lifeMs(token)
-    held = { token, renewAt: now() + Math.max(life - RENEW_EARLY_MS, life / 2) }
-    return held
+    const { token } = (await readJson(response)) as { token: string }
+    const lifetimeMs = readLifetimeMs(token)
+    cachedToken = { token, renewAt: now() + Math.max(lifetimeMs - TOKEN_RENEW_MARGIN_MS, lifetimeMs / 2) }
+    return cachedToken
   }
-  const token = (): Promise<Token> => {
-    if (held !== null && held.renewAt > now()) return Promise.resolve(held)
-    asked ??= renew().finally(() => {
-      asked = null
+  const getToken = (): Promise<AccessToken> => {
+    if (cachedToken !== null && cachedToken.renewAt > now()) return Promise.resolve(cachedToken)
+    pendingToken ??= fetchToken().finally(() => {
+      pendingToken = null
     })
-    return asked
+    return pendingToken
   }
-  const ask = async (path: string, init: RequestInit = {}, isRetry = false): Promise<Response> => {
-    const headers = { ...init.headers, authorization: `Bearer ${(await token()).token}` }
+  const fetchAuthorized = async (path: string, init: RequestInit = {}, isRetry = false): Promise<Response> => {
+    const headers = { ...init.headers, authorization: `Bearer ${(await getToken()).token}` }
     const response = await fetch(path, { ...init, headers })
     if (response.status !== 401 || isRetry) return response
-    held = null
-    return ask(path, init, true)
+    cachedToken = null
+    return fetchAuthorized(path, init, true)
   }
-  const request = async (path: string, init?: RequestInit): Promise<unknown> => read(await ask(path, init))
-  const pathOf = (session: string): string => `/v1/sessions/${encodeURIComponent(session)}`
+  const requestJson = async (path: string, init?: RequestInit): Promise<unknown> =>
+    readJson(await fetchAuthorized(path, init))
+  const sessionPath = (session: string): string => `/v1/sessions/${encodeURIComponent(session)}`
 
   return {
-    token,
+    getToken,
     forgetToken() {
-      held = null
+      cachedToken = null
     },
-    async sessions() {
-      return ((await request("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
+    async listSessions() {
+      return ((await requestJson("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
     },
     async createSession(title, id) {
-      return ((await request("/v1/sessions", jsonOf("POST", { id, title }))) as { id: string }).id
+      return ((await requestJson("/v1/sessions", createJsonRequest("POST", { id, title }))) as { id: string }).id
     },
-    async rename(session, title) {
-      return ((await request(pathOf(session), jsonOf("PATCH", { title }))) as { title: string }).title
+    async renameSession(session, title) {
+      return ((await requestJson(sessionPath(session), createJsonRequest("PATCH", { title }))) as { title: string })
+        .title
     },
-    async erase(session) {
-      const response = await ask(pathOf(session), { method: "DELETE" })
-      if (response.status !== 404) await read(response)
+    async eraseSession(session) {
+      const response = await fetchAuthorized(sessionPath(session), { method: "DELETE" })
+      if (response.status !== 404) await readJson(response)
     },
-    async download(session, format) {
+    async downloadExport(session, format) {
       const query = format === "markdown" ? "?format=markdown" : ""
-      const response = await ask(`${pathOf(session)}/events${query}`, { signal: AbortSignal.timeout(DOWNLOAD_MS) })
-      if (!response.ok) await read(response)
+      const response = await fetchAuthorized(`${sessionPath(session)}/events${query}`, {
+        signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
+      })
+      if (!response.ok) await readJson(response)
       const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
       if (format === "markdown" && !isMarkdown) throw new RequestError(501, "This server writes no Markdown.")
       return await response.blob()
     },
-    async importProgress(session) {
-      return (await request(`${pathOf(session)}/import`)) as ImportProgress
+    async getImportProgress(session) {
+      return (await requestJson(`${sessionPath(session)}/import`)) as ImportProgress
     },
-    async page(session, limit, before) {
+    async getHistoryPage(session, limit, before) {
       const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
-      const path = `${pathOf(session)}/conversation/recent?limit=${limit}${cursor}`
-      return (await request(path)) as HistoryPage
+      const path = `${sessionPath(session)}/conversation/recent?limit=${limit}${cursor}`
+      return (await requestJson(path)) as HistoryPage
     },
-    async sign(session, urls) {
-      return (await request(`${pathOf(session)}/media/sign`, jsonOf("POST", { urls }))) as SignAnswer
+    async signUrls(session, urls) {
+      return (await requestJson(
+        `${sessionPath(session)}/media/sign`,
+        createJsonRequest("POST", { urls }),
+      )) as SignResponse
     },
-    async settings() {
-      return (await request("/v1/settings")) as PageSettings
+    async getSettings() {
+      return (await requestJson("/v1/settings")) as PageSettings
     },
   }
 }
 
-function jsonOf(method: string, body: object): RequestInit {
+function createJsonRequest(method: string, body: object): RequestInit {
   return { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
 }
 
 /** From `iat` to `exp`: both are told by the server's clock, and this machine's may be wrong by hours. */
-function lifeMs(token: string): number {
-  const { iat, exp } = claimsOf(token)
-  return typeof iat === "number" && typeof exp === "number" && exp > iat ? (exp - iat) * 1000 : UNSAID_LIFE_MS
+function readLifetimeMs(token: string): number {
+  const { iat, exp } = readClaims(token)
+  return typeof iat === "number" && typeof exp === "number" && exp > iat
+    ? (exp - iat) * 1000
+    : DEFAULT_TOKEN_LIFETIME_MS
 }
 
-function claimsOf(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
+function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
   const payload = token.split(".")[1] ?? ""
   try {
     return Object(parseJson(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))))
@@ -155,7 +164,7 @@ function claimsOf(token: string): { readonly iat?: unknown; readonly exp?: unkno
 }
 
 /** The server is ours: its answers are taken as they are, its refusals in its words. */
-async function read(response: Response): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body
   const text = typeof body === "object" && body !== null ? Reflect.get(body, "text") : null

@@ -15,171 +15,172 @@ import {
   type ServerFrame,
 } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
-import { Link, type LinkState, type SocketDeps } from "./socket-link.ts"
+import { SocketLink, type LinkState, type SocketLinkDeps } from "./socket-link.ts"
 
 /** Where a session was left: what the next hello names. */
-export interface Place {
+export interface ResumePoint {
   readonly epoch: string
   readonly seq: number
 }
 
 export type ErrorFrame = Extract<ServerFrame, { type: "error" }>
 
-export interface SocketHandlers {
+export interface SessionSocketHandlers {
   /** Applies one numbered frame; throws RangeError when it does not fit. */
-  frame(frame: MessageFrame | OpsFrame): void
-  ack(id: string, seq: number): void
-  error(error: ErrorFrame): void
+  onFrame(frame: MessageFrame | OpsFrame): void
+  onAck(id: string, seq: number): void
+  onError(error: ErrorFrame): void
   /** The server said hello: what was not acknowledged goes out again. */
-  live(): void
+  onLive(): void
   /** State and server no longer fit together: load the page again, then `start`. */
-  reset(why: "epoch" | "step"): void
-  link(state: LinkState): void
+  onReset(reason: "epoch" | "step"): void
+  onStateChange(state: LinkState): void
   /** The net is there, whatever the browser says. */
-  reached(): void
+  onReachable(): void
 }
 
 /** Resumes without any progress, before the page is loaded again. */
-const MAX_RESUMES = 3
+const MAX_FRUITLESS_RESUMES = 3
 
 export class SessionSocket {
-  readonly #handlers: SocketHandlers
-  readonly #link: Link
-  #place: Place | null = null
+  readonly #handlers: SessionSocketHandlers
+  readonly #link: SocketLink
+  #resumePoint: ResumePoint | null = null
   /** The server answered our hello; before that, numbered frames are of an older resume. */
-  #ready = false
-  #resumes = 0
-  #unseen = 0
+  #isReady = false
+  #fruitlessResumes = 0
+  #unseenFrames = 0
   #unseenChars = 0
-  #gathered: MessageFrame | OpsFrame | null = null
+  #partialFrame: MessageFrame | OpsFrame | null = null
 
-  constructor(deps: SocketDeps, handlers: SocketHandlers) {
+  constructor(deps: SocketLinkDeps, handlers: SessionSocketHandlers) {
     this.#handlers = handlers
-    this.#link = new Link(deps, {
-      open: () => this.#sayHello(),
-      text: (text) => this.#hear(text),
-      lost: () => {
-        this.#ready = false
+    this.#link = new SocketLink(deps, {
+      onOpen: () => this.#sendHello(),
+      onText: (text) => this.#handleText(text),
+      onLost: () => {
+        this.#isReady = false
       },
-      link: (state) => handlers.link(state),
-      reached: () => handlers.reached(),
+      onStateChange: (state) => handlers.onStateChange(state),
+      onReachable: () => handlers.onReachable(),
     })
   }
 
   /** The newest numbered frame that was taken. */
   get seq(): number {
-    return this.#place?.seq ?? 0
+    return this.#resumePoint?.seq ?? 0
   }
 
   /** Goes on from a place: says hello on the open socket, or opens one. */
-  start(place: Place): void {
-    this.#place = place
-    if (this.#link.isOpen) this.#sayHello()
+  resumeFrom(point: ResumePoint): void {
+    this.#resumePoint = point
+    if (this.#link.isOpen) this.#sendHello()
     else this.#link.connect()
   }
 
   /** Sends now if the session is live; false if it has to wait for `live`. */
   send(frame: ClientFrame): boolean {
-    if (!this.#ready) return false
+    if (!this.#isReady) return false
     // `seen` is the one frame that nobody answers.
     this.#link.send(JSON.stringify(frame), frame.type !== "seen")
     return true
   }
 
   /** The machine is back (online, visible). */
-  wake(): void {
-    if (this.#place !== null) this.#link.wake()
+  checkConnection(): void {
+    if (this.#resumePoint !== null) this.#link.checkConnection()
   }
 
-  stop(): void {
-    this.#link.stop()
+  close(): void {
+    this.#link.close()
   }
 
-  #sayHello(): void {
-    if (this.#place === null) return
-    this.#ready = false
-    this.#gathered = null
-    const { epoch, seq } = this.#place
+  #sendHello(): void {
+    if (this.#resumePoint === null) return
+    this.#isReady = false
+    this.#partialFrame = null
+    const { epoch, seq } = this.#resumePoint
     const hello: ClientFrame = { type: "hello", protocol: PROTOCOL_VERSION, epoch, after: seq, live: true }
     this.#link.send(JSON.stringify(hello), true)
   }
 
-  #hear(text: string): void {
+  #handleText(text: string): void {
     this.#unseenChars += text.length
     const frame = parseServerFrame(text)
-    if (frame !== null) this.#take(frame)
+    if (frame !== null) this.#handleFrame(frame)
   }
 
-  #take(frame: ServerFrame): void {
+  #handleFrame(frame: ServerFrame): void {
     switch (frame.type) {
       case "hello":
-        return this.#welcome(frame)
+        return this.#handleHello(frame)
       case "message":
       case "ops":
-        return this.#takeNumbered(frame)
+        return this.#applyNumbered(frame)
       case "ack":
-        return this.#handlers.ack(frame.id, frame.seq)
+        return this.#handlers.onAck(frame.id, frame.seq)
       case "error":
         // A hello that is refused names a place that the server no longer knows.
-        if (!this.#ready && frame.code === "frame_invalid" && frame.id === undefined) return this.#reset("epoch")
-        return this.#handlers.error(frame)
+        if (!this.#isReady && frame.code === "frame_invalid" && frame.id === undefined)
+          return this.#requestReset("epoch")
+        return this.#handlers.onError(frame)
     }
   }
 
-  #welcome(hello: Place): void {
-    if (this.#place === null) return
-    if (hello.epoch !== this.#place.epoch || hello.seq < this.#place.seq) return this.#reset("epoch")
-    this.#ready = true
-    this.#link.prove()
-    this.#handlers.live()
+  #handleHello(hello: ResumePoint): void {
+    if (this.#resumePoint === null) return
+    if (hello.epoch !== this.#resumePoint.epoch || hello.seq < this.#resumePoint.seq) return this.#requestReset("epoch")
+    this.#isReady = true
+    this.#link.confirmLive()
+    this.#handlers.onLive()
   }
 
-  #takeNumbered(piece: MessageFrame | OpsFrame): void {
-    const place = this.#place
-    if (place === null || !this.#ready || piece.seq <= place.seq) return
-    if (piece.prev !== place.seq) return this.#resume()
+  #applyNumbered(fragment: MessageFrame | OpsFrame): void {
+    const resumePoint = this.#resumePoint
+    if (resumePoint === null || !this.#isReady || fragment.seq <= resumePoint.seq) return
+    if (fragment.prev !== resumePoint.seq) return this.#requestResume()
     try {
-      const frame = this.#gather(piece)
+      const frame = this.#assembleFragments(fragment)
       if (frame === null) return
-      this.#handlers.frame(frame)
+      this.#handlers.onFrame(frame)
     } catch (error) {
-      if (error instanceof RangeError) return this.#reset("step")
+      if (error instanceof RangeError) return this.#requestReset("step")
       throw error
     }
-    this.#place = { epoch: place.epoch, seq: piece.seq }
-    this.#resumes = 0
-    if (++this.#unseen < SEEN_EVERY_FRAMES && this.#unseenChars < SEEN_EVERY_BYTES) return
-    this.#unseen = 0
+    this.#resumePoint = { epoch: resumePoint.epoch, seq: fragment.seq }
+    this.#fruitlessResumes = 0
+    if (++this.#unseenFrames < SEEN_EVERY_FRAMES && this.#unseenChars < SEEN_EVERY_BYTES) return
+    this.#unseenFrames = 0
     this.#unseenChars = 0
-    this.send({ type: "seen", seq: piece.seq })
+    this.send({ type: "seen", seq: fragment.seq })
   }
 
   /** A frame that came in pieces is shown when the last has come: all or nothing. Null while some are missing. */
-  #gather(piece: MessageFrame | OpsFrame): MessageFrame | OpsFrame | null {
-    if (piece.pieces === undefined || piece.pieces === 0) return piece
-    const known = this.#gathered
-    if (piece.type === "message") {
-      this.#gathered = { ...piece, pieces: piece.pieces }
+  #assembleFragments(fragment: MessageFrame | OpsFrame): MessageFrame | OpsFrame | null {
+    if (fragment.pieces === undefined || fragment.pieces === 0) return fragment
+    const partial = this.#partialFrame
+    if (fragment.type === "message") {
+      this.#partialFrame = { ...fragment, pieces: fragment.pieces }
       return null
     }
-    if (known === null || known.seq !== piece.seq) this.#gathered = { ...piece }
-    else if (known.type === "ops") this.#gathered = { ...known, ops: [...known.ops, ...piece.ops] }
-    else this.#gathered = { ...known, segments: apply(known.segments, piece.ops) }
-    if (piece.piece !== piece.pieces) return null
-    const whole = this.#gathered
-    this.#gathered = null
+    if (partial === null || partial.seq !== fragment.seq) this.#partialFrame = { ...fragment }
+    else if (partial.type === "ops") this.#partialFrame = { ...partial, ops: [...partial.ops, ...fragment.ops] }
+    else this.#partialFrame = { ...partial, segments: apply(partial.segments, fragment.ops) }
+    if (fragment.piece !== fragment.pieces) return null
+    const whole = this.#partialFrame
+    this.#partialFrame = null
     return whole
   }
 
-  #resume(): void {
-    if (++this.#resumes > MAX_RESUMES) this.#reset("step")
-    else this.#sayHello()
+  #requestResume(): void {
+    if (++this.#fruitlessResumes > MAX_FRUITLESS_RESUMES) this.#requestReset("step")
+    else this.#sendHello()
   }
 
-  #reset(why: "epoch" | "step"): void {
-    this.#place = null
-    this.#ready = false
-    this.#resumes = 0
-    this.#handlers.reset(why)
+  #requestReset(reason: "epoch" | "step"): void {
+    this.#resumePoint = null
+    this.#isReady = false
+    this.#fruitlessResumes = 0
+    this.#handlers.onReset(reason)
   }
 }

@@ -13,65 +13,65 @@ import { DEAD_SOCKET_MS, PING_MS } from "../../shared/limits.ts"
 export type LinkState = "connecting" | "live" | "waiting" | "outdated" | "gone"
 
 /** The part of a WebSocket that is used here. */
-export interface Wire {
+export interface WebSocketLike {
   send(text: string): void
   close(code?: number): void
 }
 
-export interface WireEvents {
-  open(): void
-  message(data: unknown): void
-  close(code: number): void
+export interface WebSocketEvents {
+  onOpen(): void
+  onMessage(data: unknown): void
+  onClose(code: number): void
 }
 
-export interface SocketDeps {
-  connect(protocols: string[], events: WireEvents): Wire
+export interface SocketLinkDeps {
+  connect(protocols: string[], events: WebSocketEvents): WebSocketLike
   /** A token that is still good; asks for a new one when needed. */
-  token(): Promise<{ readonly token: string; readonly renewAt: number }>
+  getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
   /** The token at hand was refused. */
   forgetToken(): void
   now(): number
   random(): number
   /** Calls back after so many milliseconds; returns what cancels it. */
-  after(ms: number, call: () => void): () => void
+  setTimer(ms: number, callback: () => void): () => void
 }
 
-export interface LinkHandlers {
+export interface SocketLinkHandlers {
   /** A socket is open: say hello on it, even where another was open before. */
-  open(): void
-  text(text: string): void
+  onOpen(): void
+  onText(text: string): void
   /** No socket is open any more. */
-  lost(): void
-  link(state: LinkState): void
+  onLost(): void
+  onStateChange(state: LinkState): void
   /** The server answered just now what was asked just before. */
-  reached(): void
+  onReachable(): void
 }
 
 const FIRST_RETRY_MS = 300
 const MAX_RETRY_MS = 10_000
 /** So long a token and an open socket may take together, in milliseconds. */
-const CONNECT_MS = 15_000
+const CONNECT_TIMEOUT_MS = 15_000
 /** A connection that is being made for so long is made anew when the machine says that it is back, in milliseconds. */
-const STALE_CONNECT_MS = 2_000
+const STALE_CONNECT_AFTER_MS = 2_000
 /** So long the first word after something asked may take, in milliseconds, beyond what sending it takes. */
-const PROBE_MS = 8_000
+const PROBE_TIMEOUT_MS = 8_000
 /** Slowest way up that is waited for, in UTF-16 code units per millisecond: a poor mobile line. */
 const SLOWEST_CHARS_PER_MS = 4
 /** Pings without their own answer, however much else is heard: the way up is dead. */
-const MAX_UNANSWERED = 3
+const MAX_UNANSWERED_PINGS = 3
 /** Two renewals are so far apart at least, and one that failed is tried again after so long, in milliseconds. */
-const RENEW_AGAIN_MS = 20_000
+const MIN_RENEW_INTERVAL_MS = 20_000
 /** Longest single timer, in milliseconds: beyond 24 days the browser's count overflows. */
 const MAX_TIMER_MS = 24 * 60 * 60_000
 /** A connection that was well for so long has nothing to do with the failures before it, in milliseconds. */
-const STEADY_MS = 5_000
+const STABLE_CONNECTION_MS = 5_000
 /** After so many failures in a row the token is suspected. */
-const SUSPECT_FAILURES = 2
-const CLOSE_TOKEN = 4401
+const TOKEN_SUSPECT_FAILURES = 2
+const CLOSE_TOKEN_REFUSED = 4401
 const CLOSE_GONE = 4404
 const CLOSE_OUTDATED = 4406
-const CLOSE_BEHIND = 4408
-const CLOSE_LEAVING = 1000
+const CLOSE_TOO_SLOW = 4408
+const CLOSE_NORMAL = 1000
 
 /** Milliseconds before try number `failures` (from 1), with half of it left to chance. SPEC SO5. */
 export function retryDelayMs(failures: number, random: number): number {
@@ -79,20 +79,20 @@ export function retryDelayMs(failures: number, random: number): number {
   return Math.round(full * (0.5 + random / 2))
 }
 
-export class Link {
-  readonly #deps: SocketDeps
-  readonly #handlers: LinkHandlers
-  #wire: Wire | null = null
-  #open = false
+export class SocketLink {
+  readonly #deps: SocketLinkDeps
+  readonly #handlers: SocketLinkHandlers
+  #socket: WebSocketLike | null = null
+  #isOpen = false
   /** The server answered on this socket as it should. */
-  #proven = false
-  #stopped = false
-  #provenAt = Number.POSITIVE_INFINITY
+  #isConfirmed = false
+  #isStopped = false
+  #confirmedAt = Number.POSITIVE_INFINITY
   #failures = 0
   #connectingSince = 0
-  #unanswered = 0
+  #unansweredPings = 0
   /** Opens beside the live socket with a newer token, to take its place. */
-  #heir: Wire | null = null
+  #replacement: WebSocketLike | null = null
   /** The socket is given up then, unless something is heard. */
   #deadline: { readonly at: number; readonly cancel: () => void } | null = null
   #cancelRetry: (() => void) | null = null
@@ -100,222 +100,224 @@ export class Link {
   #cancelPing: (() => void) | null = null
   #cancelRenew: (() => void) | null = null
 
-  constructor(deps: SocketDeps, handlers: LinkHandlers) {
+  constructor(deps: SocketLinkDeps, handlers: SocketLinkHandlers) {
     this.#deps = deps
     this.#handlers = handlers
   }
 
   get isOpen(): boolean {
-    return this.#open
+    return this.#isOpen
   }
 
   /** The server is well. */
-  prove(): void {
-    this.#proven = true
-    this.#provenAt = Math.min(this.#provenAt, this.#deps.now())
-    this.#handlers.link("live")
-    this.#handlers.reached()
+  confirmLive(): void {
+    this.#isConfirmed = true
+    this.#confirmedAt = Math.min(this.#confirmedAt, this.#deps.now())
+    this.#handlers.onStateChange("live")
+    this.#handlers.onReachable()
   }
 
   /** On the open socket; with `isAnswered` silence after it gives the socket up. */
-  send(text: string, isAnswered: boolean): void {
-    this.#wire?.send(text)
-    if (isAnswered) this.#expect(PROBE_MS + text.length / SLOWEST_CHARS_PER_MS)
+  send(text: string, expectsAnswer: boolean): void {
+    this.#socket?.send(text)
+    if (expectsAnswer) this.#expectTraffic(PROBE_TIMEOUT_MS + text.length / SLOWEST_CHARS_PER_MS)
   }
 
   /** The machine is back: try at once, and ask an open socket if it still lives. */
-  wake(): void {
-    if (this.#stopped) return
-    if (this.#open) return this.send(PING_FRAME, true)
-    if (this.#wire !== null && this.#deps.now() - this.#connectingSince < STALE_CONNECT_MS) return
-    this.#drop()
+  checkConnection(): void {
+    if (this.#isStopped) return
+    if (this.#isOpen) return this.send(PING_FRAME, true)
+    if (this.#socket !== null && this.#deps.now() - this.#connectingSince < STALE_CONNECT_AFTER_MS) return
+    this.#closeSocket()
     this.connect()
   }
 
-  stop(): void {
-    this.#stopped = true
-    this.#drop(CLOSE_LEAVING)
+  close(): void {
+    this.#isStopped = true
+    this.#closeSocket(CLOSE_NORMAL)
   }
 
   connect(): void {
-    if (this.#stopped || this.#wire !== null) return
+    if (this.#isStopped || this.#socket !== null) return
     this.#cancelRetry?.()
     this.#cancelRetry = null
-    this.#handlers.link("connecting")
-    const blank = createPlaceholder()
-    this.#wire = blank
+    this.#handlers.onStateChange("connecting")
+    const placeholder = createPlaceholderSocket()
+    this.#socket = placeholder
     this.#connectingSince = this.#deps.now()
-    this.#cancelOpening = this.#deps.after(CONNECT_MS, () => this.#giveUp())
-    this.#deps.token().then(
+    this.#cancelOpening = this.#deps.setTimer(CONNECT_TIMEOUT_MS, () => this.#abandonSocket())
+    this.#deps.getToken().then(
       ({ token, renewAt }) => {
-        if (this.#wire === blank) this.#wire = this.#attach(token, renewAt)
+        if (this.#socket === placeholder) this.#socket = this.#openSocket(token, renewAt)
       },
       () => {
-        if (this.#wire === blank) this.#giveUp()
+        if (this.#socket === placeholder) this.#abandonSocket()
       },
     )
   }
 
-  #attach(token: string, renewAt: number): Wire {
-    const wire = this.#deps.connect(["cuecard.v1", `token.${token}`], {
-      open: () => this.#opened(wire, renewAt),
-      message: (data) => {
-        if (this.#wire === wire && typeof data === "string") this.#hear(data)
+  #openSocket(token: string, renewAt: number): WebSocketLike {
+    const socket = this.#deps.connect(["cuecard.v1", `token.${token}`], {
+      onOpen: () => this.#handleOpen(socket, renewAt),
+      onMessage: (data) => {
+        if (this.#socket === socket && typeof data === "string") this.#handleText(data)
       },
-      close: (code) => {
-        if (this.#wire === wire) this.#closed(code)
-        else if (this.#heir === wire) this.#disown()
+      onClose: (code) => {
+        if (this.#socket === socket) this.#handleClose(code)
+        else if (this.#replacement === socket) this.#forgetReplacement()
       },
     })
-    return wire
+    return socket
   }
 
-  #opened(wire: Wire, renewAt: number): void {
-    if (wire === this.#heir) {
-      this.#heir = null
-      this.#wire?.close(CLOSE_LEAVING)
-      this.#wire = wire
+  #handleOpen(socket: WebSocketLike, renewAt: number): void {
+    if (socket === this.#replacement) {
+      this.#replacement = null
+      this.#socket?.close(CLOSE_NORMAL)
+      this.#socket = socket
     }
-    if (wire !== this.#wire) return
+    if (socket !== this.#socket) return
     this.#cancelOpening?.()
-    this.#open = true
-    this.#proven = false
-    this.#unanswered = 0
-    this.#relax()
-    this.#pingLater()
-    this.#renewLater(renewAt - this.#deps.now())
-    this.#handlers.open()
+    this.#isOpen = true
+    this.#isConfirmed = false
+    this.#unansweredPings = 0
+    this.#clearDeadline()
+    this.#schedulePing()
+    this.#scheduleRenewal(renewAt - this.#deps.now())
+    this.#handlers.onOpen()
   }
 
-  #hear(text: string): void {
-    this.#relax()
-    if (text !== PONG_FRAME) return this.#handlers.text(text)
-    this.#unanswered = 0
-    this.#handlers.reached()
+  #handleText(text: string): void {
+    this.#clearDeadline()
+    if (text !== PONG_FRAME) return this.#handlers.onText(text)
+    this.#unansweredPings = 0
+    this.#handlers.onReachable()
   }
 
-  #closed(code: number): void {
-    const wasProven = this.#proven
-    this.#drop()
-    this.#forgive()
+  #handleClose(code: number): void {
+    const wasConfirmed = this.#isConfirmed
+    this.#closeSocket()
+    this.#resetFailuresIfStable()
     switch (code) {
       case CLOSE_OUTDATED:
-        this.#stopped = true
-        return this.#handlers.link("outdated")
+        this.#isStopped = true
+        return this.#handlers.onStateChange("outdated")
       case CLOSE_GONE:
-        this.#stopped = true
-        return this.#handlers.link("gone")
-      case CLOSE_TOKEN:
+        this.#isStopped = true
+        return this.#handlers.onStateChange("gone")
+      case CLOSE_TOKEN_REFUSED:
         this.#deps.forgetToken()
-        return this.#again(wasProven)
-      case CLOSE_BEHIND:
-        return this.#again(wasProven)
+        return this.#reconnectNow(wasConfirmed)
+      case CLOSE_TOO_SLOW:
+        return this.#reconnectNow(wasConfirmed)
       default:
-        return this.#retry()
+        return this.#scheduleRetry()
     }
   }
 
   /** The failures before a steady connection count no more. */
-  #forgive(): void {
-    if (this.#deps.now() - this.#provenAt >= STEADY_MS) this.#failures = 0
-    this.#provenAt = Number.POSITIVE_INFINITY
+  #resetFailuresIfStable(): void {
+    if (this.#deps.now() - this.#confirmedAt >= STABLE_CONNECTION_MS) this.#failures = 0
+    this.#confirmedAt = Number.POSITIVE_INFINITY
   }
 
   /** The server asked for it: at once, unless it does nothing else. */
-  #again(wasProven: boolean): void {
-    if (!wasProven || this.#failures > 0) return this.#retry()
+  #reconnectNow(wasConfirmed: boolean): void {
+    if (!wasConfirmed || this.#failures > 0) return this.#scheduleRetry()
     this.#failures++
     this.connect()
   }
 
-  #retry(): void {
-    if (this.#stopped) return
+  #scheduleRetry(): void {
+    if (this.#isStopped) return
     this.#failures++
-    if (this.#failures >= SUSPECT_FAILURES) this.#deps.forgetToken()
-    this.#handlers.link("waiting")
+    if (this.#failures >= TOKEN_SUSPECT_FAILURES) this.#deps.forgetToken()
+    this.#handlers.onStateChange("waiting")
     const delay = retryDelayMs(this.#failures, this.#deps.random())
-    this.#cancelRetry = this.#deps.after(delay, () => this.connect())
+    this.#cancelRetry = this.#deps.setTimer(delay, () => this.connect())
   }
 
-  #giveUp(): void {
-    this.#drop()
-    this.#forgive()
-    this.#retry()
+  #abandonSocket(): void {
+    this.#closeSocket()
+    this.#resetFailuresIfStable()
+    this.#scheduleRetry()
   }
 
-  #renewLater(ms: number): void {
+  #scheduleRenewal(ms: number): void {
     this.#cancelRenew?.()
-    this.#cancelRenew = this.#deps.after(Math.min(Math.max(RENEW_AGAIN_MS, ms), MAX_TIMER_MS), () => this.#renew())
+    this.#cancelRenew = this.#deps.setTimer(Math.min(Math.max(MIN_RENEW_INTERVAL_MS, ms), MAX_TIMER_MS), () =>
+      this.#openReplacement(),
+    )
   }
 
   /** A second socket with a newer token takes over once it is open; until then the first goes on. */
-  #renew(): void {
-    const old = this.#wire
-    this.#renewLater(RENEW_AGAIN_MS)
-    this.#deps.token().then(
+  #openReplacement(): void {
+    const previous = this.#socket
+    this.#scheduleRenewal(MIN_RENEW_INTERVAL_MS)
+    this.#deps.getToken().then(
       ({ token, renewAt }) => {
-        if (this.#wire !== old || !this.#open) return
-        this.#heir?.close(CLOSE_LEAVING)
-        this.#heir = this.#attach(token, renewAt)
+        if (this.#socket !== previous || !this.#isOpen) return
+        this.#replacement?.close(CLOSE_NORMAL)
+        this.#replacement = this.#openSocket(token, renewAt)
       },
       () => {},
     )
   }
 
   /** It could not be opened: perhaps for its token. The next try stands already. */
-  #disown(): void {
-    this.#heir = null
+  #forgetReplacement(): void {
+    this.#replacement = null
     this.#deps.forgetToken()
   }
 
   /** Something was asked: a socket that says nothing at all for so long is given up. */
-  #expect(ms: number): void {
+  #expectTraffic(ms: number): void {
     const at = this.#deps.now() + ms
     if (this.#deadline !== null && this.#deadline.at <= at) return
-    this.#relax()
-    const cancel = this.#deps.after(ms, () => {
+    this.#clearDeadline()
+    const cancel = this.#deps.setTimer(ms, () => {
       this.#deadline = null
-      this.#giveUp()
+      this.#abandonSocket()
     })
     this.#deadline = { at, cancel }
   }
 
-  #relax(): void {
+  #clearDeadline(): void {
     this.#deadline?.cancel()
     this.#deadline = null
   }
 
   /** A socket that died right after an answer is found one ping and this wait later: DEAD_SOCKET_MS in all. */
-  #pingLater(): void {
+  #schedulePing(): void {
     this.#cancelPing?.()
-    this.#cancelPing = this.#deps.after(PING_MS, () => {
-      if (++this.#unanswered > MAX_UNANSWERED) return this.#giveUp()
-      this.#wire?.send(PING_FRAME)
-      this.#pingLater()
-      this.#expect(DEAD_SOCKET_MS - PING_MS)
+    this.#cancelPing = this.#deps.setTimer(PING_MS, () => {
+      if (++this.#unansweredPings > MAX_UNANSWERED_PINGS) return this.#abandonSocket()
+      this.#socket?.send(PING_FRAME)
+      this.#schedulePing()
+      this.#expectTraffic(DEAD_SOCKET_MS - PING_MS)
     })
   }
 
   /** Lets go of the socket and of every timer; nothing it still says is heard. */
-  #drop(code?: number): void {
+  #closeSocket(code?: number): void {
     for (const cancel of [this.#cancelRetry, this.#cancelOpening, this.#cancelPing, this.#cancelRenew]) cancel?.()
     this.#cancelRetry = null
     this.#cancelOpening = null
     this.#cancelPing = null
     this.#cancelRenew = null
-    this.#relax()
-    const [wire, heir] = [this.#wire, this.#heir]
-    this.#wire = null
-    this.#heir = null
-    this.#open = false
-    this.#proven = false
-    wire?.close(code)
-    heir?.close(CLOSE_LEAVING)
-    this.#handlers.lost()
+    this.#clearDeadline()
+    const [socket, replacement] = [this.#socket, this.#replacement]
+    this.#socket = null
+    this.#replacement = null
+    this.#isOpen = false
+    this.#isConfirmed = false
+    socket?.close(code)
+    replacement?.close(CLOSE_NORMAL)
+    this.#handlers.onLost()
   }
 }
 
 /** Stands for the socket while its token is fetched, so that two connects cannot overlap. */
-function createPlaceholder(): Wire {
+function createPlaceholderSocket(): WebSocketLike {
   return { send() {}, close() {} }
 }

@@ -10,41 +10,41 @@ import { type Signal, signal } from "@preact/signals"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { ClientFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import type { Beside } from "../net/outbox.ts"
+import type { MessageExtras } from "../net/outbox.ts"
 
 export type Command = Extract<
   ClientFrame,
   { type: "cancel" | "approve" | "withdraw" | "retry" | "regenerate" | "edit" | "switch" }
 >
 
-export interface Asked {
+export interface PendingCommand {
   readonly command: Command
   /** Id of the message that it is about. */
-  readonly message: string
+  readonly messageId: string
   /** Where its waiting and its refusal are shown: the message, or a tool call in it. */
   readonly target: string
   /** The message's words, where it takes them back. */
-  readonly words?: string
+  readonly text?: string
   /** And what goes with them. */
-  readonly beside?: Beside
+  readonly extras?: MessageExtras
   /** The server has it: it is not sent again, and what it does arrives by itself. */
-  readonly isHeard: boolean
+  readonly isAcknowledged: boolean
   /** It was asked before the page at hand was loaded, which may show already what it did, and what was done after it. */
-  readonly isOld: boolean
+  readonly isStale: boolean
 }
 
 /** What the server calls it in its answer. */
-function idOf(command: Command): string {
+function getCommandId(command: Command): string {
   if (command.type === "cancel") return command.exchange_id
   return command.type === "approve" ? command.call_id : command.id
 }
 
 /** Refusals that are no news: what was wished for, or instead of it, is shown already. */
-const QUIET: ReadonlySet<FaultReason> = new Set<FaultReason>(["turn_ended", "call_decided"])
+const SILENT_REFUSALS: ReadonlySet<FaultReason> = new Set<FaultReason>(["turn_ended", "call_decided"])
 
 export class Commands {
   /** By target: at most one at a time. */
-  readonly asked: Signal<ReadonlyMap<string, Asked>> = signal(new Map())
+  readonly pending: Signal<ReadonlyMap<string, PendingCommand>> = signal(new Map())
   /** The server's words, by target. */
   readonly refusals: Signal<ReadonlyMap<string, string>> = signal(new Map())
   readonly #send: (command: Command) => void
@@ -54,69 +54,77 @@ export class Commands {
   }
 
   /** Sends it, now or when the session is live again. A second one for the same target waits for the first. */
-  ask(message: string, command: Command, taken?: { readonly words: string; readonly beside: Beside }): void {
-    const target = command.type === "approve" ? command.call_id : message
-    if (this.asked.peek().has(target)) return
-    this.calm()
-    this.#keep({ command, message, target, isHeard: false, isOld: false, ...taken })
+  sendCommand(
+    messageId: string,
+    command: Command,
+    withdrawn?: { readonly text: string; readonly extras: MessageExtras },
+  ): void {
+    const target = command.type === "approve" ? command.call_id : messageId
+    if (this.pending.peek().has(target)) return
+    this.clearRefusals()
+    this.#setPending({ command, messageId, target, isAcknowledged: false, isStale: false, ...withdrawn })
     this.#send(command)
   }
 
   /** The session is live (again): what nobody has heard goes out. */
-  sendAgain(): void {
-    for (const { command, isHeard } of this.asked.peek().values()) if (!isHeard) this.#send(command)
+  resendPending(): void {
+    for (const { command, isAcknowledged: isHeard } of this.pending.peek().values()) if (!isHeard) this.#send(command)
   }
 
   /** The server has it; what was asked, or undefined where the id is none of ours. */
-  acknowledge(id: string): Asked | undefined {
-    const asked = this.#find(id)
+  acknowledgeCommand(id: string): PendingCommand | undefined {
+    const pending = this.#findById(id)
     // A send has the id of its exchange: an ack with it says nothing sure about the cancel. Its end does.
-    if (asked !== undefined && asked.command.type !== "cancel") this.#keep({ ...asked, isHeard: true })
-    return asked
+    if (pending !== undefined && pending.command.type !== "cancel")
+      this.#setPending({ ...pending, isAcknowledged: true })
+    return pending
   }
 
   /** False where the id is none of ours. */
-  refuse(id: string, code: FaultReason, text: string): boolean {
-    const asked = this.#find(id)
-    if (asked === undefined) return false
-    this.forget(asked.target)
-    if (!QUIET.has(code)) this.refusals.value = new Map(this.refusals.peek()).set(asked.target, text)
+  refuseCommand(id: string, code: FaultReason, text: string): boolean {
+    const pending = this.#findById(id)
+    if (pending === undefined) return false
+    this.forgetCommand(pending.target)
+    if (!SILENT_REFUSALS.has(code)) this.refusals.value = new Map(this.refusals.peek()).set(pending.target, text)
     return true
   }
 
-  forget(target: string): void {
-    if (!this.asked.peek().has(target)) return
-    const rest = new Map(this.asked.peek())
+  forgetCommand(target: string): void {
+    if (!this.pending.peek().has(target)) return
+    const rest = new Map(this.pending.peek())
     rest.delete(target)
-    this.asked.value = rest
+    this.pending.value = rest
   }
 
   /** What was refused is no news any more. */
-  calm(): void {
+  clearRefusals(): void {
     if (this.refusals.peek().size > 0) this.refusals.value = new Map()
   }
 
   /** A fresh page came: what was asked is older than it. */
-  age(): void {
-    for (const asked of this.asked.peek().values()) this.#keep({ ...asked, isOld: true })
+  markAllStale(): void {
+    for (const pending of this.pending.peek().values()) this.#setPending({ ...pending, isStale: true })
   }
 
-  #keep(asked: Asked): void {
-    this.asked.value = new Map(this.asked.peek()).set(asked.target, asked)
+  #setPending(pending: PendingCommand): void {
+    this.pending.value = new Map(this.pending.peek()).set(pending.target, pending)
   }
 
-  #find(id: string): Asked | undefined {
-    for (const asked of this.asked.peek().values()) if (idOf(asked.command) === id) return asked
+  #findById(id: string): PendingCommand | undefined {
+    for (const pending of this.pending.peek().values()) if (getCommandId(pending.command) === id) return pending
     return undefined
   }
 }
 
 /** Is its work seen to be done, by the message that it is about as far as there is one? Pure. */
-export function isDone({ command, target, isHeard, isOld }: Asked, about: WireMessage | undefined): boolean {
+export function isCommandDone(
+  { command, target, isAcknowledged: isHeard, isStale: isOld }: PendingCommand,
+  message: WireMessage | undefined,
+): boolean {
   // Its end may be told under the id of a send; all others are done once heard, and seen.
-  if (command.type === "cancel") return about === undefined || isEnded(about.status)
+  if (command.type === "cancel") return message === undefined || isEnded(message.status)
   if (!isHeard || isOld) return isHeard
-  if (command.type !== "approve") return about === undefined
-  const call = about?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
+  if (command.type !== "approve") return message === undefined
+  const call = message?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
   return call?.type !== "tool" || call.status !== "waiting"
 }

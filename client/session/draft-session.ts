@@ -7,63 +7,63 @@
  */
 
 import type { Api } from "../net/api.ts"
-import type { Unfinished } from "../files/unfinished-imports.ts"
+import type { UnfinishedImports } from "../files/unfinished-imports.ts"
 
-export interface EarlyDeps {
+export interface DraftSessionDeps {
   readonly api: Pick<Api, "createSession">
-  readonly unfinished: Pick<Unfinished, "during">
-  nextId(): string
+  readonly unfinishedImports: Pick<UnfinishedImports, "trackImport">
+  createId(): string
 }
 
-interface Made {
+interface CreatedSession {
   readonly id: string
-  readonly session: Promise<string>
-  keep(): void
-  drop(): void
+  readonly creation: Promise<string>
+  keepSession(): void
+  dropSession(): void
 }
 
-export class Early {
-  readonly #deps: EarlyDeps
-  #made: Made | null = null
+export class DraftSession {
+  readonly #deps: DraftSessionDeps
+  #created: CreatedSession | null = null
 
-  constructor(deps: EarlyDeps) {
+  constructor(deps: DraftSessionDeps) {
     this.#deps = deps
   }
 
   /** The one for files that are attached now. Asked again where it could not be made. */
-  session(): Promise<string> {
-    this.#made ??= this.#make()
-    return this.#made.session
+  ensureSession(): Promise<string> {
+    this.#created ??= this.#createSession()
+    return this.#created.creation
   }
 
   /** First words are said: it is theirs. Null where no file made one. */
-  take(): string | null {
-    const made = this.#made
-    this.#made = null
-    made?.keep()
-    return made?.id ?? null
+  takeSession(): string | null {
+    const created = this.#created
+    this.#created = null
+    created?.keepSession()
+    return created?.id ?? null
   }
 
   /** No file is left. */
-  drop(): void {
-    this.#made?.drop()
-    this.#made = null
+  discardSession(): void {
+    this.#created?.dropSession()
+    this.#created = null
   }
 
-  #make(): Made {
-    const id = this.#deps.nextId()
-    let [keep, drop] = [(): void => {}, (): void => {}]
-    const fate = new Promise<void>((resolve, reject) => {
-      keep = resolve
-      drop = () => reject(new Error("given up"))
+  #createSession(): CreatedSession {
+    const id = this.#deps.createId()
+    let [keepSession, dropSession] = [(): void => {}, (): void => {}]
+    const outcome = new Promise<void>((resolve, reject) => {
+      keepSession = resolve
+      dropSession = () => reject(new Error("given up"))
     })
-    const session = this.#deps.api.createSession("", id)
-    const made: Made = { id, session, keep, drop }
+    const creation = this.#deps.api.createSession("", id)
+    const created: CreatedSession = { id, creation, keepSession, dropSession }
     // It is erased where the promise is broken.
-    this.#deps.unfinished.during(id, () => fate).catch(() => {})
-    session.catch(() => {
-      if (this.#made === made) this.drop()
+    this.#deps.unfinishedImports.trackImport(id, () => outcome).catch(() => {})
+    creation.catch(() => {
+      if (this.#created === created) this.discardSession()
     })
-    return made
+    return created
   }
 }

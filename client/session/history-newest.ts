@@ -13,23 +13,23 @@ import type { Api } from "../net/api.ts"
 export const PAGE_MESSAGES = 24
 
 /** `ids`: what stands there, oldest first; `reading`: the message that the reader has before them, null at the end. */
-export async function readNewest(
-  api: Pick<Api, "page">,
+export async function readNewestPage(
+  api: Pick<Api, "getHistoryPage">,
   session: string,
   ids: readonly string[],
-  reading: string | null,
+  readingId: string | null,
 ): Promise<HistoryPage> {
-  const newest = await api.page(session, PAGE_MESSAGES)
+  const newest = await api.getHistoryPage(session, PAGE_MESSAGES)
   // Versions part ways somewhere: what is before that place is the same, so any of these will do.
-  const known = new Set(reading === null ? [] : ids.slice(0, ids.indexOf(reading) + 1))
-  let whole = newest
-  while (known.size > 0 && whole.cursor !== undefined && whole.messages.length <= ids.length + PAGE_MESSAGES) {
-    if (whole.messages.some(({ id }) => known.has(id))) break
-    const older = await api.page(session, MAX_PAGE_MESSAGES, whole.cursor)
+  const anchorIds = new Set(readingId === null ? [] : ids.slice(0, ids.indexOf(readingId) + 1))
+  let merged = newest
+  while (anchorIds.size > 0 && merged.cursor !== undefined && merged.messages.length <= ids.length + PAGE_MESSAGES) {
+    if (merged.messages.some(({ id }) => anchorIds.has(id))) break
+    const older = await api.getHistoryPage(session, MAX_PAGE_MESSAGES, merged.cursor)
     // It changed again meanwhile: the server's hello will say so.
     if (older.epoch !== newest.epoch) return newest
     const { epoch, seq } = newest
-    whole = { ...older, messages: [...older.messages, ...whole.messages], epoch, seq }
+    merged = { ...older, messages: [...older.messages, ...merged.messages], epoch, seq }
   }
-  return whole
+  return merged
 }

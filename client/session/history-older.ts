@@ -11,56 +11,56 @@ import { PAGE_MESSAGES } from "./history-newest.ts"
 import type { TranscriptStore } from "./transcript-store.ts"
 
 /** A message that is looked for and lies further back than so many pages is not loaded. */
-const MAX_FETCHED_PAGES = 60
+const MAX_SEARCHED_PAGES = 60
 
-export interface OlderDeps {
+export interface OlderHistoryDeps {
   readonly session: string
-  readonly api: Pick<Api, "page">
+  readonly api: Pick<Api, "getHistoryPage">
   readonly store: TranscriptStore
   /** Nobody shows it any more. */
   isClosed(): boolean
 }
 
-export class Older {
-  readonly loading = signal(false)
-  readonly #deps: OlderDeps
-  #coming: Promise<void> | null = null
+export class OlderHistory {
+  readonly isLoading = signal(false)
+  readonly #deps: OlderHistoryDeps
+  #pendingLoad: Promise<void> | null = null
 
-  constructor(deps: OlderDeps) {
+  constructor(deps: OlderHistoryDeps) {
     this.#deps = deps
   }
 
   /** One older page, if there is one. A failure is tried again when the reader scrolls. */
-  load(): Promise<void> {
-    this.#coming ??= this.#read().finally(() => {
-      this.#coming = null
+  loadNextPage(): Promise<void> {
+    this.#pendingLoad ??= this.#readPage().finally(() => {
+      this.#pendingLoad = null
     })
-    return this.#coming
+    return this.#pendingLoad
   }
 
   /** False where it is not there, cannot be had, or lies too far back. */
-  async fetch(id: string): Promise<boolean> {
+  async loadUntilMessage(id: string): Promise<boolean> {
     const { store } = this.#deps
-    for (let pages = 0; pages < MAX_FETCHED_PAGES && !store.has(id); pages++) {
+    for (let pages = 0; pages < MAX_SEARCHED_PAGES && !store.has(id); pages++) {
       const { cursor } = store
-      await this.load()
+      await this.loadNextPage()
       if (cursor === store.cursor) break
     }
     return store.has(id)
   }
 
-  async #read(): Promise<void> {
+  async #readPage(): Promise<void> {
     const { api, session, store, isClosed } = this.#deps
     const { cursor } = store
     if (!store.hasOlder.peek() || cursor === undefined) return
-    this.loading.value = true
+    this.isLoading.value = true
     try {
-      const page = await api.page(session, PAGE_MESSAGES, cursor)
-      if (!isClosed() && store.cursor === cursor) store.prepend(page)
+      const page = await api.getHistoryPage(session, PAGE_MESSAGES, cursor)
+      if (!isClosed() && store.cursor === cursor) store.prependPage(page)
     } catch {
       // Nothing is lost: the sentinel is still in view or comes into view again.
     } finally {
-      this.loading.value = false
+      this.isLoading.value = false
     }
   }
 }

@@ -7,51 +7,53 @@
 
 import { parseJson } from "../../shared/protocol/frame.ts"
 import type { Command, Commands } from "./commands.ts"
-import { rowsOf, type Shelf } from "../net/outbox.ts"
+import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
 
-type Edit = Extract<Command, { type: "edit" }>
+type EditCommand = Extract<Command, { type: "edit" }>
 
-export class Edits {
-  readonly #shelf: Shelf
+export class PendingEdits {
+  readonly #storage: KeyValueStorage
   readonly #prefix: string
   readonly #commands: Commands
   /** Ids of those that lie there. */
-  #kept: readonly string[] = []
+  #storedIds: readonly string[] = []
 
-  constructor(shelf: Shelf, session: string, commands: Commands) {
-    this.#shelf = shelf
-    this.#prefix = `cuecard.edit.${session}.`
+  constructor(storage: KeyValueStorage, sessionId: string, commands: Commands) {
+    this.#storage = storage
+    this.#prefix = `cuecard.edit.${sessionId}.`
     this.#commands = commands
-    commands.asked.subscribe((asked) => {
-      const unheard = [...asked.values()].filter(({ isHeard }) => !isHeard).map(({ command }) => command)
-      this.#keep(unheard.filter((command) => command.type === "edit"))
+    commands.pending.subscribe((pending) => {
+      const unacknowledged = [...pending.values()]
+        .filter(({ isAcknowledged: isHeard }) => !isHeard)
+        .map(({ command }) => command)
+      this.#storeEdits(unacknowledged.filter((command) => command.type === "edit"))
     })
   }
 
   /** Asks for those that another page left there. */
-  collect(): readonly Edit[] {
-    const rows = rowsOf(this.#shelf).filter(([key]) => key.startsWith(this.#prefix))
-    const edits = rows.flatMap(([, value]) => toEdit(parseJson(value)) ?? [])
-    for (const edit of edits) this.#commands.ask(edit.message, edit)
+  resendStored(): readonly EditCommand[] {
+    const rows = readStorageRows(this.#storage).filter(([key]) => key.startsWith(this.#prefix))
+    const edits = rows.flatMap(([, value]) => parseEditCommand(parseJson(value)) ?? [])
+    for (const edit of edits) this.#commands.sendCommand(edit.message, edit)
     return edits
   }
 
-  #keep(edits: readonly Edit[]): void {
+  #storeEdits(edits: readonly EditCommand[]): void {
     const ids = edits.map(({ id }) => id)
     try {
-      for (const id of this.#kept) if (!ids.includes(id)) this.#shelf.removeItem(this.#prefix + id)
+      for (const id of this.#storedIds) if (!ids.includes(id)) this.#storage.removeItem(this.#prefix + id)
       for (const edit of edits) {
-        if (!this.#kept.includes(edit.id)) this.#shelf.setItem(this.#prefix + edit.id, JSON.stringify(edit))
+        if (!this.#storedIds.includes(edit.id)) this.#storage.setItem(this.#prefix + edit.id, JSON.stringify(edit))
       }
     } catch {
       // A full or forbidden storage costs only the survival of a reload.
     }
-    this.#kept = ids
+    this.#storedIds = ids
   }
 }
 
-function toEdit(value: unknown): Edit | null {
-  const { id, message, content } = Object(value) as Partial<Edit>
+function parseEditCommand(value: unknown): EditCommand | null {
+  const { id, message, content } = Object(value) as Partial<EditCommand>
   if (typeof id !== "string" || typeof message !== "string" || typeof content !== "string") return null
   return { type: "edit", id, message, content }
 }

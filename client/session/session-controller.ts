@@ -7,392 +7,407 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { PageSettings, SignAnswer } from "../../shared/protocol/asset.ts"
+import type { PageSettings, SignResponse } from "../../shared/protocol/asset.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { type Api, RequestError } from "../net/api.ts"
-import { Commands, isDone } from "./commands.ts"
-import { besideIn, Draft } from "./draft.ts"
-import { Edits } from "./pending-edits.ts"
-import { NO_SETTINGS } from "../files/remote-media.ts"
-import { type LinkState, retryDelayMs, type Wire, type WireEvents } from "../net/socket-link.ts"
-import { readNewest } from "./history-newest.ts"
-import { Older } from "./history-older.ts"
-import { type Beside, besideOf, Outbox, sendOf, type Shelf } from "../net/outbox.ts"
+import { Commands, isCommandDone } from "./commands.ts"
+import { extractExtras, Draft } from "./draft.ts"
+import { PendingEdits } from "./pending-edits.ts"
+import { EMPTY_SETTINGS } from "../files/remote-media.ts"
+import { type LinkState, retryDelayMs, type WebSocketLike, type WebSocketEvents } from "../net/socket-link.ts"
+import { readNewestPage } from "./history-newest.ts"
+import { OlderHistory } from "./history-older.ts"
+import { type MessageExtras, pickExtras, Outbox, toSendFrame, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket } from "../net/session-socket.ts"
-import { TranscriptStore, type Turn } from "./transcript-store.ts"
+import { TranscriptStore, type ActiveTurn } from "./transcript-store.ts"
 
-export interface RoomDeps {
+export interface SessionControllerDeps {
   readonly api: Api
-  readonly shelf: Shelf
+  readonly storage: KeyValueStorage
   /** What the tenant allows; nothing where it does not say. */
   readonly settings?: ReadonlySignal<PageSettings>
-  connect(session: string, protocols: string[], events: WireEvents): Wire
+  connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
   random(): number
-  nextId(): string
-  after(ms: number, call: () => void): () => void
-  schedule(call: () => void): void
-  ended(message: WireMessage): void
+  createId(): string
+  setTimer(ms: number, callback: () => void): () => void
+  scheduleRender(callback: () => void): void
+  onMessageEnd(message: WireMessage): void
   /** The net is there, whatever the browser says. */
-  reached?(): void
+  onReachable?(): void
 }
 
 /** A reset so long after the one before it stands alone, in milliseconds. */
-const CALM_MS = 20_000
+const RESET_WINDOW_MS = 20_000
 /** Epochs in a row that are followed at once without ever being live in one: versions chosen faster than pages come. */
-const MAX_HASTY_EPOCHS = 3
+const MAX_IMMEDIATE_EPOCHS = 3
 /** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
-const STOP_APART_MS = 600
+const STOP_COOLDOWN_MS = 600
 
-const NOTHING_ALLOWED = signal(NO_SETTINGS)
+const EMPTY_SETTINGS_SIGNAL = signal(EMPTY_SETTINGS)
 
-export class Room {
+export class SessionController {
   readonly id: string
   readonly store: TranscriptStore
   readonly outbox: Outbox
   readonly commands: Commands
   readonly link: Signal<LinkState> = signal("connecting")
   /** The first page has come. */
-  readonly loaded = signal(false)
+  readonly isLoaded = signal(false)
   readonly draft: Draft
   /** The message that the reader has before them; null at the end. The view knows. */
-  reading: () => string | null = () => null
-  readonly #deps: RoomDeps
+  findReadingMessage: () => string | null = () => null
+  readonly #deps: SessionControllerDeps
   readonly #socket: SessionSocket
-  readonly #edits: Edits
-  readonly #older: Older
+  readonly #pendingEdits: PendingEdits
+  readonly #olderHistory: OlderHistory
   #failures = 0
-  #resets = 0
-  #resetAt = Number.NEGATIVE_INFINITY
-  #epochs = 0
-  #left = false
-  #closed = false
+  #recentResets = 0
+  #lastResetAt = Number.NEGATIVE_INFINITY
+  #epochReloads = 0
+  #isInBackground = false
+  #isClosed = false
   #cancelRetry: (() => void) | null = null
   /** The message that was sent and is not acknowledged. */
-  #sending: string | null = null
+  #sendingId: string | null = null
   /** The server's queue is full: no word is sent before something moves in it. */
-  #isFull = false
+  #isQueueFull = false
   /** When the answer under way was stopped, or gave way to the next. */
   #stoppedAt = Number.NEGATIVE_INFINITY
-  #turn: Turn | null = null
+  #activeTurn: ActiveTurn | null = null
   /** The exchange that is stopped as soon as its answer begins. */
-  #unbegun: string | null = null
+  #exchangeToStop: string | null = null
 
-  constructor(id: string, deps: RoomDeps, draft = new Draft()) {
+  constructor(id: string, deps: SessionControllerDeps, draft = new Draft()) {
     this.id = id
     this.draft = draft
     this.#deps = deps
     this.store = new TranscriptStore({
-      schedule: deps.schedule,
-      ended: (message) => {
-        if (!this.#left) deps.ended(message)
+      scheduleRender: deps.scheduleRender,
+      onMessageEnd: (message) => {
+        if (!this.#isInBackground) deps.onMessageEnd(message)
       },
     })
-    this.#older = new Older({ session: id, api: deps.api, store: this.store, isClosed: () => this.#closed })
-    this.outbox = new Outbox(deps.shelf, id)
+    this.#olderHistory = new OlderHistory({
+      session: id,
+      api: deps.api,
+      store: this.store,
+      isClosed: () => this.#isClosed,
+    })
+    this.outbox = new Outbox(deps.storage, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
-    this.store.turn.subscribe((turn) => this.#noteTurn(turn))
-    this.#edits = new Edits(deps.shelf, id, this.commands)
+    this.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
+    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands)
     const { api } = deps
     this.#socket = new SessionSocket(
       {
         connect: (protocols, events) => deps.connect(id, protocols, events),
-        token: api.token,
+        getToken: api.getToken,
         forgetToken: api.forgetToken,
         now: deps.now,
         random: deps.random,
-        after: deps.after,
+        setTimer: deps.setTimer,
       },
       {
-        frame: (frame) => this.#take(frame),
-        ack: (what, seq) => this.#acknowledge(what, seq),
-        error: (error) => this.#refuse(error),
-        live: () => this.#goLive(),
-        reset: (why) => this.#reload(why),
-        link: (state) => {
-          if (state === "gone") this.#lose("The conversation was deleted.")
+        onFrame: (frame) => this.#applyFrame(frame),
+        onAck: (acknowledgedId, seq) => this.#handleAck(acknowledgedId, seq),
+        onError: (error) => this.#handleError(error),
+        onLive: () => this.#handleLive(),
+        onReset: (why) => this.#handleReset(why),
+        onStateChange: (state) => {
+          if (state === "gone") this.#markGone("The conversation was deleted.")
           else this.link.value = state
         },
-        reached: () => deps.reached?.(),
+        onReachable: () => deps.onReachable?.(),
       },
     )
-    this.#collectEdits()
+    this.#restoreEdits()
   }
 
-  get loadingOlder(): ReadonlySignal<boolean> {
-    return this.#older.loading
+  get isLoadingOlder(): ReadonlySignal<boolean> {
+    return this.#olderHistory.isLoading
   }
 
   get settings(): ReadonlySignal<PageSettings> {
-    return this.#deps.settings ?? NOTHING_ALLOWED
+    return this.#deps.settings ?? EMPTY_SETTINGS_SIGNAL
   }
 
-  sign(urls: readonly string[]): Promise<SignAnswer> {
-    return this.#deps.api.sign(this.id, urls)
+  signUrls(urls: readonly string[]): Promise<SignResponse> {
+    return this.#deps.api.signUrls(this.id, urls)
   }
 
   get isClosed(): boolean {
-    return this.#closed
+    return this.#isClosed
   }
 
   /** Reads the newest page and goes on from there; tries again until it can. */
-  async load(): Promise<void> {
-    if (this.#closed) return
+  async loadNewest(): Promise<void> {
+    if (this.#isClosed) return
     this.#cancelRetry?.()
     this.#cancelRetry = null
     try {
-      const page = await readNewest(this.#deps.api, this.id, this.store.order.peek(), this.reading())
-      if (this.#closed) return
+      const page = await readNewestPage(
+        this.#deps.api,
+        this.id,
+        this.store.messageIds.peek(),
+        this.findReadingMessage(),
+      )
+      if (this.#isClosed) return
       this.#failures = 0
-      this.store.load(page)
-      this.outbox.settle(page.seq, (id) => this.store.has(id))
-      this.commands.age()
-      this.#tidy()
-      this.#reclaim()
-      this.loaded.value = true
-      this.#socket.start({ epoch: page.epoch, seq: page.seq })
+      this.store.loadPage(page)
+      this.outbox.removeSettled(page.seq, (id) => this.store.has(id))
+      this.commands.markAllStale()
+      this.#forgetDoneCommands()
+      this.#restoreOrphanedEdits()
+      this.isLoaded.value = true
+      this.#socket.resumeFrom({ epoch: page.epoch, seq: page.seq })
     } catch (error) {
-      this.#loadFailed(error)
+      this.#handleLoadError(error)
     }
   }
 
   /** Another version is shown at once; a server with which it goes on failing is asked less and less often. */
-  #reload(why: "epoch" | "step"): void {
-    if (why === "epoch") {
-      this.#epochs++
-      if (this.#epochs <= MAX_HASTY_EPOCHS) void this.load()
-      else this.#loadLater(this.#epochs - MAX_HASTY_EPOCHS)
+  #handleReset(reason: "epoch" | "step"): void {
+    if (reason === "epoch") {
+      this.#epochReloads++
+      if (this.#epochReloads <= MAX_IMMEDIATE_EPOCHS) void this.loadNewest()
+      else this.#scheduleLoad(this.#epochReloads - MAX_IMMEDIATE_EPOCHS)
       return
     }
     const now = this.#deps.now()
-    this.#resets = now - this.#resetAt > CALM_MS ? 0 : this.#resets + 1
-    this.#resetAt = now
-    if (this.#resets === 0) void this.load()
-    else this.#loadLater(this.#resets)
+    this.#recentResets = now - this.#lastResetAt > RESET_WINDOW_MS ? 0 : this.#recentResets + 1
+    this.#lastResetAt = now
+    if (this.#recentResets === 0) void this.loadNewest()
+    else this.#scheduleLoad(this.#recentResets)
   }
 
-  #loadLater(failures: number): void {
+  #scheduleLoad(failures: number): void {
     const delay = retryDelayMs(failures, this.#deps.random())
-    this.#cancelRetry = this.#deps.after(delay, () => void this.load())
+    this.#cancelRetry = this.#deps.setTimer(delay, () => void this.loadNewest())
   }
 
-  #loadFailed(error: unknown): void {
-    if (this.#closed) return
+  #handleLoadError(error: unknown): void {
+    if (this.#isClosed) return
     if (error instanceof RequestError && error.status === 404) {
-      return this.#lose(error.message)
+      return this.#markGone(error.message)
     }
     this.link.value = "waiting"
     this.#failures++
-    this.#loadLater(this.#failures)
+    this.#scheduleLoad(this.#failures)
   }
 
   /** There is no such session, or none any more: nothing that is said or asked can reach it. */
-  #lose(text: string): void {
+  #markGone(text: string): void {
     this.link.value = "gone"
-    for (const { id } of this.outbox.waiting()) this.outbox.fail(id, text)
-    for (const { target } of this.commands.asked.peek().values()) this.commands.forget(target)
+    for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text)
+    for (const { target } of this.commands.pending.peek().values()) this.commands.forgetCommand(target)
     this.#closeIfDone()
   }
 
   loadOlder(): Promise<void> {
-    return this.#older.load()
+    return this.#olderHistory.loadNextPage()
   }
 
   /** Loads what lies before the page until this message is there; false where it is not. */
-  fetchMessage(id: string): Promise<boolean> {
-    return this.#older.fetch(id)
+  loadUntilMessage(id: string): Promise<boolean> {
+    return this.#olderHistory.loadUntilMessage(id)
   }
 
-  send(content: string, beside: Beside = {}): void {
+  sendMessage(content: string, extras: MessageExtras = {}): void {
     // Whoever writes again can mean the answer to it.
     this.#stoppedAt = Number.NEGATIVE_INFINITY
-    this.sendAs(this.#deps.nextId(), content, beside)
+    this.sendMessageWithId(this.#deps.createId(), content, extras)
   }
 
-  sendAs(id: string, content: string, beside: Beside = {}): void {
-    this.outbox.add({ id, content, at: this.#deps.now(), error: null, ...besideOf(beside) })
+  sendMessageWithId(id: string, content: string, extras: MessageExtras = {}): void {
+    this.outbox.addEntry({ id, content, at: this.#deps.now(), error: null, ...pickExtras(extras) })
     this.#sendNext()
   }
 
   /** One by one, each after the one before was taken: so they keep their order where one of them has to wait. */
   #sendNext(): void {
-    const next = this.outbox.waiting()[0]
-    if (next === undefined || next.id === this.#sending || this.#isFull) return
-    if (this.#socket.send(sendOf(next))) this.#sending = next.id
+    const next = this.outbox.listPending()[0]
+    if (next === undefined || next.id === this.#sendingId || this.#isQueueFull) return
+    if (this.#socket.send(toSendFrame(next))) this.#sendingId = next.id
   }
 
   /** What another page of this session left on the shelf. */
-  collect(): void {
-    this.outbox.collect((id) => this.store.has(id))
+  sendStored(): void {
+    this.outbox.mergeStored((id) => this.store.has(id))
     this.#sendNext()
-    this.#collectEdits()
+    this.#restoreEdits()
   }
 
   /** Sends what failed once more, under the same id. */
   retrySend(id: string): void {
     const entry = this.outbox.entries.peek().find((known) => known.id === id)
-    if (entry !== undefined) this.sendAs(id, entry.content, entry)
+    if (entry !== undefined) this.sendMessageWithId(id, entry.content, entry)
   }
 
-  discard(id: string): void {
-    this.outbox.remove(id)
+  discardUnsent(id: string): void {
+    this.outbox.removeEntry(id)
   }
 
   /**
    * Stops the answer that is under way, or the one that is about to begin; false where there is none, or none that the
    * reader can mean.
    */
-  stop(): boolean {
+  stopAnswer(): boolean {
     const now = this.#deps.now()
-    if (now - this.#stoppedAt < STOP_APART_MS) return false
-    const turn = this.store.turn.peek()
-    if (turn === null) this.#unbegun = this.link.peek() === "live" ? (this.outbox.coming() ?? null) : null
-    else this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
-    if (turn === null && this.#unbegun === null) return false
+    if (now - this.#stoppedAt < STOP_COOLDOWN_MS) return false
+    const activeTurn = this.store.activeTurn.peek()
+    if (activeTurn === null)
+      this.#exchangeToStop = this.link.peek() === "live" ? (this.outbox.findNewestPending() ?? null) : null
+    else this.commands.sendCommand(activeTurn.id, { type: "cancel", exchange_id: activeTurn.exchangeId })
+    if (activeTurn === null && this.#exchangeToStop === null) return false
     this.#stoppedAt = now
     return true
   }
 
-  #noteTurn(turn: Turn | null): void {
-    if (this.#turn !== null) this.#stoppedAt = this.#deps.now()
-    this.#turn = turn
+  #handleTurnChange(turn: ActiveTurn | null): void {
+    if (this.#activeTurn !== null) this.#stoppedAt = this.#deps.now()
+    this.#activeTurn = turn
     // What was refused for the sake of the answer before may be asked again.
-    this.commands.calm()
-    if (turn === null || turn.exchange !== this.#unbegun) return
-    this.commands.ask(turn.id, { type: "cancel", exchange_id: turn.exchange })
-    this.#unbegun = null
+    this.commands.clearRefusals()
+    if (turn === null || turn.exchangeId !== this.#exchangeToStop) return
+    this.commands.sendCommand(turn.id, { type: "cancel", exchange_id: turn.exchangeId })
+    this.#exchangeToStop = null
   }
 
-  approve(message: string, call_id: string, decision: "allow" | "deny"): void {
-    this.commands.ask(message, { type: "approve", call_id, decision })
+  decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void {
+    this.commands.sendCommand(messageId, { type: "approve", call_id, decision })
   }
 
-  withdraw(message: string): void {
-    const taken = this.store.get(message)
-    const command = { type: "withdraw", id: this.#deps.nextId(), message } as const
-    this.commands.ask(message, command, taken && { words: taken.content, beside: besideIn(taken) })
+  withdrawMessage(messageId: string): void {
+    const withdrawn = this.store.get(messageId)
+    const command = { type: "withdraw", id: this.#deps.createId(), message: messageId } as const
+    this.commands.sendCommand(
+      messageId,
+      command,
+      withdrawn && { text: withdrawn.content, extras: extractExtras(withdrawn) },
+    )
   }
 
-  regenerate(message: string): void {
-    this.commands.ask(message, { type: "regenerate", id: this.#deps.nextId(), message })
+  regenerateAnswer(messageId: string): void {
+    this.commands.sendCommand(messageId, { type: "regenerate", id: this.#deps.createId(), message: messageId })
   }
 
-  retry(message: string): void {
-    this.commands.ask(message, { type: "retry", id: this.#deps.nextId(), message })
+  retryAnswer(messageId: string): void {
+    this.commands.sendCommand(messageId, { type: "retry", id: this.#deps.createId(), message: messageId })
   }
 
-  edit(message: string, content: string): void {
-    this.commands.ask(message, { type: "edit", id: this.#deps.nextId(), message, content })
+  editMessage(messageId: string, content: string): void {
+    this.commands.sendCommand(messageId, { type: "edit", id: this.#deps.createId(), message: messageId, content })
   }
 
   /** False where the server has it already. */
-  giveUpEdit(message: string): boolean {
-    const asked = this.commands.asked.peek().get(message)
-    if (asked?.isHeard === true) return false
-    if (asked?.command.type === "edit") this.commands.forget(message)
-    this.draft.edits.delete(message)
-    this.commands.calm()
+  cancelEdit(messageId: string): boolean {
+    const pending = this.commands.pending.peek().get(messageId)
+    if (pending?.isAcknowledged === true) return false
+    if (pending?.command.type === "edit") this.commands.forgetCommand(messageId)
+    this.draft.editTexts.delete(messageId)
+    this.commands.clearRefusals()
     this.#closeIfDone()
     return true
   }
 
-  #collectEdits(): void {
-    for (const { message, content } of this.#edits.collect()) this.draft.edits.set(message, content)
+  #restoreEdits(): void {
+    for (const { message, content } of this.#pendingEdits.resendStored()) this.draft.editTexts.set(message, content)
   }
 
-  switchTo(message: string, version: number): void {
-    this.commands.ask(message, { type: "switch", id: this.#deps.nextId(), message, version })
+  switchVersion(messageId: string, version: number): void {
+    this.commands.sendCommand(messageId, { type: "switch", id: this.#deps.createId(), message: messageId, version })
   }
 
   /** The machine is online or visible again. */
-  wake(): void {
-    if (this.#cancelRetry !== null) void this.load()
-    else this.#socket.wake()
+  checkConnection(): void {
+    if (this.#cancelRetry !== null) void this.loadNewest()
+    else this.#socket.checkConnection()
   }
 
   /** The reader went elsewhere: it goes on until the server has all that was said and asked. */
-  leave(): void {
-    this.#left = true
-    this.reading = () => null
+  moveToBackground(): void {
+    this.#isInBackground = true
+    this.findReadingMessage = () => null
     this.#closeIfDone()
   }
 
   /** The reader is back before that. */
-  enter(): void {
-    this.#left = false
+  moveToForeground(): void {
+    this.#isInBackground = false
   }
 
   close(): void {
-    this.#closed = true
+    this.#isClosed = true
     this.#cancelRetry?.()
-    this.#socket.stop()
+    this.#socket.close()
   }
 
   #closeIfDone(): void {
-    if (!this.#left || this.#closed || this.outbox.waiting().length > 0) return
-    if ([...this.commands.asked.peek().values()].every(({ isHeard }) => isHeard)) this.close()
+    if (!this.#isInBackground || this.#isClosed || this.outbox.listPending().length > 0) return
+    if ([...this.commands.pending.peek().values()].every(({ isAcknowledged: isHeard }) => isHeard)) this.close()
   }
 
-  #take(frame: MessageFrame | OpsFrame): void {
+  #applyFrame(frame: MessageFrame | OpsFrame): void {
     this.store.applyFrame(frame)
-    if (frame.type === "message") this.outbox.remove(frame.id)
-    if (frame.type === "message" || this.store.get(frame.message)?.role !== "assistant") this.#isFull = false
+    if (frame.type === "message") this.outbox.removeEntry(frame.id)
+    if (frame.type === "message" || this.store.get(frame.message)?.role !== "assistant") this.#isQueueFull = false
     this.#sendNext()
-    this.#tidy()
+    this.#forgetDoneCommands()
   }
 
-  #acknowledge(id: string, seq: number): void {
-    const asked = this.commands.acknowledge(id)
-    if (asked === undefined || asked.command.type === "cancel") {
+  #handleAck(id: string, seq: number): void {
+    const pending = this.commands.acknowledgeCommand(id)
+    if (pending === undefined || pending.command.type === "cancel") {
       // Sent before and long since: its message lies before the pages at hand, and no frame of it will come.
       const isPast = seq <= this.#socket.seq
-      this.outbox.acknowledge(id, seq, this.store.has(id) || isPast)
+      this.outbox.acknowledgeEntry(id, seq, this.store.has(id) || isPast)
       this.#sendNext()
     }
-    this.#tidy()
+    this.#forgetDoneCommands()
   }
 
-  #refuse({ id, code, text }: ErrorFrame): void {
+  #handleError({ id, code, text }: ErrorFrame): void {
     if (id === undefined) return
-    if (this.commands.refuse(id, code, text)) this.#reclaim()
-    else this.#refuseWords(id, code, text)
+    if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
+    else this.#handleRefusedSend(id, code, text)
     this.#closeIfDone()
   }
 
   /** A full queue means not yet. */
-  #refuseWords(id: string, code: FaultReason, text: string): void {
-    if (code === "queue_full" && this.#sending === id) this.#isFull = true
-    else this.outbox.fail(id, text)
-    if (this.#sending === id) this.#sending = null
+  #handleRefusedSend(id: string, code: FaultReason, text: string): void {
+    if (code === "queue_full" && this.#sendingId === id) this.#isQueueFull = true
+    else this.outbox.markFailed(id, text)
+    if (this.#sendingId === id) this.#sendingId = null
     this.#sendNext()
   }
 
-  #goLive(): void {
-    this.#epochs = 0
-    this.#sending = null
-    this.#isFull = false
+  #handleLive(): void {
+    this.#epochReloads = 0
+    this.#sendingId = null
+    this.#isQueueFull = false
     this.#sendNext()
-    this.commands.sendAgain()
+    this.commands.resendPending()
   }
 
   /** Lets go of the commands whose work is seen to be done. */
-  #tidy(): void {
-    for (const asked of this.commands.asked.peek().values()) {
-      if (!isDone(asked, this.store.get(asked.message))) continue
-      this.commands.forget(asked.target)
-      if (asked.command.type === "edit") this.draft.edits.delete(asked.message)
-      if (asked.words !== undefined) this.draft.giveBack(asked.words, asked.beside)
+  #forgetDoneCommands(): void {
+    for (const pending of this.commands.pending.peek().values()) {
+      if (!isCommandDone(pending, this.store.get(pending.messageId))) continue
+      this.commands.forgetCommand(pending.target)
+      if (pending.command.type === "edit") this.draft.editTexts.delete(pending.messageId)
+      if (pending.text !== undefined) this.draft.restoreText(pending.text, pending.extras)
     }
     this.#closeIfDone()
   }
 
   /** Words whose editor went with its message go on in the composer, unless they are on their way. */
-  #reclaim(): void {
-    for (const [id, words] of this.draft.edits) {
-      if (this.store.has(id) || this.commands.asked.peek().has(id)) continue
-      this.draft.edits.delete(id)
-      this.draft.giveBack(words)
+  #restoreOrphanedEdits(): void {
+    for (const [id, text] of this.draft.editTexts) {
+      if (this.store.has(id) || this.commands.pending.peek().has(id)) continue
+      this.draft.editTexts.delete(id)
+      this.draft.restoreText(text)
     }
   }
 }

@@ -11,16 +11,16 @@ import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import { type Api, RequestError } from "../net/api.ts"
 
 /** The list is asked for so often while something runs elsewhere, in milliseconds. */
-const BUSY_MS = 5_000
+const BUSY_REFRESH_MS = 5_000
 /** And so often while nothing does. */
-const CALM_MS = 60_000
+const IDLE_REFRESH_MS = 60_000
 /** Coming back asks at once, but not more often than this, in milliseconds. */
-const AGAIN_MS = 1_500
+const MIN_REFRESH_INTERVAL_MS = 1_500
 
-export interface SessionsDeps {
+export interface SessionListDeps {
   readonly api: Api
   now(): number
-  after(ms: number, call: () => void): () => void
+  setTimer(ms: number, callback: () => void): () => void
   /** Does anybody look? */
   isVisible(): boolean
 }
@@ -30,146 +30,147 @@ export interface Notice {
   readonly text: string
   readonly isFault: boolean
   /** It stands there until something else is to be told: what it tells of is under way. */
-  readonly isLasting: boolean
+  readonly isSticky: boolean
 }
 
-export class Sessions {
+export class SessionList {
   /** Newest activity first. */
-  readonly list: Signal<readonly SessionSummary[]> = signal([])
+  readonly sessions: Signal<readonly SessionSummary[]> = signal([])
   /** The server said once what there is. */
   readonly isLoaded = signal(false)
   readonly notice: Signal<Notice | null> = signal(null)
-  readonly #deps: SessionsDeps
+  readonly #deps: SessionListDeps
   #rows: readonly SessionSummary[] = []
   /** Titles that are on their way. */
-  readonly #titles = new Map<string, string>()
-  readonly #erasing = new Set<string>()
+  readonly #pendingTitles = new Map<string, string>()
+  readonly #erasingIds = new Set<string>()
   /** What the open rooms see themselves. */
-  readonly #seen = new Map<string, boolean>()
+  readonly #localRunning = new Map<string, boolean>()
   /** Grows with every change of ours that the server took: what it said before that is old. */
-  #changes = 0
-  #askedAt = Number.NEGATIVE_INFINITY
-  #cancelWatch: (() => void) | null = null
+  #changeCount = 0
+  #refreshedAt = Number.NEGATIVE_INFINITY
+  #cancelPolling: (() => void) | null = null
 
-  constructor(deps: SessionsDeps) {
+  constructor(deps: SessionListDeps) {
     this.#deps = deps
   }
 
   async refresh(): Promise<void> {
-    const changes = this.#changes
-    this.#askedAt = this.#deps.now()
+    const changeCount = this.#changeCount
+    this.#refreshedAt = this.#deps.now()
     try {
-      const rows = await this.#deps.api.sessions()
-      if (changes !== this.#changes) return await this.refresh()
+      const rows = await this.#deps.api.listSessions()
+      if (changeCount !== this.#changeCount) return await this.refresh()
       this.#rows = rows
       this.isLoaded.value = true
-      this.#publish()
+      this.#publishList()
     } catch {
       // The list is a convenience; the open session says for itself when the server is away.
     }
   }
 
   /** Asks again now and then, as long as somebody looks. */
-  watch(): void {
-    this.#cancelWatch?.()
-    const runsElsewhere = this.#rows.some(({ id, running }) => running && !this.#seen.has(id))
-    this.#cancelWatch = this.#deps.after(runsElsewhere ? BUSY_MS : CALM_MS, () => {
+  startPolling(): void {
+    this.#cancelPolling?.()
+    const runsElsewhere = this.#rows.some(({ id, running }) => running && !this.#localRunning.has(id))
+    this.#cancelPolling = this.#deps.setTimer(runsElsewhere ? BUSY_REFRESH_MS : IDLE_REFRESH_MS, () => {
       if (this.#deps.isVisible()) void this.refresh()
-      this.watch()
+      this.startPolling()
     })
   }
 
   /** The reader is back. */
-  wake(): void {
-    if (this.#deps.now() - this.#askedAt >= AGAIN_MS) void this.refresh().then(() => this.watch())
+  refreshIfStale(): void {
+    if (this.#deps.now() - this.#refreshedAt >= MIN_REFRESH_INTERVAL_MS)
+      void this.refresh().then(() => this.startPolling())
   }
 
   /** An open room knows first whether it is at work. */
-  see(id: string, isRunning: boolean): void {
-    if (this.#seen.get(id) === isRunning) return
-    this.#seen.set(id, isRunning)
-    this.#publish()
+  setLocalRunning(id: string, isRunning: boolean): void {
+    if (this.#localRunning.get(id) === isRunning) return
+    this.#localRunning.set(id, isRunning)
+    this.#publishList()
   }
 
   /** The room was left: from here on the server knows better; until it says so, this is the last word. */
-  unsee(id: string): void {
-    const running = this.#seen.get(id)
-    this.#seen.delete(id)
+  clearLocalRunning(id: string): void {
+    const running = this.#localRunning.get(id)
+    this.#localRunning.delete(id)
     if (running === undefined) return
     this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, running } : row))
-    this.watch()
+    this.startPolling()
   }
 
   /** Something was said there just now. */
-  touch(id: string): void {
+  markActive(id: string): void {
     const active = this.#deps.now()
     this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, active: Math.max(row.active, active) } : row))
-    this.#publish()
+    this.#publishList()
   }
 
   /** Null where there is none of this id. */
-  find(id: string): SessionSummary | null {
-    return this.list.peek().find((row) => row.id === id) ?? null
+  findSession(id: string): SessionSummary | null {
+    return this.sessions.peek().find((row) => row.id === id) ?? null
   }
 
-  async rename(id: string, title: string): Promise<void> {
-    const before = this.find(id)?.title
+  async renameSession(id: string, title: string): Promise<void> {
+    const before = this.findSession(id)?.title
     if (title === before) return
-    this.#titles.set(id, title)
-    this.#publish()
+    this.#pendingTitles.set(id, title)
+    this.#publishList()
     try {
-      const named = await this.#deps.api.rename(id, title)
-      this.#changes++
-      this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, title: named } : row))
+      const savedTitle = await this.#deps.api.renameSession(id, title)
+      this.#changeCount++
+      this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, title: savedTitle } : row))
     } catch (error) {
-      this.tell(`“${nameOf(before)}” could not be renamed: ${wordsOf(error)}`, true)
+      this.showNotice(`“${formatTitle(before)}” could not be renamed: ${describeError(error)}`, true)
     } finally {
       // A later wish stands.
-      if (this.#titles.get(id) === title) this.#titles.delete(id)
-      this.#publish()
+      if (this.#pendingTitles.get(id) === title) this.#pendingTitles.delete(id)
+      this.#publishList()
     }
   }
 
   isErasing(id: string): boolean {
-    return this.#erasing.has(id)
+    return this.#erasingIds.has(id)
   }
 
   /**
    * False where it could not be, and stands there again. One that is not there any more is erased as well.
    * `isQuiet`: the reader did not ask for it, and is told nothing.
    */
-  async erase(id: string, isQuiet = false): Promise<boolean> {
-    const title = this.find(id)?.title
-    this.#erasing.add(id)
-    this.#publish()
+  async eraseSession(id: string, isSilent = false): Promise<boolean> {
+    const title = this.findSession(id)?.title
+    this.#erasingIds.add(id)
+    this.#publishList()
     try {
-      await this.#deps.api.erase(id)
-      this.#changes++
+      await this.#deps.api.eraseSession(id)
+      this.#changeCount++
       this.#rows = this.#rows.filter((row) => row.id !== id)
       return true
     } catch (error) {
-      if (!isQuiet) this.tell(`“${nameOf(title)}” could not be deleted: ${wordsOf(error)}`, true)
+      if (!isSilent) this.showNotice(`“${formatTitle(title)}” could not be deleted: ${describeError(error)}`, true)
       return false
     } finally {
-      this.#erasing.delete(id)
-      this.#publish()
+      this.#erasingIds.delete(id)
+      this.#publishList()
     }
   }
 
-  tell(text: string, isFault = false, isLasting = false): void {
-    this.notice.value = { text, isFault, isLasting }
+  showNotice(text: string, isFault = false, isSticky = false): void {
+    this.notice.value = { text, isFault, isSticky }
   }
 
-  hush(): void {
+  dismissNotice(): void {
     this.notice.value = null
   }
 
-  #publish(): void {
-    this.list.value = this.#rows
-      .filter(({ id }) => !this.#erasing.has(id))
+  #publishList(): void {
+    this.sessions.value = this.#rows
+      .filter(({ id }) => !this.#erasingIds.has(id))
       .map((row) => {
-        const title = this.#titles.get(row.id) ?? row.title
-        const running = this.#seen.get(row.id) ?? row.running
+        const title = this.#pendingTitles.get(row.id) ?? row.title
+        const running = this.#localRunning.get(row.id) ?? row.running
         return title === row.title && running === row.running ? row : { ...row, title, running }
       })
       .sort((a, b) => b.active - a.active || b.created - a.created)
@@ -177,10 +178,10 @@ export class Sessions {
 }
 
 /** What a session without a title is called. */
-export function nameOf(title: string | undefined): string {
+export function formatTitle(title: string | undefined): string {
   return title === undefined || title === "" ? "Untitled" : title
 }
 
-export function wordsOf(error: unknown): string {
+export function describeError(error: unknown): string {
   return error instanceof RequestError ? error.message : "The server could not be reached."
 }

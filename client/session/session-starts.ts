@@ -8,129 +8,131 @@
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { type Api, RequestError } from "../net/api.ts"
-import { excerpt } from "../words/excerpt.ts"
+import { toExcerpt } from "../words/excerpt.ts"
 import { retryDelayMs } from "../net/socket-link.ts"
-import { Outbox, type Shelf, type Unsent } from "../net/outbox.ts"
+import { Outbox, type KeyValueStorage, type OutboxEntry } from "../net/outbox.ts"
 
-export interface StartsDeps {
+export interface SessionStartsDeps {
   readonly api: Api
-  readonly shelf: Shelf
+  readonly storage: KeyValueStorage
   random(): number
-  after(ms: number, call: () => void): () => void
+  setTimer(ms: number, callback: () => void): () => void
   /** Runs the call when no other page of this browser is inside one of the same name. */
-  claim(name: string, call: () => Promise<void>): Promise<void>
+  withLock(name: string, callback: () => Promise<void>): Promise<void>
 }
 
-export interface StartsHandlers {
+export interface SessionStartsHandlers {
   /** How they stand: under way, or in whose words they are not. */
-  told(entry: Unsent): void
-  made(entry: Unsent, session: string): void
+  onChange(entry: OutboxEntry): void
+  onCreated(entry: OutboxEntry, session: string): void
 }
 
-export class Starts {
-  readonly #deps: StartsDeps
-  readonly #handlers: StartsHandlers
+export class SessionStarts {
+  readonly #deps: SessionStartsDeps
+  readonly #handlers: SessionStartsHandlers
   readonly #outbox: Outbox
   /** How those stand that are on their way from this page; null: another page is at it. */
-  readonly #under = new Map<string, Unsent | null>()
+  readonly #inProgress = new Map<string, OutboxEntry | null>()
   readonly #pauses = new Set<() => void>()
 
-  constructor(deps: StartsDeps, handlers: StartsHandlers) {
+  constructor(deps: SessionStartsDeps, handlers: SessionStartsHandlers) {
     this.#deps = deps
     this.#handlers = handlers
-    this.#outbox = new Outbox(deps.shelf, "")
+    this.#outbox = new Outbox(deps.storage, "")
   }
 
-  add(entry: Unsent): void {
-    this.#outbox.add(entry)
-    void this.#begin(entry, () => true)
+  addEntry(entry: OutboxEntry): void {
+    this.#outbox.addEntry(entry)
+    void this.#startUnderLock(entry, () => true)
   }
 
   /** Those that a closed page left behind, and another page's as soon as it is closed. */
-  collect(): void {
-    this.#outbox.collect()
-    for (const entry of this.#outbox.waiting()) {
+  resumeStored(): void {
+    this.#outbox.mergeStored()
+    for (const entry of this.#outbox.listPending()) {
       // Whoever was at it before may have done it.
-      if (!this.#under.has(entry.id)) void this.#begin(entry, () => this.#outbox.isKept(entry.id))
+      if (!this.#inProgress.has(entry.id)) void this.#startUnderLock(entry, () => this.#outbox.isStored(entry.id))
     }
   }
 
   /** The oldest that stands here without a session. */
-  first(): Unsent | null {
-    const kept = this.#outbox.entries.peek()
-    return kept.flatMap((entry) => (entry.error === null ? (this.#under.get(entry.id) ?? []) : entry))[0] ?? null
+  findOldest(): OutboxEntry | null {
+    const entries = this.#outbox.entries.peek()
+    return (
+      entries.flatMap((entry) => (entry.error === null ? (this.#inProgress.get(entry.id) ?? []) : entry))[0] ?? null
+    )
   }
 
-  retry(id: string): void {
+  retryEntry(id: string): void {
     const entry = this.#outbox.entries.peek().find((known) => known.id === id)
     if (entry === undefined) return
-    if (this.#under.has(id)) this.hurry()
-    else this.add({ ...entry, error: null })
+    if (this.#inProgress.has(id)) this.skipPauses()
+    else this.addEntry({ ...entry, error: null })
   }
 
-  discard(id: string): void {
-    this.#outbox.remove(id)
-    this.hurry()
+  discardEntry(id: string): void {
+    this.#outbox.removeEntry(id)
+    this.skipPauses()
   }
 
   /** The machine is back: what waits for another try does not wait any longer. */
-  hurry(): void {
-    for (const end of [...this.#pauses]) end()
+  skipPauses(): void {
+    for (const endPause of [...this.#pauses]) endPause()
   }
 
-  async #begin(entry: Unsent, isOurs: () => boolean): Promise<void> {
+  async #startUnderLock(entry: OutboxEntry, isStillPending: () => boolean): Promise<void> {
     const { id } = entry
-    this.#under.set(id, null)
+    this.#inProgress.set(id, null)
     try {
-      await this.#deps.claim(`cuecard.start.${id}`, async () => {
-        if (!isOurs()) return this.#outbox.remove(id)
-        this.#tell(entry)
-        await this.#make(entry)
+      await this.#deps.withLock(`cuecard.start.${id}`, async () => {
+        if (!isStillPending()) return this.#outbox.removeEntry(id)
+        this.#reportEntry(entry)
+        await this.#createSession(entry)
       })
     } finally {
-      this.#under.delete(id)
+      this.#inProgress.delete(id)
     }
   }
 
-  async #make(entry: Unsent): Promise<void> {
+  async #createSession(entry: OutboxEntry): Promise<void> {
     const isWanted = (): boolean => this.#outbox.entries.peek().some(({ id }) => id === entry.id)
-    for (let tries = 1; isWanted(); tries++) {
+    for (let attempt = 1; isWanted(); attempt++) {
       try {
-        const session = await this.#deps.api.createSession(titleOf(entry), entry.id)
-        if (isWanted()) this.#handlers.made(entry, session)
-        return this.#outbox.remove(entry.id)
+        const session = await this.#deps.api.createSession(deriveTitle(entry), entry.id)
+        if (isWanted()) this.#handlers.onCreated(entry, session)
+        return this.#outbox.removeEntry(entry.id)
       } catch (error) {
         const isRefused = error instanceof RequestError && error.status < 500 && error.status !== 429
         const text = error instanceof RequestError ? error.message : "The server could not be reached."
-        this.#tell({ ...entry, error: text })
-        if (isRefused) return this.#outbox.fail(entry.id, text)
+        this.#reportEntry({ ...entry, error: text })
+        if (isRefused) return this.#outbox.markFailed(entry.id, text)
       }
-      await this.#pause(retryDelayMs(tries, this.#deps.random()))
+      await this.#pause(retryDelayMs(attempt, this.#deps.random()))
     }
   }
 
-  #tell(entry: Unsent): void {
-    this.#under.set(entry.id, entry)
-    this.#handlers.told(entry)
+  #reportEntry(entry: OutboxEntry): void {
+    this.#inProgress.set(entry.id, entry)
+    this.#handlers.onChange(entry)
   }
 
   #pause(ms: number): Promise<void> {
-    return new Promise((done) => {
-      const end = (): void => {
+    return new Promise((resolve) => {
+      const finish = (): void => {
         cancel()
-        this.#pauses.delete(end)
-        done()
+        this.#pauses.delete(finish)
+        resolve()
       }
-      const cancel = this.#deps.after(ms, end)
-      this.#pauses.add(end)
+      const cancel = this.#deps.setTimer(ms, finish)
+      this.#pauses.add(finish)
     })
   }
 }
 
 /** The first line of the first words, cut at a word where there is one; without words the name of what was sent. */
-export function titleOf({ content, attachments = [] }: Pick<Unsent, "content" | "attachments">): string {
-  const words = content.trim() === "" ? (attachments[0]?.label ?? "") : content
-  const line = words.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""
-  const cut = excerpt(line, MAX_TITLE_CHARS - 1)
-  return cut === line ? line : cut.replace(/\s\S{0,30}…$/, "…")
+export function deriveTitle({ content, attachments = [] }: Pick<OutboxEntry, "content" | "attachments">): string {
+  const text = content.trim() === "" ? (attachments[0]?.label ?? "") : content
+  const line = text.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""
+  const shortened = toExcerpt(line, MAX_TITLE_CHARS - 1)
+  return shortened === line ? line : shortened.replace(/\s\S{0,30}…$/, "…")
 }

@@ -2,20 +2,20 @@
 
 import type { VNode } from "preact"
 import { Dialog } from "../ui/dialog.tsx"
-import { nameOf } from "../session/session-list.ts"
+import { formatTitle } from "../session/session-list.ts"
 
-interface AskDeleteProps {
+interface DeleteDialogProps {
   readonly title: string | undefined
   readonly onCancel: () => void
   readonly onDelete: () => void
 }
 
-export function AskDelete({ title, onCancel, onDelete }: AskDeleteProps): VNode {
+export function DeleteDialog({ title, onCancel, onDelete }: DeleteDialogProps): VNode {
   return (
     <Dialog title="Delete this conversation?" role="alertdialog" onCancel={onCancel}>
       <p>
-        <strong>{nameOf(title)}</strong> and all that was said in it will be erased, here and on the server. This cannot
-        be undone.
+        <strong>{formatTitle(title)}</strong> and all that was said in it will be erased, here and on the server. This
+        cannot be undone.
       </p>
       <p class="ways">
         <button type="button" data-first="" onClick={onCancel}>

@@ -6,13 +6,13 @@ import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 
-interface RenameProps {
+interface RenameFieldProps {
   readonly title: string
   /** A title of null: it keeps its own. `byKey`: the focus is still here and wants a place; else it has found one. */
-  readonly onDone: (title: string | null, byKey: boolean) => void
+  readonly onDone: (title: string | null, byKeyboard: boolean) => void
 }
 
-export function RenameField({ title, onDone }: RenameProps): VNode {
+export function RenameField({ title, onDone }: RenameFieldProps): VNode {
   const field = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
   useLayoutEffect(() => {
@@ -23,18 +23,18 @@ export function RenameField({ title, onDone }: RenameProps): VNode {
       isDone.current = true
     }
   }, [])
-  const end = (words: string | null, byKey: boolean): void => {
+  const finish = (value: string | null, byKeyboard: boolean): void => {
     // The field goes, and leaving it would end it once more.
     if (isDone.current) return
     isDone.current = true
-    const next = words?.trim().replace(/\s+/g, " ") ?? ""
-    onDone(next === "" || next === title ? null : next, byKey)
+    const newTitle = value?.trim().replace(/\s+/g, " ") ?? ""
+    onDone(newTitle === "" || newTitle === title ? null : newTitle, byKeyboard)
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || event.keyCode === 229) return
     if (event.key !== "Enter" && event.key !== "Escape") return
     event.preventDefault()
-    end(event.key === "Enter" ? (field.current?.value ?? null) : null, true)
+    finish(event.key === "Enter" ? (field.current?.value ?? null) : null, true)
   }
   return (
     <input
@@ -45,7 +45,7 @@ export function RenameField({ title, onDone }: RenameProps): VNode {
       aria-label="Title of the conversation"
       enterkeyhint="done"
       onKeyDown={onKeyDown}
-      onBlur={(event) => end(event.currentTarget.value, false)}
+      onBlur={(event) => finish(event.currentTarget.value, false)}
     />
   )
 }

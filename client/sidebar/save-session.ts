@@ -6,8 +6,8 @@
  */
 
 import type { ExportFormat } from "../net/api.ts"
-import type { Chat } from "../session/session-router.ts"
-import { nameOf, wordsOf } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
+import { formatTitle, describeError } from "../session/session-list.ts"
 
 /** Longest name of a file, in UTF-16 code units, without its ending. */
 const MAX_NAME_CHARS = 80
@@ -15,28 +15,32 @@ const MAX_NAME_CHARS = 80
 const REVOKE_MS = 60_000
 
 /** What no file system minds. */
-export function fileName(title: string, format: ExportFormat): string {
-  const plain = title
+export function createFileName(title: string, format: ExportFormat): string {
+  const cleaned = title
     .replace(/[\p{C}\\/:*?"<>|]+/gu, " ")
     .replace(/\s+/g, " ")
     .slice(0, MAX_NAME_CHARS)
     .replace(/[\ud800-\udbff]$/, "")
     .replace(/^[. ]+|[. ]+$/g, "")
-  return `${plain === "" ? "conversation" : plain}.${format === "markdown" ? "md" : "jsonl"}`
+  return `${cleaned === "" ? "conversation" : cleaned}.${format === "markdown" ? "md" : "jsonl"}`
 }
 
-export async function saveSession({ sessions, api }: Chat, id: string, format: ExportFormat): Promise<void> {
-  const name = nameOf(sessions.find(id)?.title)
-  sessions.tell(`Exporting “${name}”…`, false, true)
+export async function saveSession(
+  { sessionList: sessions, api }: SessionRouter,
+  id: string,
+  format: ExportFormat,
+): Promise<void> {
+  const name = formatTitle(sessions.findSession(id)?.title)
+  sessions.showNotice(`Exporting “${name}”…`, false, true)
   try {
-    const blob = await api.download(id, format)
+    const blob = await api.downloadExport(id, format)
     const link = document.createElement("a")
     link.href = URL.createObjectURL(blob)
-    link.download = fileName(name, format)
+    link.download = createFileName(name, format)
     link.click()
     setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_MS)
-    sessions.tell(`“${name}” was exported.`)
+    sessions.showNotice(`“${name}” was exported.`)
   } catch (error) {
-    sessions.tell(`“${name}” could not be exported: ${wordsOf(error)}`, true)
+    sessions.showNotice(`“${name}” could not be exported: ${describeError(error)}`, true)
   }
 }

@@ -10,57 +10,57 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 
 export interface MenuItem {
   readonly label: string
-  readonly isGrave?: boolean
-  readonly act: () => void
+  readonly isDestructive?: boolean
+  readonly onSelect: () => void
 }
 
-interface MenuProps {
+interface SessionMenuProps {
   readonly items: readonly MenuItem[]
-  readonly anchor: () => HTMLElement | null
+  readonly findAnchor: () => HTMLElement | null
   /** `isDone`: something was chosen, and the focus is where that wants it. */
-  readonly onClose: (isDone: boolean) => void
+  readonly onClose: (hasChosen: boolean) => void
 }
 
 /** Room between the menu, its button and the window's edge, in CSS pixels. */
 const GAP_PX = 4
 
-export function Menu({ items, anchor, onClose }: MenuProps): VNode {
-  const box = useRef<HTMLDivElement>(null)
-  const buttons = (): HTMLElement[] => [...(box.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
+export function SessionMenu({ items, findAnchor: anchor, onClose }: SessionMenuProps): VNode {
+  const menuRef = useRef<HTMLDivElement>(null)
+  const findItems = (): HTMLElement[] => [...(menuRef.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
   useLayoutEffect(() => {
     const button = anchor()
-    if (box.current !== null && button !== null) place(box.current, button)
-    buttons()[0]?.focus({ preventScroll: true })
+    if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
+    findItems()[0]?.focus({ preventScroll: true })
   }, [])
   useEffect(() => {
-    const away = (event: Event): void => {
+    const closeIfOutside = (event: Event): void => {
       const { target } = event
-      if (!(target instanceof Node) || box.current?.contains(target)) return
+      if (!(target instanceof Node) || menuRef.current?.contains(target)) return
       // The button closes it by its own click.
       if (event.type === "pointerdown" && anchor()?.contains(target)) return
       onClose(event.type === "pointerdown")
     }
-    addEventListener("pointerdown", away, true)
-    addEventListener("scroll", away, true)
-    addEventListener("resize", away)
+    addEventListener("pointerdown", closeIfOutside, true)
+    addEventListener("scroll", closeIfOutside, true)
+    addEventListener("resize", closeIfOutside)
     return () => {
-      removeEventListener("pointerdown", away, true)
-      removeEventListener("scroll", away, true)
-      removeEventListener("resize", away)
+      removeEventListener("pointerdown", closeIfOutside, true)
+      removeEventListener("scroll", closeIfOutside, true)
+      removeEventListener("resize", closeIfOutside)
     }
   }, [])
   const onKeyDown = (event: KeyboardEvent): void => {
-    const all = buttons()
-    const at = all.findIndex((one) => one.matches(":focus"))
-    const to = stepTo(event.key, at, all.length)
-    if (to !== null) all[to]?.focus()
+    const itemElements = findItems()
+    const focusedIndex = itemElements.findIndex((one) => one.matches(":focus"))
+    const targetIndex = getTargetIndex(event.key, focusedIndex, itemElements.length)
+    if (targetIndex !== null) itemElements[targetIndex]?.focus()
     else if (event.key === "Escape" || event.key === "Tab") onClose(false)
     else return
     event.preventDefault()
   }
   return (
-    <div class="menu" role="menu" aria-label="Options" ref={box} onKeyDown={onKeyDown}>
-      {items.map(({ label, isGrave, act }) => (
+    <div class="menu" role="menu" aria-label="Options" ref={menuRef} onKeyDown={onKeyDown}>
+      {items.map(({ label, isDestructive: isGrave, onSelect: act }) => (
         <button
           key={label}
           type="button"
@@ -80,7 +80,7 @@ export function Menu({ items, anchor, onClose }: MenuProps): VNode {
 }
 
 /** Where a key leads among so many; null where it leads nowhere. */
-function stepTo(key: string, at: number, count: number): number | null {
+function getTargetIndex(key: string, at: number, count: number): number | null {
   if (key === "ArrowDown") return (at + 1) % count
   if (key === "ArrowUp") return (at - 1 + count) % count
   if (key === "Home") return 0
@@ -88,10 +88,10 @@ function stepTo(key: string, at: number, count: number): number | null {
 }
 
 /** Below the button, its right edge under the button's; above it where there is no room below. */
-function place(box: HTMLElement, button: HTMLElement): void {
+function positionMenu(menu: HTMLElement, button: HTMLElement): void {
   const { top, bottom, right } = button.getBoundingClientRect()
-  const { offsetWidth: width, offsetHeight: height } = box
+  const { offsetWidth: width, offsetHeight: height } = menu
   const isBelow = bottom + GAP_PX + height <= innerHeight - GAP_PX
-  box.style.top = `${Math.max(GAP_PX, isBelow ? bottom + GAP_PX : top - GAP_PX - height)}px`
-  box.style.left = `${Math.max(GAP_PX, Math.min(right - width, innerWidth - width - GAP_PX))}px`
+  menu.style.top = `${Math.max(GAP_PX, isBelow ? bottom + GAP_PX : top - GAP_PX - height)}px`
+  menu.style.left = `${Math.max(GAP_PX, Math.min(right - width, innerWidth - width - GAP_PX))}px`
 }

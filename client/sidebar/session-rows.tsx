@@ -6,39 +6,46 @@ import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
-import { nameOf, type Sessions } from "../session/session-list.ts"
+import { formatTitle, type SessionList } from "../session/session-list.ts"
 import { RenameField } from "./rename-field.tsx"
-import { type Group, groupsOf, whenWords } from "../words/relative-time.ts"
+import { type DateGroup, groupByDate, formatRelativeTime } from "../words/relative-time.ts"
 
 /** "5 min" is looked at again so often, in milliseconds. */
 const TICK_MS = 30_000
 
 interface SessionRowsProps {
-  readonly sessions: Sessions
-  readonly current: string | null
-  readonly menuOf: Signal<string | null>
-  readonly renaming: ReadonlySignal<string | null>
+  readonly sessionList: SessionList
+  readonly currentId: string | null
+  readonly openMenuId: Signal<string | null>
+  readonly renamingId: ReadonlySignal<string | null>
   /** A title of null: it keeps its own. `byKey`: the focus wants a place. */
-  readonly onRenamed: (id: string, title: string | null, byKey: boolean) => void
+  readonly onRenamed: (id: string, title: string | null, byKeyboard: boolean) => void
 }
 
-export function SessionRows({ sessions, current, menuOf, renaming, onRenamed }: SessionRowsProps): VNode {
+export function SessionRows({
+  sessionList: sessions,
+  currentId: current,
+  openMenuId: menuOf,
+  renamingId: renaming,
+  onRenamed,
+}: SessionRowsProps): VNode {
   const now = useSignal(Date.now())
   useEffect(() => {
-    const tick = setInterval(() => {
+    const timer = setInterval(() => {
       now.value = Date.now()
     }, TICK_MS)
-    return () => clearInterval(tick)
+    return () => clearInterval(timer)
   }, [])
-  const groups = useRef<readonly Group[]>([])
-  const list = sessions.list.value
-  if (list.length === 0) {
+  const groups = useRef<readonly DateGroup[]>([])
+  const rows = sessions.sessions.value
+  if (rows.length === 0) {
     return <p class="none">{sessions.isLoaded.value ? "Your conversations will stand here." : ""}</p>
   }
   // What was said since the last tick is not in the future.
-  const at = list.reduce((latest, { active }) => Math.max(latest, active), now.value)
+  const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now.value)
   // A field that moves loses the focus and what stands in it: nothing moves while one is open.
-  if (renaming.value === null || !groups.current.some(holds(renaming.value))) groups.current = groupsOf(list, at)
+  if (renaming.value === null || !groups.current.some(includesSession(renaming.value)))
+    groups.current = groupByDate(rows, latestTime)
   return (
     <>
       {groups.current.map((group) => (
@@ -48,9 +55,17 @@ export function SessionRows({ sessions, current, menuOf, renaming, onRenamed }: 
             {group.sessions.map((session) => (
               <li key={session.id} data-session={session.id} data-current={session.id === current ? "" : undefined}>
                 {renaming.value === session.id ? (
-                  <RenameField title={session.title} onDone={(title, byKey) => onRenamed(session.id, title, byKey)} />
+                  <RenameField
+                    title={session.title}
+                    onDone={(title, byKeyboard) => onRenamed(session.id, title, byKeyboard)}
+                  />
                 ) : (
-                  <Row session={session} now={at} isCurrent={session.id === current} menuOf={menuOf} />
+                  <SessionRow
+                    session={session}
+                    now={latestTime}
+                    isCurrent={session.id === current}
+                    openMenuId={menuOf}
+                  />
                 )}
               </li>
             ))}
@@ -61,20 +76,20 @@ export function SessionRows({ sessions, current, menuOf, renaming, onRenamed }: 
   )
 }
 
-function holds(id: string): (group: Group) => boolean {
+function includesSession(id: string): (group: DateGroup) => boolean {
   return ({ sessions }) => sessions.some((session) => session.id === id)
 }
 
-interface RowProps {
+interface SessionRowProps {
   readonly session: SessionSummary
   readonly now: number
   readonly isCurrent: boolean
-  readonly menuOf: Signal<string | null>
+  readonly openMenuId: Signal<string | null>
 }
 
-function Row({ session, now, isCurrent, menuOf }: RowProps): VNode {
+function SessionRow({ session, now, isCurrent, openMenuId: menuOf }: SessionRowProps): VNode {
   const { id, title, active, running } = session
-  const name = nameOf(title)
+  const name = formatTitle(title)
   const isOpen = menuOf.value === id
   return (
     <>
@@ -85,7 +100,7 @@ function Row({ session, now, isCurrent, menuOf }: RowProps): VNode {
             <span class="unseen">, an answer is coming</span>
           </span>
         ) : (
-          <time dateTime={new Date(active).toISOString()}>{whenWords(active, now)}</time>
+          <time dateTime={new Date(active).toISOString()}>{formatRelativeTime(active, now)}</time>
         )}
       </a>
       <button

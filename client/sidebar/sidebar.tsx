@@ -9,69 +9,69 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/si
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { ExportFormat } from "../net/api.ts"
-import type { Chat } from "../session/session-router.ts"
-import { focusAsked } from "../composer/composer.tsx"
-import { ImportPlace } from "../import/import-button.tsx"
-import { Mark } from "../ui/logo.tsx"
-import { theme, turnTheme } from "../ui/theme.ts"
-import { AskDelete } from "./delete-dialog.tsx"
-import { Menu } from "./session-menu.tsx"
+import type { SessionRouter } from "../session/session-router.ts"
+import { focusRequests } from "../composer/composer.tsx"
+import { ImportButton } from "../import/import-button.tsx"
+import { Logo } from "../ui/logo.tsx"
+import { theme, cycleTheme } from "../ui/theme.ts"
+import { DeleteDialog } from "./delete-dialog.tsx"
+import { SessionMenu } from "./session-menu.tsx"
 import { SessionRows } from "./session-rows.tsx"
 import { saveSession } from "./save-session.ts"
 
 interface SidebarProps {
-  readonly chat: Chat
+  readonly router: SessionRouter
   readonly isOpen: Signal<boolean>
 }
 
-export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
-  const current = useComputed(() => chat.room.value?.id ?? null).value
+export function Sidebar({ router: chat, isOpen }: SidebarProps): VNode {
+  const currentId = useComputed(() => chat.controller.value?.id ?? null).value
   const drawer = useRef<HTMLElement>(null)
-  const menuOf = useSignal<string | null>(null)
-  const renaming = useSignal<string | null>(null)
-  const deleting = useSignal<string | null>(null)
-  const close = (): void => {
+  const openMenuId = useSignal<string | null>(null)
+  const renamingId = useSignal<string | null>(null)
+  const deletingId = useSignal<string | null>(null)
+  const closeDrawer = (): void => {
     isOpen.value = false
   }
   useSignalEffect(() => {
     if (isOpen.value) drawer.current?.focus()
     // What hides takes no focus with it.
-    else if (drawer.current?.contains(document.activeElement) === true) focusOpener()
+    else if (drawer.current?.contains(document.activeElement) === true) focusDrawerButton()
   })
-  const buttonOf = (id: string): HTMLElement | null | undefined =>
+  const findMenuButton = (id: string): HTMLElement | null | undefined =>
     drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
-  const closeMenu = (isDone: boolean): void => {
-    const id = menuOf.peek()
-    menuOf.value = null
-    if (!isDone && id !== null) buttonOf(id)?.focus()
+  const closeMenu = (hasChosen: boolean): void => {
+    const id = openMenuId.peek()
+    openMenuId.value = null
+    if (!hasChosen && id !== null) findMenuButton(id)?.focus()
   }
-  const stopRenaming = (id: string, byKey: boolean): void => {
-    renaming.value = null
+  const stopRenaming = (id: string, byKeyboard: boolean): void => {
+    renamingId.value = null
     // Once the row stands there again.
-    if (byKey) setTimeout(() => buttonOf(id)?.focus())
+    if (byKeyboard) setTimeout(() => findMenuButton(id)?.focus())
   }
-  const remove = (id: string): void => {
-    deleting.value = null
+  const eraseSession = (id: string): void => {
+    deletingId.value = null
     isOpen.value = false
-    void chat.erase(id)
+    void chat.eraseSession(id)
     // Once the box is gone.
-    setTimeout(() => focusAsked.value++)
+    setTimeout(() => focusRequests.value++)
   }
-  const askDelete = (id: string): void => {
+  const openDeleteDialog = (id: string): void => {
     // The menu goes: the focus is to come back here from the box.
-    buttonOf(id)?.focus()
-    deleting.value = id
+    findMenuButton(id)?.focus()
+    deletingId.value = id
   }
-  const save = (id: string, format: ExportFormat): void => {
-    buttonOf(id)?.focus()
+  const exportAs = (id: string, format: ExportFormat): void => {
+    findMenuButton(id)?.focus()
     void saveSession(chat, id, format)
   }
   return (
     <>
-      {isOpen.value && <button type="button" class="veil" aria-label="Close the list" onClick={close} />}
+      {isOpen.value && <button type="button" class="veil" aria-label="Close the list" onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
         <p class="brand">
-          <Mark /> Cuecard
+          <Logo /> Cuecard
         </p>
         <a class="new" href="#/">
           <svg viewBox="0 0 20 20" aria-hidden="true">
@@ -81,38 +81,38 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
         </a>
         <nav aria-label="Conversations">
           <SessionRows
-            sessions={chat.sessions}
-            current={current}
-            menuOf={menuOf}
-            renaming={renaming}
-            onRenamed={(id, title, byKey) => {
-              stopRenaming(id, byKey)
-              if (title !== null) void chat.sessions.rename(id, title)
+            sessionList={chat.sessionList}
+            currentId={currentId}
+            openMenuId={openMenuId}
+            renamingId={renamingId}
+            onRenamed={(id, title, byKeyboard) => {
+              stopRenaming(id, byKeyboard)
+              if (title !== null) void chat.sessionList.renameSession(id, title)
             }}
           />
         </nav>
         <footer>
-          <ImportPlace chat={chat} onOpen={close} />
-          <button type="button" class="theme" onClick={turnTheme}>
+          <ImportButton router={chat} onOpen={closeDrawer} />
+          <button type="button" class="theme" onClick={cycleTheme}>
             Theme <span>{theme.value}</span>
           </button>
         </footer>
-        {menuOf.value !== null && (
-          <Menu
-            key={menuOf.value}
-            anchor={() => buttonOf(menuOf.peek() ?? "") ?? null}
+        {openMenuId.value !== null && (
+          <SessionMenu
+            key={openMenuId.value}
+            findAnchor={() => findMenuButton(openMenuId.peek() ?? "") ?? null}
             onClose={closeMenu}
-            items={menuItems(menuOf.value, { renaming, askDelete, save })}
+            items={createMenuItems(openMenuId.value, { renamingId, openDeleteDialog, exportAs })}
           />
         )}
       </aside>
-      {deleting.value !== null && (
-        <AskDelete
-          title={chat.sessions.find(deleting.value)?.title}
+      {deletingId.value !== null && (
+        <DeleteDialog
+          title={chat.sessionList.findSession(deletingId.value)?.title}
           onCancel={() => {
-            deleting.value = null
+            deletingId.value = null
           }}
-          onDelete={() => remove(deleting.peek() ?? "")}
+          onDelete={() => eraseSession(deletingId.peek() ?? "")}
         />
       )}
     </>
@@ -120,26 +120,29 @@ export function Sidebar({ chat, isOpen }: SidebarProps): VNode {
 }
 
 /** The button that opens the drawer; at a desk there is none. */
-function focusOpener(): void {
+function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".topbar button")?.focus()
 }
 
-interface Ways {
-  readonly renaming: Signal<string | null>
-  readonly askDelete: (id: string) => void
-  readonly save: (id: string, format: ExportFormat) => void
+interface MenuActions {
+  readonly renamingId: Signal<string | null>
+  readonly openDeleteDialog: (id: string) => void
+  readonly exportAs: (id: string, format: ExportFormat) => void
 }
 
-function menuItems(id: string, { renaming, askDelete, save }: Ways) {
+function createMenuItems(
+  id: string,
+  { renamingId: renaming, openDeleteDialog: askDelete, exportAs: save }: MenuActions,
+) {
   return [
     {
       label: "Rename",
-      act: () => {
+      onSelect: () => {
         renaming.value = id
       },
     },
-    { label: "Export as Markdown", act: () => save(id, "markdown") },
-    { label: "Export as JSONL", act: () => save(id, "jsonl") },
-    { label: "Delete…", isGrave: true, act: () => askDelete(id) },
+    { label: "Export as Markdown", onSelect: () => save(id, "markdown") },
+    { label: "Export as JSONL", onSelect: () => save(id, "jsonl") },
+    { label: "Delete…", isDestructive: true, onSelect: () => askDelete(id) },
   ]
 }

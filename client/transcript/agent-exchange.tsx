@@ -8,9 +8,9 @@
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
-import { excerpt } from "../words/excerpt.ts"
+import { toExcerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
-import { BADGES, type ToolSegment, ToolView } from "./tool-call.tsx"
+import { STATUS_BADGES, type ToolSegment, ToolView } from "./tool-call.tsx"
 
 /** The tool by which an agent asks another. */
 const AGENT_TOOL = "agents_message"
@@ -18,7 +18,7 @@ const AGENT_TOOL = "agents_message"
 const MAX_OPEN_CHARS = 600
 const MAX_OPEN_LINES = 12
 /** What of them stands beside the fold, in UTF-16 code units: one line. */
-const MAX_HEAD_CHARS = 90
+const MAX_SUMMARY_CHARS = 90
 
 /** What was asked of whom. */
 export interface AgentCall {
@@ -33,28 +33,37 @@ export interface AgentCall {
 }
 
 export function isAgentCall(tool: ToolSegment): boolean {
-  return tool.name === AGENT_TOOL && agentCallOf(tool) !== null
+  return tool.name === AGENT_TOOL && parseAgentCall(tool) !== null
 }
 
 /** Null where the call is not of the shape that is known. Pure. */
-export function agentCallOf({ args, result }: Pick<ToolSegment, "args" | "result">): AgentCall | null {
+export function parseAgentCall({ args, result }: Pick<ToolSegment, "args" | "result">): AgentCall | null {
   const { agent, message, mode } = Object(parseJson(args)) as Record<string, unknown>
   if (typeof agent !== "string" || typeof message !== "string") return null
   const { answer, session } = Object(parseJson(result ?? "")) as Record<string, unknown>
   return {
-    ...{ agent, message, isAsync: mode === "async", answer: typeof answer === "string" ? answer : null },
+    agent,
+    message,
+    isAsync: mode === "async",
+    answer: typeof answer === "string" ? answer : null,
     session: typeof session === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(session) ? session : null,
   }
 }
 
-export function AgentCallView({ tool, message }: { readonly tool: ToolSegment; readonly message: string }): VNode {
-  const call = agentCallOf(tool)
-  if (call === null || tool.approval === "asked") return <ToolView tool={tool} message={message} />
+export function AgentCallView({
+  tool,
+  message: messageId,
+}: {
+  readonly tool: ToolSegment
+  readonly message: string
+}): VNode {
+  const call = parseAgentCall(tool)
+  if (call === null || tool.approval === "asked") return <ToolView tool={tool} messageId={messageId} />
   const { status, error } = tool
   return (
     <section class="agent" data-segment="tool" data-state={status} aria-label={`Sent to ${call.agent}`}>
       <header>
-        <AgentSign way="out" />
+        <DirectionIcon way="out" />
         <span>
           Sent to <b>{call.agent}</b>
         </span>
@@ -63,13 +72,13 @@ export function AgentCallView({ tool, message }: { readonly tool: ToolSegment; r
             Open
           </a>
         )}
-        <span class="badge">[{BADGES[status]}]</span>
+        <span class="badge">[{STATUS_BADGES[status]}]</span>
       </header>
-      <Words text={call.message} />
+      <FoldableText text={call.message} />
       {call.answer !== null && (
         <div class="reply">
           <p class="note">{call.agent} answered</p>
-          <Words text={call.answer} isAside={call.isAsync} />
+          <FoldableText text={call.answer} isFolded={call.isAsync} />
         </div>
       )}
       {status === "waiting" && <p class="note">Waiting for its answer.</p>}
@@ -78,49 +87,49 @@ export function AgentCallView({ tool, message }: { readonly tool: ToolSegment; r
   )
 }
 
-export function ReceivedView({ segment }: { readonly segment: Extract<Segment, { type: "agent" }> }): VNode {
+export function ReceivedMessageView({ segment }: { readonly segment: Extract<Segment, { type: "agent" }> }): VNode {
   return (
     <section class="agent" data-segment="agent" aria-label={`Received from ${segment.name}`}>
-      <AgentHead way="in" name={segment.name} />
-      <Words text={segment.content} />
+      <AgentHeader way="in" name={segment.name} />
+      <FoldableText text={segment.content} />
     </section>
   )
 }
 
 /** Above what came in, and above what goes back. */
-export function AgentHead({ way, name }: { readonly way: "in" | "out"; readonly name: string }): VNode {
+export function AgentHeader({ way: direction, name }: { readonly way: "in" | "out"; readonly name: string }): VNode {
   return (
     <header>
-      <AgentSign way={way} />
+      <DirectionIcon way={direction} />
       <span>
-        {way === "in" ? "Received from" : "Sent to"} <b>{name}</b>
+        {direction === "in" ? "Received from" : "Sent to"} <b>{name}</b>
       </span>
     </header>
   )
 }
 
-function AgentSign({ way }: { readonly way: "in" | "out" }): VNode {
+function DirectionIcon({ way: direction }: { readonly way: "in" | "out" }): VNode {
   return (
     <svg viewBox="0 0 20 20" aria-hidden="true">
-      <path d={way === "in" ? "M15 5L6 14M6 7.5V14h6.5" : "M5 15l9-9M7.5 6H14v6.5"} />
+      <path d={direction === "in" ? "M15 5L6 14M6 7.5V14h6.5" : "M5 15l9-9M7.5 6H14v6.5"} />
     </svg>
   )
 }
 
-interface WordsProps {
+interface FoldableTextProps {
   readonly text: string
   /** They stand elsewhere too. */
-  readonly isAside?: boolean
+  readonly isFolded?: boolean
 }
 
 /** Long words are folded until somebody wants them; the fold is the reader's, however the words change. */
-function Words({ text, isAside = false }: WordsProps): ComponentChildren {
+function FoldableText({ text, isFolded: isAside = false }: FoldableTextProps): ComponentChildren {
   const [isOpen, setOpen] = useState(false)
   const isLong = text.length > MAX_OPEN_CHARS || text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES
   if (!isLong && !isAside) return <Markdown text={text} />
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{isOpen ? "Less" : excerpt(text.trim().replace(/\s+/g, " "), MAX_HEAD_CHARS)}</summary>
+      <summary>{isOpen ? "Less" : toExcerpt(text.trim().replace(/\s+/g, " "), MAX_SUMMARY_CHARS)}</summary>
       <Markdown text={text} />
     </details>
   )

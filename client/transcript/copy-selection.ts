@@ -6,30 +6,31 @@
  */
 
 /** What draws media: each has its kind and name as its label. */
-const DRAWN = ".frame, .sound, video, .canvas"
+const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
 
 /** What is folded away, what can be pressed, and what is left that would be fetched. */
-const UNSEEN = "[src], button, [hidden], details:not([open]), .calls"
+const REMOVED_SELECTOR = "[src], button, [hidden], details:not([open]), .calls"
 
-export function copyNames(event: ClipboardEvent): void {
+export function copySelection(event: ClipboardEvent): void {
   const selection = getSelection()
   if (event.clipboardData === null || selection === null || selection.rangeCount === 0) return
   const copied = document.createElement("div")
   copied.append(selection.getRangeAt(0).cloneContents())
   // Words alone the browser copies as well, and a field copies its own.
-  if (copied.querySelector(`${DRAWN}, [src]`) === null) return
-  for (const drawn of copied.querySelectorAll(DRAWN)) drawn.replaceWith(`[${drawn.getAttribute("aria-label") ?? ""}]`)
-  for (const rest of copied.querySelectorAll(UNSEEN)) rest.remove()
+  if (copied.querySelector(`${MEDIA_SELECTOR}, [src]`) === null) return
+  for (const media of copied.querySelectorAll(MEDIA_SELECTOR))
+    media.replaceWith(`[${media.getAttribute("aria-label") ?? ""}]`)
+  for (const rest of copied.querySelectorAll(REMOVED_SELECTOR)) rest.remove()
   for (const element of copied.querySelectorAll("*")) {
     for (const name of element.getAttributeNames()) if (name !== "href") element.removeAttribute(name)
   }
   event.clipboardData.setData("text/html", new XMLSerializer().serializeToString(copied))
-  event.clipboardData.setData("text/plain", laidOut(copied))
+  event.clipboardData.setData("text/plain", renderToText(copied))
   event.preventDefault()
 }
 
 /** Its lines, as the browser breaks them between blocks: only what is drawn has any. */
-function laidOut(copied: HTMLElement): string {
+function renderToText(copied: HTMLElement): string {
   copied.className = "unseen"
   document.body.append(copied)
   // biome-ignore lint/performance/useDomNodeTextContent: its lines are what is wanted.

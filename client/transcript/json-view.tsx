@@ -10,33 +10,33 @@ import { parseJson } from "../../shared/protocol/frame.ts"
 /** Longest text that is coloured, in UTF-16 code units: some thousand elements. Longer is one text. */
 const MAX_COLOURED_CHARS = 20_000
 
-interface JsonProps {
+interface JsonViewProps {
   readonly title: string
   readonly text: string
-  readonly coloured: boolean
+  readonly isColoured: boolean
 }
 
-export function JsonText({ title, text, coloured }: JsonProps): VNode {
+export function JsonView({ title, text, isColoured: coloured }: JsonViewProps): VNode {
   const value = parseJson(text)
   const printed = value === undefined ? text : JSON.stringify(value, null, 2)
-  const colours = coloured && value !== undefined && printed.length <= MAX_COLOURED_CHARS
+  const isHighlighted = coloured && value !== undefined && printed.length <= MAX_COLOURED_CHARS
   return (
     <figure class="data">
       <figcaption>{title}</figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block is scrolled with the keyboard too. */}
       <pre tabIndex={0}>
-        <code>{colours ? colour(printed) : printed}</code>
+        <code>{isHighlighted ? highlightJson(printed) : printed}</code>
       </pre>
     </figure>
   )
 }
 
-const WORD = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
+const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
-function colour(json: string): ComponentChildren[] {
+function highlightJson(json: string): ComponentChildren[] {
   const nodes: ComponentChildren[] = []
   let from = 0
-  for (const match of json.matchAll(WORD)) {
+  for (const match of json.matchAll(JSON_TOKEN)) {
     const [word, text, colon] = match
     if (match.index > from) nodes.push(json.slice(from, match.index))
     const kind = colon !== undefined ? "key" : text !== undefined ? "string" : /[tfn]/.test(word) ? "word" : "number"

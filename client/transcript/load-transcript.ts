@@ -6,23 +6,23 @@
 
 import { type Signal, signal } from "@preact/signals"
 
-export type TranscriptCode = typeof import("./transcript.tsx")
+export type TranscriptModule = typeof import("./transcript.tsx")
 
 /** null: not here yet; "lost": it cannot be had, which a newer page mends. */
-export const transcriptCode: Signal<TranscriptCode | null | "lost"> = signal(null)
+export const transcriptModule: Signal<TranscriptModule | null | "lost"> = signal(null)
 
-let asked = false
+let isRequested = false
 
 export function loadTranscript(): void {
-  if (asked) return
-  asked = true
+  if (isRequested) return
+  isRequested = true
   import("./transcript.tsx").then(
     (code) => {
-      transcriptCode.value = code
+      transcriptModule.value = code
     },
     () => {
-      asked = false
-      transcriptCode.value = "lost"
+      isRequested = false
+      transcriptModule.value = "lost"
     },
   )
 }

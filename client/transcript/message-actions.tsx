@@ -10,20 +10,26 @@ import { useComputed } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
-import { mediaWords } from "../words/media-descriptions.ts"
-import { focusAsked } from "../composer/composer.tsx"
-import { type Asking, useAsking } from "./transcript-requests.ts"
+import { describeMedia } from "../words/media-descriptions.ts"
+import { focusRequests } from "../composer/composer.tsx"
+import { type TranscriptRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
-interface ActProps {
+interface ActionButtonProps {
   readonly label: string
-  readonly isHeld?: boolean
+  readonly isDisabled?: boolean
   readonly way?: string
-  readonly onAct: () => void
+  readonly onActivate: () => void
   readonly children: ComponentChildren
 }
 
 /** An icon with a name. */
-export function Act({ label, isHeld = false, way, onAct, children }: ActProps): VNode {
+export function ActionButton({
+  label,
+  isDisabled: isHeld = false,
+  way,
+  onActivate: onAct,
+  children,
+}: ActionButtonProps): VNode {
   return (
     <button
       type="button"
@@ -46,129 +52,140 @@ export function Act({ label, isHeld = false, way, onAct, children }: ActProps): 
 }
 
 /** Nothing can be asked for again while an answer is under way, or twice. */
-export function useHeld(asking: Asking | null, id: string): boolean {
-  return useComputed(() => asking !== null && (asking.store.turn.value !== null || asking.commands.asked.value.has(id)))
-    .value
+export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {
+  return useComputed(
+    () => requests !== null && (requests.store.activeTurn.value !== null || requests.commands.pending.value.has(id)),
+  ).value
 }
 
-export function useIsLast(asking: Asking | null, id: string): boolean {
-  return useComputed(() => asking?.store.lastAnswer.value === id).value
+export function useIsLastAnswer(requests: TranscriptRequests | null, id: string): boolean {
+  return useComputed(() => requests?.store.lastAnswerId.value === id).value
 }
 
 /** The button goes with this version, so the focus goes to the composer. */
-export function regenerate(asking: Asking, id: string): void {
-  asking.regenerate(id)
-  focusAsked.value++
+export function regenerateAndFocus(requests: TranscriptRequests, id: string): void {
+  requests.regenerateAnswer(id)
+  focusRequests.value++
 }
 
 /** Under an answer that has ended. */
-export function AnswerActs({ message }: { readonly message: WireMessage }): VNode | null {
-  const asking = useAsking()
+export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
+  const requests = useTranscriptRequests()
   const { id, status, segments } = message
-  const isHeld = useHeld(asking, id)
-  const isLast = useIsLast(asking, id)
-  if (asking === null) return null
+  const isDisabled = useIsDisabled(requests, id)
+  const isLast = useIsLastAnswer(requests, id)
+  if (requests === null) return null
   return (
     <footer class="acts" data-last={isLast ? "" : undefined}>
-      <Versions message={message} />
-      {segments.some(hasWords) && <Copy segments={segments} />}
-      {segments.some(hasWords) && <Reply id={id} />}
-      {isLast && status === "completed" && !isFromOutside(message) && (
-        <Act label="Regenerate" isHeld={isHeld} onAct={() => regenerate(asking, id)}>
+      <VersionSwitch message={message} />
+      {segments.some(hasText) && <CopyButton segments={segments} />}
+      {segments.some(hasText) && <ReplyButton id={id} />}
+      {isLast && status === "completed" && !isFromProducer(message) && (
+        <ActionButton label="Regenerate" isDisabled={isDisabled} onActivate={() => regenerateAndFocus(requests, id)}>
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
-        </Act>
+        </ActionButton>
       )}
     </footer>
   )
 }
 
 /** The next words reply to it; the composer says so. */
-export function Reply({ id }: { readonly id: string }): VNode {
-  const asking = useAsking()
-  const reply = (): void => {
-    if (asking === null) return
-    asking.draft.reply.value = id
-    focusAsked.value++
+export function ReplyButton({ id }: { readonly id: string }): VNode {
+  const requests = useTranscriptRequests()
+  const startReply = (): void => {
+    if (requests === null) return
+    requests.draft.replyTo.value = id
+    focusRequests.value++
   }
   return (
-    <Act label="Reply" way="reply" onAct={reply}>
+    <ActionButton label="Reply" way="reply" onActivate={startReply}>
       <path d="M8 5.5L3.5 10 8 14.5M3.5 10H12a4.5 4.5 0 0 1 4.5 4.5" />
-    </Act>
+    </ActionButton>
   )
 }
 
 /** Its producer is not ours to ask again. */
-export function isFromOutside({ mode }: WireMessage): boolean {
+export function isFromProducer({ mode }: WireMessage): boolean {
   return mode === "external"
 }
 
 /** `‹ 1/2 ›` where a message has versions. */
-export function Versions({ message }: { readonly message: WireMessage }): VNode | null {
-  const asking = useAsking()
+export function VersionSwitch({ message }: { readonly message: WireMessage }): VNode | null {
+  const requests = useTranscriptRequests()
   const { id, version = 1, versions = 1 } = message
-  const isHeld = useHeld(asking, id)
-  if (asking === null || versions < 2) return null
-  const go = (to: number) => () => asking.switchTo(id, to)
+  const isDisabled = useIsDisabled(requests, id)
+  if (requests === null || versions < 2) return null
+  const switchTo = (to: number) => () => requests.switchVersion(id, to)
   return (
     <fieldset class="versions" aria-label={`Version ${version} of ${versions}`}>
-      <Act label="Previous version" way="back" isHeld={isHeld || version <= 1} onAct={go(version - 1)}>
+      <ActionButton
+        label="Previous version"
+        way="back"
+        isDisabled={isDisabled || version <= 1}
+        onActivate={switchTo(version - 1)}
+      >
         <path d="M11.8 5.5 7.3 10l4.5 4.5" />
-      </Act>
+      </ActionButton>
       <span aria-hidden="true">
         {version}/{versions}
       </span>
-      <Act label="Next version" way="on" isHeld={isHeld || version >= versions} onAct={go(version + 1)}>
+      <ActionButton
+        label="Next version"
+        way="on"
+        isDisabled={isDisabled || version >= versions}
+        onActivate={switchTo(version + 1)}
+      >
         <path d="M8.2 5.5l4.5 4.5-4.5 4.5" />
-      </Act>
+      </ActionButton>
     </fieldset>
   )
 }
 
 /** How long "Copied" stands there, in milliseconds. */
-const COPIED_MS = 1500
+const COPIED_LABEL_MS = 1500
 
-function Copy({ segments }: { readonly segments: readonly Segment[] }): VNode {
+function CopyButton({ segments }: { readonly segments: readonly Segment[] }): VNode {
   const [isCopied, setCopied] = useState(false)
-  const copy = (): void => {
-    navigator.clipboard?.writeText(copiedWords(segments)).then(
+  const copyText = (): void => {
+    navigator.clipboard?.writeText(segmentsToCopyText(segments)).then(
       () => {
         setCopied(true)
-        setTimeout(() => setCopied(false), COPIED_MS)
+        setTimeout(() => setCopied(false), COPIED_LABEL_MS)
       },
       () => {},
     )
   }
   return (
-    <Act label={isCopied ? "Copied" : "Copy"} onAct={copy}>
+    <ActionButton label={isCopied ? "Copied" : "Copy"} onActivate={copyText}>
       {isCopied ? <path d="M4.5 10.5l3.5 3.5 7.5-8" /> : <path d="M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3" />}
-    </Act>
+    </ActionButton>
   )
 }
 
-function hasWords(segment: Segment): boolean {
-  return wordsOf(segment) !== ""
+function hasText(segment: Segment): boolean {
+  return segmentToText(segment) !== ""
 }
 
-function wordsOf(segment: Segment): string {
+function segmentToText(segment: Segment): string {
   if (segment.type === "text") return segment.content
-  if (segment.type === "media" || segment.type === "canvas") return `[${mediaWords(segment)}]`
+  if (segment.type === "media" || segment.type === "canvas") return `[${describeMedia(segment)}]`
   return segment.type === "rich" ? segment.synthesis : ""
 }
 
 /** An answer's words as Markdown, without thinking and tools, media by its name; what was escaped for Markdown's sake is plain again. */
-export function copiedWords(segments: readonly Segment[]): string {
-  const texts = segments.map(wordsOf).filter((text) => text !== "")
+export function segmentsToCopyText(segments: readonly Segment[]): string {
+  const texts = segments.map(segmentToText).filter((text) => text !== "")
   return texts.join("\n\n").replace(/&lt;(?=[A-Za-z/!?])/g, "<")
 }
 
 /** The server's words where it refused something about this message. */
-export function Refusal({ of }: { readonly of: string }): VNode | null {
-  const asking = useAsking()
-  const words = useComputed(() => asking?.commands.refusals.value.get(of)).value
-  if (words === undefined) return null
+export function RefusalNote({ of: targetId }: { readonly of: string }): VNode | null {
+  const requests = useTranscriptRequests()
+  const text = useComputed(() => requests?.commands.refusals.value.get(targetId)).value
+  if (text === undefined) return null
   return (
     <p class="note fault" role="alert">
-      {words}
+      {text}
     </p>
   )
 }

@@ -8,56 +8,62 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import { typedWords } from "../composer/typed-text.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
-import { useFit } from "../ui/fit-textarea.ts"
-import type { Asking } from "./transcript-requests.ts"
+import { stripControlChars } from "../composer/typed-text.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { useFitTextarea } from "../ui/fit-textarea.ts"
+import type { TranscriptRequests } from "./transcript-requests.ts"
 
-interface EditorProps {
+interface MessageEditorProps {
   readonly id: string
-  readonly words: string
+  readonly original: string
   /** Nothing goes with the words: there have to be some. */
-  readonly isAlone: boolean
-  readonly asking: Asking
+  readonly isTextRequired: boolean
+  readonly requests: TranscriptRequests
   readonly onClose: () => void
 }
 
-export function Editor({ id, words, isAlone, asking, onClose }: EditorProps): VNode {
-  const [text, setText] = useState(asking.draft.edits.get(id) ?? words)
+export function MessageEditor({
+  id,
+  original: words,
+  isTextRequired: isAlone,
+  requests: asking,
+  onClose,
+}: MessageEditorProps): VNode {
+  const [text, setText] = useState(asking.draft.editTexts.get(id) ?? words)
   const field = useRef<HTMLTextAreaElement>(null)
   useLayoutEffect(() => {
     field.current?.focus()
     field.current?.setSelectionRange(text.length, text.length)
   }, [])
-  useFit(field, text)
+  useFitTextarea(field, text)
 
-  const asked = asking.commands.asked.value.get(id)
-  const isSaving = asked !== undefined
-  const isHeard = asked?.isHeard === true
-  const isTooLong = utf8Bytes(text) > MAX_MESSAGE_BYTES
+  const pending = asking.commands.pending.value.get(id)
+  const isSaving = pending !== undefined
+  const isAcknowledged = pending?.isAcknowledged === true
+  const isTooLong = countUtf8Bytes(text) > MAX_MESSAGE_BYTES
   const isReady = !isSaving && (text.trim() !== "" || !isAlone) && !isTooLong
-  const write = (now: string): void => {
+  const updateText = (now: string): void => {
     setText(now)
-    asking.draft.edits.set(id, now)
+    asking.draft.editTexts.set(id, now)
   }
   /** Until the server has it. */
-  const giveUp = (): void => {
-    if (asking.giveUpEdit(id)) onClose()
+  const cancelEdit = (): void => {
+    if (asking.cancelEdit(id)) onClose()
   }
-  const save = (): void => {
+  const saveEdit = (): void => {
     if (!isReady) return
-    if (text === words) giveUp()
-    else asking.edit(id, typedWords(text))
+    if (text === words) cancelEdit()
+    else asking.editMessage(id, stripControlChars(text))
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || event.keyCode === 229) return
     if (event.key === "Escape") {
       event.preventDefault()
-      giveUp()
+      cancelEdit()
     }
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
-    save()
+    saveEdit()
   }
   return (
     <form
@@ -65,7 +71,7 @@ export function Editor({ id, words, isAlone, asking, onClose }: EditorProps): VN
       onKeyDown={onKeyDown}
       onSubmit={(event) => {
         event.preventDefault()
-        save()
+        saveEdit()
       }}
     >
       <textarea
@@ -74,10 +80,10 @@ export function Editor({ id, words, isAlone, asking, onClose }: EditorProps): VN
         value={text}
         readOnly={isSaving}
         aria-label="Edit message"
-        onInput={(event) => write(event.currentTarget.value)}
+        onInput={(event) => updateText(event.currentTarget.value)}
       />
       <p class="note">{isTooLong ? `A message may have ${MAX_MESSAGE_BYTES / 1024} KB at most.` : ""}</p>
-      <button type="button" aria-disabled={isHeard} onClick={giveUp}>
+      <button type="button" aria-disabled={isAcknowledged} onClick={cancelEdit}>
         Cancel
       </button>
       <button type="submit" class="firm" aria-disabled={!isReady}>

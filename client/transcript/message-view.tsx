@@ -10,56 +10,56 @@ import type { VNode } from "preact"
 import { useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
-import { focusAsked } from "../composer/composer.tsx"
-import { AttachedMedia, isMedia } from "../media/media-view.tsx"
+import { focusRequests } from "../composer/composer.tsx"
+import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
-import { AgentHead } from "./agent-exchange.tsx"
-import { Calls, runsOf } from "./tool-call-group.tsx"
+import { AgentHeader } from "./agent-exchange.tsx"
+import { ToolCallGroup, groupCalls } from "./tool-call-group.tsx"
 import {
-  isFromOutside,
-  Act,
-  AnswerActs,
-  Refusal,
-  Reply,
-  regenerate,
-  useHeld,
-  useIsLast,
-  Versions,
+  isFromProducer,
+  ActionButton,
+  AnswerActions,
+  RefusalNote,
+  ReplyButton,
+  regenerateAndFocus,
+  useIsDisabled,
+  useIsLastAnswer,
+  VersionSwitch,
 } from "./message-actions.tsx"
-import { type Asking, useAsking } from "./transcript-requests.ts"
-import { Editor } from "./message-editor.tsx"
-import { QuoteView } from "./quoted-message.tsx"
-import { reasonText } from "../words/end-reason.ts"
+import { type TranscriptRequests, useTranscriptRequests } from "./transcript-requests.ts"
+import { MessageEditor } from "./message-editor.tsx"
+import { QuotedMessage } from "./quoted-message.tsx"
+import { describeEndReason } from "../words/end-reason.ts"
 import { SegmentView } from "./segment-view.tsx"
 import { UserMessage } from "./unsent-messages.tsx"
 
-export interface MessageProps {
+export interface MessageViewProps {
   readonly message: Signal<WireMessage>
   /** Did segment `at` arrive while the reader watched? */
   readonly isFresh: (id: string, at: number) => boolean
 }
 
-export function MessageView({ message, isFresh }: MessageProps): VNode {
+export function MessageView({ message, isFresh }: MessageViewProps): VNode {
   return message.value.role === "user" ? (
-    <AskedMessage message={message.value} />
+    <QuestionMessage message={message.value} />
   ) : (
     <AnswerMessage message={message.value} isFresh={isFresh} />
   )
 }
 
-interface AnswerProps {
+interface AnswerMessageProps {
   readonly message: WireMessage
-  readonly isFresh: MessageProps["isFresh"]
+  readonly isFresh: MessageViewProps["isFresh"]
 }
 
-function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
+function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   const { id, role, status, segments, summary, origin, agent, reply_to } = message
   const isRunning = status === "running"
-  const view = (at: number): VNode | null => {
+  const renderSegment = (at: number): VNode | null => {
     const segment = segments[at]
     if (segment === undefined) return null
     const isOpen = isRunning && at === segments.length - 1
-    return <SegmentView key={at} segment={segment} message={id} isOpen={isOpen} fresh={isFresh(id, at)} />
+    return <SegmentView key={at} segment={segment} messageId={id} isOpen={isOpen} isFresh={isFresh(id, at)} />
   }
   return (
     <article
@@ -70,8 +70,8 @@ function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
       data-agent={agent?.direction}
       aria-label={role === "agent" ? (agent?.name ?? "Agent") : "Cuecard"}
     >
-      {reply_to !== undefined && <QuoteView of={reply_to} />}
-      {agent?.direction === "sent" && <AgentHead way="out" name={agent.name} />}
+      {reply_to !== undefined && <QuotedMessage of={reply_to} />}
+      {agent?.direction === "sent" && <AgentHeader way="out" name={agent.name} />}
       {origin === "import" && <p class="note">Imported from a file: nobody vouches for what it shows.</p>}
       {summary !== undefined && (
         <details class="summary">
@@ -79,54 +79,60 @@ function AnswerMessage({ message, isFresh }: AnswerProps): VNode {
           <Markdown text={summary} />
         </details>
       )}
-      {runsOf(segments).map(({ at, calls }) =>
+      {groupCalls(segments).map(({ at, calls }) =>
         calls.length === 0 ? (
-          view(at)
+          renderSegment(at)
         ) : (
-          <Calls key={at} calls={calls}>
-            {calls.map((_, nth) => view(at + nth))}
-          </Calls>
+          <ToolCallGroup key={at} calls={calls}>
+            {calls.map((_, nth) => renderSegment(at + nth))}
+          </ToolCallGroup>
         ),
       )}
       <StatusNote message={message} />
-      <Refusal of={id} />
-      {isEnded(status) && role !== "agent" && <AnswerActs message={message} />}
+      <RefusalNote of={id} />
+      {isEnded(status) && role !== "agent" && <AnswerActions message={message} />}
     </article>
   )
 }
 
-function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
-  const asking = useAsking()
+function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {
+  const requests = useTranscriptRequests()
   const { id, status, reply_to, segments } = message
   // An editor that was open comes back with its words.
-  const [isEditing, setEditing] = useState(asking?.draft.edits.has(id) === true)
-  const acts = useRef<HTMLElement>(null)
-  const words = wordsOf(message)
-  const isHeld = useHeld(asking, id)
-  const close = (): void => {
+  const [isEditing, setEditing] = useState(requests?.draft.editTexts.has(id) === true)
+  const actionsRef = useRef<HTMLElement>(null)
+  const text = getMessageText(message)
+  const isDisabled = useIsDisabled(requests, id)
+  const closeEditor = (): void => {
     setEditing(false)
     // To the button that opened it, once that is there again.
-    setTimeout(() => acts.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
+    setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
-    isEditing && asking !== null ? (
-      <Editor id={id} words={words} asking={asking} isAlone={!segments.some(isMedia)} onClose={close} />
+    isEditing && requests !== null ? (
+      <MessageEditor
+        id={id}
+        original={text}
+        requests={requests}
+        isTextRequired={!segments.some(isMediaSegment)}
+        onClose={closeEditor}
+      />
     ) : undefined
   return (
     <UserMessage
-      {...{ id, status, words, editor }}
-      quote={reply_to === undefined ? undefined : <QuoteView of={reply_to} />}
-      files={<AttachedMedia segments={segments.filter(isMedia)} />}
+      {...{ id, status, text, editor }}
+      quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
+      files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}
     >
-      {status === "queued" && <Queued id={id} asking={asking} />}
-      <Refusal of={id} />
-      {status !== "queued" && asking !== null && editor === undefined && (
-        <footer class="acts" ref={acts}>
-          <Act label="Edit" way="edit" isHeld={isHeld} onAct={() => setEditing(true)}>
+      {status === "queued" && <QueuedNote id={id} asking={requests} />}
+      <RefusalNote of={id} />
+      {status !== "queued" && requests !== null && editor === undefined && (
+        <footer class="acts" ref={actionsRef}>
+          <ActionButton label="Edit" way="edit" isDisabled={isDisabled} onActivate={() => setEditing(true)}>
             <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
-          </Act>
-          <Reply id={id} />
-          <Versions message={message} />
+          </ActionButton>
+          <ReplyButton id={id} />
+          <VersionSwitch message={message} />
         </footer>
       )}
     </UserMessage>
@@ -134,59 +140,65 @@ function AskedMessage({ message }: { readonly message: WireMessage }): VNode {
 }
 
 /** It has not been begun, so it can be taken back. */
-function Queued({ id, asking }: { readonly id: string; readonly asking: Asking | null }): VNode {
-  const isAsked = asking?.commands.asked.value.has(id) === true
+function QueuedNote({
+  id,
+  asking: requests,
+}: {
+  readonly id: string
+  readonly asking: TranscriptRequests | null
+}): VNode {
+  const isWithdrawing = requests?.commands.pending.value.has(id) === true
   /** The words go back to the composer, and so does the focus. */
-  const withdraw = (): void => {
-    asking?.withdraw(id)
-    focusAsked.value++
+  const withdrawAndFocus = (): void => {
+    requests?.withdrawMessage(id)
+    focusRequests.value++
   }
   return (
     <p class="note">
       Queued{" "}
-      {asking !== null && (
-        <button type="button" aria-disabled={isAsked} onClick={withdraw}>
-          {isAsked ? "Withdrawing…" : "Withdraw"}
+      {requests !== null && (
+        <button type="button" aria-disabled={isWithdrawing} onClick={withdrawAndFocus}>
+          {isWithdrawing ? "Withdrawing…" : "Withdraw"}
         </button>
       )}
     </p>
   )
 }
 
-function wordsOf(message: WireMessage): string {
+function getMessageText(message: WireMessage): string {
   const texts = message.segments.flatMap((segment) => (segment.type === "text" ? segment.content : []))
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
 }
 
 /** How an answer that did not just end stands, quietly, why, and the way on from there. */
 function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
-  const asking = useAsking()
+  const asking = useTranscriptRequests()
   const { id, status, reason } = message
-  const isLast = useIsLast(asking, id)
-  const isHeld = useHeld(asking, id)
-  const words = statusWords(message)
-  if (words === null) return null
-  const way = isFromOutside(message) ? null : wayOn(status)
-  const go = (): void => {
-    if (isHeld || asking === null || way === null) return
-    if (way === "Regenerate") return regenerate(asking, id)
-    asking.retry(id)
-    focusAsked.value++
+  const isLast = useIsLastAnswer(asking, id)
+  const isDisabled = useIsDisabled(asking, id)
+  const text = describeStatus(message)
+  if (text === null) return null
+  const action = isFromProducer(message) ? null : getStatusAction(status)
+  const runAction = (): void => {
+    if (isDisabled || asking === null || action === null) return
+    if (action === "Regenerate") return regenerateAndFocus(asking, id)
+    asking.retryAnswer(id)
+    focusRequests.value++
   }
   return (
     <p class="note" data-note={status}>
-      {reason === null ? words : reasonText(reason)}
-      {isLast && way !== null && " "}
-      {isLast && way !== null && (
-        <button type="button" aria-disabled={isHeld} onClick={go}>
-          {way}
+      {reason === null ? text : describeEndReason(reason)}
+      {isLast && action !== null && " "}
+      {isLast && action !== null && (
+        <button type="button" aria-disabled={isDisabled} onClick={runAction}>
+          {action}
         </button>
       )}
     </p>
   )
 }
 
-function statusWords({ status, segments }: WireMessage): string | null {
+function describeStatus({ status, segments }: WireMessage): string | null {
   switch (status) {
     case "running":
     case "completed":
@@ -206,7 +218,7 @@ function statusWords({ status, segments }: WireMessage): string | null {
   }
 }
 
-function wayOn(status: MessageStatus): "Regenerate" | "Continue" | "Try again" | null {
+function getStatusAction(status: MessageStatus): "Regenerate" | "Continue" | "Try again" | null {
   if (status === "cancelled") return "Regenerate"
   if (status === "interrupted") return "Continue"
   return status === "failed" ? "Try again" : null

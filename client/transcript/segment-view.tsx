@@ -8,20 +8,20 @@
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/protocol/frame.ts"
-import { drawCard } from "../cards/card-registry.ts"
+import { renderCard } from "../cards/card-registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { CanvasView } from "../media/canvas-frame.tsx"
 import { MediaView } from "../media/media-view.tsx"
-import { AgentCallView, isAgentCall, ReceivedView } from "./agent-exchange.tsx"
+import { AgentCallView, isAgentCall, ReceivedMessageView } from "./agent-exchange.tsx"
 import { ToolView } from "./tool-call.tsx"
 
 interface SegmentProps {
   readonly segment: Segment
   /** Id of the message that it stands in. */
-  readonly message: string
+  readonly messageId: string
   /** The last of a message that is still running: what is open there is under way. */
   readonly isOpen: boolean
-  readonly fresh: boolean
+  readonly isFresh: boolean
 }
 
 export class SegmentView extends Component<SegmentProps> {
@@ -29,7 +29,7 @@ export class SegmentView extends Component<SegmentProps> {
     return next.segment !== this.props.segment || next.isOpen !== this.props.isOpen
   }
 
-  override render({ segment, message, isOpen, fresh }: SegmentProps): ComponentChildren {
+  override render({ segment, messageId: message, isOpen, isFresh: fresh }: SegmentProps): ComponentChildren {
     switch (segment.type) {
       case "text":
         return <TextView text={segment.content} />
@@ -39,12 +39,12 @@ export class SegmentView extends Component<SegmentProps> {
         return isAgentCall(segment) ? (
           <AgentCallView tool={segment} message={message} />
         ) : (
-          <ToolView tool={segment} message={message} />
+          <ToolView tool={segment} messageId={message} />
         )
       case "agent":
-        return <ReceivedView segment={segment} />
+        return <ReceivedMessageView segment={segment} />
       case "rich": {
-        const card = drawCard(segment.tag, { payload: segment.payload, synthesis: segment.synthesis, fresh })
+        const card = renderCard(segment.tag, { payload: segment.payload, synthesis: segment.synthesis, isFresh: fresh })
         return card === null ? <TextView text={segment.synthesis} /> : <div data-segment="rich">{card}</div>
       }
       case "media":
@@ -56,7 +56,7 @@ export class SegmentView extends Component<SegmentProps> {
           </div>
         )
       default:
-        return <TextView text={textOfUnknown(segment)} />
+        return <TextView text={unknownSegmentToText(segment)} />
     }
   }
 }
@@ -70,24 +70,24 @@ function TextView({ text }: { readonly text: string }): VNode | null {
   )
 }
 
-interface ThinkingProps {
+interface ThinkingViewProps {
   readonly text: string
   readonly ms: number | undefined
   readonly isOpen: boolean
 }
 
 /** Folded until the reader opens it; the browser keeps that, so it is no state of ours. */
-function ThinkingView({ text, ms, isOpen }: ThinkingProps): VNode {
+function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   return (
     <details data-segment="thinking">
-      <summary>{ms !== undefined ? `Thought for ${duration(ms)}` : isOpen ? "Thinking…" : "Thought"}</summary>
+      <summary>{ms !== undefined ? `Thought for ${formatDuration(ms)}` : isOpen ? "Thinking…" : "Thought"}</summary>
       <Markdown text={text} />
     </details>
   )
 }
 
 /** 900 → "0.9 s", 14_000 → "14 s", 75_000 → "1 min 15 s". */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 9_950) return `${(Math.max(ms, 100) / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
   if (seconds < 60) return `${seconds} s`
@@ -95,7 +95,7 @@ export function duration(ms: number): string {
 }
 
 /** A kind that a newer server knows and this page does not: whatever words it has. */
-function textOfUnknown(segment: object): string {
+function unknownSegmentToText(segment: object): string {
   for (const field of ["content", "synthesis", "text", "title", "label"]) {
     const value: unknown = Reflect.get(segment, field)
     if (typeof value === "string" && value !== "") return value

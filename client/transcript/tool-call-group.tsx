@@ -12,16 +12,16 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
-import { BADGES, isAsked, type ToolSegment } from "./tool-call.tsx"
+import { STATUS_BADGES, isApprovalPending, type ToolSegment } from "./tool-call.tsx"
 
 /** A stretch of segments: one that stands alone, or neighbouring calls. */
-export interface Run {
+export interface SegmentRun {
   readonly at: number
   readonly calls: readonly ToolSegment[]
 }
 
 /** Pure. An agent that is asked is a block of its own. */
-export function runsOf(segments: readonly Segment[]): readonly Run[] {
+export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] {
   const runs: { at: number; calls: ToolSegment[] }[] = []
   segments.forEach((segment, at) => {
     const last = runs.at(-1)
@@ -34,44 +34,44 @@ export function runsOf(segments: readonly Segment[]): readonly Run[] {
 }
 
 /** How many calls stand together: what works or waits first, then what went wrong. */
-export function statusOf(calls: readonly ToolSegment[]): CallStatus {
-  const has = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
-  if (has("running", "queued")) return "running"
-  if (has("waiting")) return "waiting"
-  if (has("failed")) return "failed"
-  return has("interrupted") ? "interrupted" : "ok"
+export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
+  const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
+  if (hasStatus("running", "queued")) return "running"
+  if (hasStatus("waiting")) return "waiting"
+  if (hasStatus("failed")) return "failed"
+  return hasStatus("interrupted") ? "interrupted" : "ok"
 }
 
-interface CallsProps {
+interface ToolCallGroupProps {
   readonly calls: readonly ToolSegment[]
   /** One view for each of them. */
   readonly children: readonly ComponentChildren[]
 }
 
-export function Calls({ calls, children }: CallsProps): VNode {
+export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
   const id = useId()
-  const box = useRef<HTMLDivElement>(null)
+  const listRef = useRef<HTMLDivElement>(null)
   /** What the reader said last; null: nothing. */
-  const [choice, setChoice] = useState<boolean | null>(null)
-  const isAtRest = calls.every(({ status }) => isSettled(status))
+  const [userChoice, setUserChoice] = useState<boolean | null>(null)
+  const isAllSettled = calls.every(({ status }) => isSettled(status))
   const isGroup = calls.length > 1
-  const isOpen = !isGroup || (choice ?? !isAtRest)
+  const isOpen = !isGroup || (userChoice ?? !isAllSettled)
   useLayoutEffect(() => {
     // Nobody's place folds away under them.
-    if (isAtRest && choice === null && isGroup && isRead(box.current)) setChoice(true)
-  }, [isAtRest])
+    if (isAllSettled && userChoice === null && isGroup && isInUse(listRef.current)) setUserChoice(true)
+  }, [isAllSettled])
   return (
-    <div class="calls" data-count={calls.length} data-state={statusOf(calls)}>
+    <div class="calls" data-count={calls.length} data-state={getGroupStatus(calls)}>
       {isGroup && (
-        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setChoice(!isOpen)}>
+        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setUserChoice(!isOpen)}>
           <span>{calls.length} calls</span>
-          <span class="hint">{namesOf(calls)}</span>
-          <span class="badge">[{BADGES[statusOf(calls)]}]</span>
+          <span class="hint">{listToolNames(calls)}</span>
+          <span class="badge">[{STATUS_BADGES[getGroupStatus(calls)]}]</span>
         </button>
       )}
-      <div class="list" id={id} ref={box}>
+      <div class="list" id={id} ref={listRef}>
         {calls.map((call, at) => (
-          <div key={at} hidden={!isOpen && !isAsked(call)}>
+          <div key={at} hidden={!isOpen && !isApprovalPending(call)}>
             {children[at]}
           </div>
         ))}
@@ -81,11 +81,11 @@ export function Calls({ calls, children }: CallsProps): VNode {
 }
 
 /** The reader has unfolded something in it, or stands in it with the keyboard. */
-function isRead(box: HTMLElement | null): boolean {
+function isInUse(box: HTMLElement | null): boolean {
   return box?.querySelector("details[open]") != null || box?.contains(box.ownerDocument.activeElement) === true
 }
 
 /** "get_weather, rename_conversation": each name once. */
-function namesOf(calls: readonly ToolSegment[]): string {
+function listToolNames(calls: readonly ToolSegment[]): string {
   return [...new Set(calls.map(({ name }) => name))].join(", ")
 }

@@ -9,19 +9,19 @@ import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
-import { excerpt } from "../words/excerpt.ts"
-import { useAsking } from "./transcript-requests.ts"
-import { JsonText } from "./json-view.tsx"
+import { toExcerpt } from "../words/excerpt.ts"
+import { useTranscriptRequests } from "./transcript-requests.ts"
+import { JsonView } from "./json-view.tsx"
 
 export type ToolSegment = Extract<Segment, { type: "tool" }>
 
-interface ToolProps {
+interface ToolViewProps {
   readonly tool: ToolSegment
   /** Id of the message that it stands in. */
-  readonly message: string
+  readonly messageId: string
 }
 
-export const BADGES: Readonly<Record<CallStatus, string>> = {
+export const STATUS_BADGES: Readonly<Record<CallStatus, string>> = {
   queued: "QUEUED",
   running: "RUNNING",
   waiting: "WAITING",
@@ -31,28 +31,28 @@ export const BADGES: Readonly<Record<CallStatus, string>> = {
 }
 
 /** Does it wait for its reader? One that waits for something else asks nobody. */
-export function isAsked({ status, approval }: ToolSegment): boolean {
+export function isApprovalPending({ status, approval }: ToolSegment): boolean {
   return status === "waiting" && approval === "asked"
 }
 
-export function ToolView({ tool, message }: ToolProps): VNode {
-  const [opened, setOpened] = useState(false)
+export function ToolView({ tool, messageId: message }: ToolViewProps): VNode {
+  const [isOpened, setOpened] = useState(false)
   const { name, args, status, output, result, error, truncated, approval } = tool
-  const hint = hintOf(args)
-  const asks = isAsked(tool)
+  const hint = createHint(args)
+  const needsApproval = isApprovalPending(tool)
   return (
     <div data-segment="tool" data-state={status}>
-      <details open={asks} onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <details open={needsApproval} onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>
           <code>{name}</code>
           {hint !== "" && <span class="hint">{hint}</span>}
           {approval === "allowed" && <span class="verdict">Allowed</span>}
-          <span class="badge">[{approval === "denied" ? "DENIED" : BADGES[status]}]</span>
+          <span class="badge">[{approval === "denied" ? "DENIED" : STATUS_BADGES[status]}]</span>
         </summary>
         <div class="call">
-          <JsonText title="Arguments" text={args} coloured={opened} />
+          <JsonView title="Arguments" text={args} isColoured={isOpened} />
           {output !== undefined && output !== "" && <OutputText text={output} />}
-          {result !== undefined && <JsonText title="Result" text={result} coloured={opened} />}
+          {result !== undefined && <JsonView title="Result" text={result} isColoured={isOpened} />}
           {truncated !== undefined && (
             <p class="note">
               Shown in part: {truncated.lines.toLocaleString("en")} lines, {truncated.bytes.toLocaleString("en")} bytes{" "}
@@ -62,30 +62,30 @@ export function ToolView({ tool, message }: ToolProps): VNode {
           {error !== undefined && <p class="fault">{error.message}</p>}
         </div>
       </details>
-      {asks && <Ask tool={tool} message={message} />}
+      {needsApproval && <ApprovalRequest tool={tool} messageId={message} />}
     </div>
   )
 }
 
 /** So near to its end a growing output is followed, in CSS pixels. */
-const END_PX = 8
+const END_THRESHOLD_PX = 8
 
 /** Grows while the tool runs. It stays where the reader reads; at its end it goes along. */
 function OutputText({ text }: { readonly text: string }): VNode {
-  const box = useRef<HTMLPreElement>(null)
+  const outputRef = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(false)
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight
+    if (isAtEnd.current && outputRef.current !== null) outputRef.current.scrollTop = outputRef.current.scrollHeight
   }, [text])
-  const noteEnd = (): void => {
-    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {}
-    isAtEnd.current = scrollTop > 0 && scrollHeight - scrollTop - clientHeight <= END_PX
+  const updateIsAtEnd = (): void => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = outputRef.current ?? {}
+    isAtEnd.current = scrollTop > 0 && scrollHeight - scrollTop - clientHeight <= END_THRESHOLD_PX
   }
   return (
     <figure class="data">
       <figcaption>Output</figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long block is scrolled with the keyboard too. */}
-      <pre tabIndex={0} ref={box} onScroll={noteEnd}>
+      <pre tabIndex={0} ref={outputRef} onScroll={updateIsAtEnd}>
         <code>{text}</code>
       </pre>
     </figure>
@@ -93,27 +93,27 @@ function OutputText({ text }: { readonly text: string }): VNode {
 }
 
 /** The question to the reader. It is gone when anybody has answered, in whichever tab. */
-function Ask({ tool: { call_id, name }, message }: ToolProps): VNode | null {
-  const box = useRef<HTMLFieldSetElement>(null)
-  const asking = useAsking()
-  if (asking === null) return null
-  const command = asking.commands.asked.value.get(call_id)?.command
-  const said = command?.type === "approve" ? command.decision : null
-  const refusal = asking.commands.refusals.value.get(call_id)
-  const answer = (decision: "allow" | "deny") => () => {
-    if (said !== null) return
-    asking.approve(message, call_id, decision)
+function ApprovalRequest({ tool: { call_id, name }, messageId: message }: ToolViewProps): VNode | null {
+  const fieldsetRef = useRef<HTMLFieldSetElement>(null)
+  const requests = useTranscriptRequests()
+  if (requests === null) return null
+  const command = requests.commands.pending.value.get(call_id)?.command
+  const sentDecision = command?.type === "approve" ? command.decision : null
+  const refusal = requests.commands.refusals.value.get(call_id)
+  const createDecisionHandler = (decision: "allow" | "deny") => () => {
+    if (sentDecision !== null) return
+    requests.decideApproval(message, call_id, decision)
     // The buttons will go; the keyboard stays with the call.
-    box.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
+    fieldsetRef.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
   }
   return (
-    <fieldset class="ask" aria-label={`Allow ${name}?`} ref={box}>
+    <fieldset class="ask" aria-label={`Allow ${name}?`} ref={fieldsetRef}>
       <p>May this run?</p>
-      <button type="button" class="firm" aria-disabled={said !== null} onClick={answer("allow")}>
-        {said === "allow" ? "Approving…" : "Approve"}
+      <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={createDecisionHandler("allow")}>
+        {sentDecision === "allow" ? "Approving…" : "Approve"}
       </button>
-      <button type="button" aria-disabled={said !== null} onClick={answer("deny")}>
-        {said === "deny" ? "Denying…" : "Deny"}
+      <button type="button" aria-disabled={sentDecision !== null} onClick={createDecisionHandler("deny")}>
+        {sentDecision === "deny" ? "Denying…" : "Deny"}
       </button>
       {refusal !== undefined && (
         <p class="fault" role="alert">
@@ -131,10 +131,10 @@ const MAX_HINT_CHARS = 60
 const MAX_HINTED_CHARS = 200
 
 /** The plain values of the arguments, each once: enough to tell two calls apart while they are folded. */
-export function hintOf(args: string): string {
+export function createHint(args: string): string {
   const value = parseJson(args)
   if (typeof value !== "object" || value === null) return ""
   const words = [...new Set(Object.values(value).filter((one) => typeof one === "string" || typeof one === "number"))]
   const short = words.filter((one) => !/\n/.test(String(one)) && String(one).length <= MAX_HINTED_CHARS)
-  return excerpt((short.length > 0 ? short : words).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
+  return toExcerpt((short.length > 0 ? short : words).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
 }

@@ -9,43 +9,43 @@
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
-import type { PageSettings, SignAnswer } from "../../shared/protocol/asset.ts"
+import type { PageSettings, SignResponse } from "../../shared/protocol/asset.ts"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
-import type { Asked } from "../session/commands.ts"
+import type { PendingCommand } from "../session/commands.ts"
 import type { LinkState } from "../net/socket-link.ts"
-import type { Turn } from "../session/transcript-store.ts"
+import type { ActiveTurn } from "../session/transcript-store.ts"
 
-export interface Asking {
+export interface TranscriptRequests {
   /** By message or tool call. */
   readonly commands: {
-    readonly asked: ReadonlySignal<ReadonlyMap<string, Asked>>
+    readonly pending: ReadonlySignal<ReadonlyMap<string, PendingCommand>>
     readonly refusals: ReadonlySignal<ReadonlyMap<string, string>>
   }
   readonly store: {
-    readonly turn: ReadonlySignal<Turn | null>
-    readonly lastAnswer: ReadonlySignal<string | null>
-    readonly order: ReadonlySignal<readonly string[]>
-    message(id: string): ReadonlySignal<WireMessage> | undefined
+    readonly activeTurn: ReadonlySignal<ActiveTurn | null>
+    readonly lastAnswerId: ReadonlySignal<string | null>
+    readonly messageIds: ReadonlySignal<readonly string[]>
+    getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
   readonly link: ReadonlySignal<LinkState>
-  readonly draft: { readonly edits: Map<string, string>; readonly reply: Signal<string | null> }
+  readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** What the tenant allows its transcripts to load. */
   readonly settings: ReadonlySignal<PageSettings>
   /** Where media can be fetched for now. */
-  sign(urls: readonly string[]): Promise<SignAnswer>
-  approve(message: string, call_id: string, decision: "allow" | "deny"): void
-  withdraw(message: string): void
-  regenerate(message: string): void
-  retry(message: string): void
-  edit(message: string, content: string): void
-  giveUpEdit(message: string): boolean
+  signUrls(urls: readonly string[]): Promise<SignResponse>
+  decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
+  withdrawMessage(messageId: string): void
+  regenerateAnswer(messageId: string): void
+  retryAnswer(messageId: string): void
+  editMessage(messageId: string, content: string): void
+  cancelEdit(messageId: string): boolean
   /** Loads what lies before the page until this message is there; false where it is not. */
-  fetchMessage(id: string): Promise<boolean>
-  switchTo(message: string, version: number): void
+  loadUntilMessage(id: string): Promise<boolean>
+  switchVersion(messageId: string, version: number): void
 }
 
-export const AskingContext = createContext<Asking | null>(null)
+export const TranscriptRequestsContext = createContext<TranscriptRequests | null>(null)
 
-export function useAsking(): Asking | null {
-  return useContext(AskingContext)
+export function useTranscriptRequests(): TranscriptRequests | null {
+  return useContext(TranscriptRequestsContext)
 }

@@ -10,16 +10,16 @@ import { Component, type ComponentChildren, createRef, type VNode } from "preact
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
 import { MessageView } from "./message-view.tsx"
-import type { ScrollKeeper } from "./scroll-anchor.ts"
+import type { ScrollAnchor } from "./scroll-anchor.ts"
 
-interface RowsProps {
+interface TranscriptRowsProps {
   readonly ids: readonly string[]
   readonly store: TranscriptStore
-  readonly keeper: ScrollKeeper
+  readonly scrollAnchor: ScrollAnchor
 }
 
 /** What is held on to through a change of rows. */
-interface Hold {
+interface ScrollSnapshot {
   /** An article that stays, and where its top was; null where none is in view. */
   readonly id: string | null
   readonly top: number
@@ -30,69 +30,73 @@ interface Hold {
 }
 
 /** A class for its snapshot: the place is measured before the rows change, and after. */
-export class Rows extends Component<RowsProps> {
-  readonly #mark = createRef<HTMLSpanElement>()
+export class TranscriptRows extends Component<TranscriptRowsProps> {
+  readonly #markerRef = createRef<HTMLSpanElement>()
 
-  override shouldComponentUpdate(next: RowsProps): boolean {
+  override shouldComponentUpdate(next: TranscriptRowsProps): boolean {
     return next.ids !== this.props.ids || next.store !== this.props.store
   }
 
-  override getSnapshotBeforeUpdate(before: RowsProps): Hold {
+  override getSnapshotBeforeUpdate(before: TranscriptRowsProps): ScrollSnapshot {
     const staying = new Set(this.props.ids)
-    const view = this.props.keeper.top
-    const articles = this.#articles()
-    const kept = articles.find((one) => staying.has(idOf(one)) && one.getBoundingClientRect().bottom > view)
-    const used = this.#mark.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-way]")
-    const leaving = used?.closest("article") ?? null
-    const isLeaving = leaving !== null && articles.includes(leaving) && !staying.has(idOf(leaving))
+    const view = this.props.scrollAnchor.top
+    const articles = this.#findArticles()
+    const anchorArticle = articles.find(
+      (one) => staying.has(getMessageId(one)) && one.getBoundingClientRect().bottom > view,
+    )
+    const focusedSwitch =
+      this.#markerRef.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-way]")
+    const leavingArticle = focusedSwitch?.closest("article") ?? null
+    const isLeaving =
+      leavingArticle !== null && articles.includes(leavingArticle) && !staying.has(getMessageId(leavingArticle))
     return {
-      id: kept === undefined ? null : idOf(kept),
-      top: kept?.getBoundingClientRect().top ?? 0,
-      way: isLeaving ? (used?.dataset["way"] ?? null) : null,
-      after: isLeaving ? (before.ids[before.ids.indexOf(idOf(leaving)) - 1] ?? null) : null,
-      bottom: isLeaving ? leaving.getBoundingClientRect().bottom : 0,
+      id: anchorArticle === undefined ? null : getMessageId(anchorArticle),
+      top: anchorArticle?.getBoundingClientRect().top ?? 0,
+      way: isLeaving ? (focusedSwitch?.dataset["way"] ?? null) : null,
+      after: isLeaving ? (before.ids[before.ids.indexOf(getMessageId(leavingArticle)) - 1] ?? null) : null,
+      bottom: isLeaving ? leavingArticle.getBoundingClientRect().bottom : 0,
     }
   }
 
-  override componentDidUpdate(_before: RowsProps, _state: object, hold: Hold): void {
-    const { ids, keeper } = this.props
-    const articles = this.#articles()
-    const find = (id: string | undefined) => articles.find((one) => idOf(one) === id)
+  override componentDidUpdate(_before: TranscriptRowsProps, _state: object, hold: ScrollSnapshot): void {
+    const { ids, scrollAnchor: keeper } = this.props
+    const articles = this.#findArticles()
+    const findArticle = (id: string | undefined) => articles.find((one) => getMessageId(one) === id)
     if (hold.way !== null) {
-      const heir = find(ids[hold.after === null ? 0 : ids.indexOf(hold.after) + 1])
-      heir?.querySelector<HTMLElement>(`.versions [data-way=${hold.way}]`)?.focus({ preventScroll: true })
-      if (heir !== undefined && heir !== articles.at(-1)) keeper.letGo()
-      if (heir !== undefined) return keeper.keepPlace(hold.bottom, heir.getBoundingClientRect().bottom)
+      const replacement = findArticle(ids[hold.after === null ? 0 : ids.indexOf(hold.after) + 1])
+      replacement?.querySelector<HTMLElement>(`.versions [data-way=${hold.way}]`)?.focus({ preventScroll: true })
+      if (replacement !== undefined && replacement !== articles.at(-1)) keeper.stopFollowing()
+      if (replacement !== undefined) return keeper.shiftBy(hold.bottom, replacement.getBoundingClientRect().bottom)
     }
-    const kept = hold.id === null ? undefined : find(hold.id)
-    if (kept !== undefined) keeper.keepPlace(hold.top, kept.getBoundingClientRect().top)
+    const anchorArticle = hold.id === null ? undefined : findArticle(hold.id)
+    if (anchorArticle !== undefined) keeper.shiftBy(hold.top, anchorArticle.getBoundingClientRect().top)
   }
 
-  override render({ ids, store }: RowsProps): ComponentChildren {
+  override render({ ids, store }: TranscriptRowsProps): ComponentChildren {
     const isFresh = (id: string, at: number): boolean => store.isFresh(id, at)
-    const view = (id: string): VNode | null => {
-      const message = store.message(id)
+    const renderMessage = (id: string): VNode | null => {
+      const message = store.getMessageSignal(id)
       return message === undefined ? null : <MessageView key={id} message={message} isFresh={isFresh} />
     }
-    const blocks = blocksOf(ids, (id) => store.message(id)?.peek().agent)
+    const blocks = groupExchanges(ids, (id) => store.getMessageSignal(id)?.peek().agent)
     const rows = blocks.map(({ agent, ids: own }) =>
       agent === null
-        ? own.map(view)
+        ? own.map(renderMessage)
         : [
             <section key={own[0]} class="exchange" aria-label={`Exchange with ${agent.name}`}>
-              {own.map(view)}
+              {own.map(renderMessage)}
             </section>,
           ],
     )
-    return [<span ref={this.#mark} hidden />, ...rows.flat()]
+    return [<span ref={this.#markerRef} hidden />, ...rows.flat()]
   }
 
-  #articles(): HTMLElement[] {
-    return Array.from(this.#mark.current?.parentElement?.querySelectorAll<HTMLElement>("article") ?? [])
+  #findArticles(): HTMLElement[] {
+    return Array.from(this.#markerRef.current?.parentElement?.querySelectorAll<HTMLElement>("article") ?? [])
   }
 }
 
-interface Block {
+interface ExchangeBlock {
   /** Whose exchange wraps them; null: they stand for themselves. */
   readonly agent: AgentTag | null
   readonly ids: readonly string[]
@@ -102,7 +106,10 @@ interface Block {
  * What an agent asked, and the answer that goes back to it, are one block. It is there with the question, so that the
  * answer joins it. Pure.
  */
-export function blocksOf(ids: readonly string[], agentOf: (id: string) => AgentTag | undefined): readonly Block[] {
+export function groupExchanges(
+  ids: readonly string[],
+  agentOf: (id: string) => AgentTag | undefined,
+): readonly ExchangeBlock[] {
   const blocks: { agent: AgentTag | null; ids: string[] }[] = []
   for (const id of ids) {
     const agent = agentOf(id)
@@ -114,6 +121,6 @@ export function blocksOf(ids: readonly string[], agentOf: (id: string) => AgentT
   return blocks
 }
 
-function idOf(article: HTMLElement): string {
+function getMessageId(article: HTMLElement): string {
   return article.dataset["id"] ?? ""
 }

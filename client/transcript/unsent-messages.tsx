@@ -3,13 +3,13 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { focusAsked } from "../composer/composer.tsx"
-import type { Unsent } from "../net/outbox.ts"
+import { focusRequests } from "../composer/composer.tsx"
+import type { OutboxEntry } from "../net/outbox.ts"
 
 interface UserMessageProps {
   readonly id: string
   readonly status: string
-  readonly words: string
+  readonly text: string
   /** What it replies to. */
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
@@ -19,7 +19,7 @@ interface UserMessageProps {
 }
 
 /** A user's words are plain text, as they were typed. */
-export function UserMessage({ id, status, words, quote, files, editor, children }: UserMessageProps): VNode {
+export function UserMessage({ id, status, text: words, quote, files, editor, children }: UserMessageProps): VNode {
   return (
     <article data-id={id} data-role="user" data-status={status} aria-label="You">
       {quote}
@@ -30,8 +30,8 @@ export function UserMessage({ id, status, words, quote, files, editor, children 
   )
 }
 
-interface UnsentProps {
-  readonly entry: Unsent
+interface UnsentMessageProps {
+  readonly entry: OutboxEntry
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
   readonly onRetry: (id: string) => void
@@ -39,22 +39,22 @@ interface UnsentProps {
 }
 
 /** A message that the server does not have yet. */
-export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: UnsentProps): VNode {
+export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: UnsentMessageProps): VNode {
   const { id, content, error } = entry
   /** The button will go, so the focus goes to the composer. */
-  const act = (call: (id: string) => void) => () => {
+  const runAndFocus = (call: (id: string) => void) => () => {
     call(id)
-    focusAsked.value++
+    focusRequests.value++
   }
   return (
-    <UserMessage id={id} status={error === null ? "sending" : "refused"} words={content} {...{ quote, files }}>
+    <UserMessage id={id} status={error === null ? "sending" : "refused"} text={content} {...{ quote, files }}>
       {error !== null && (
         <p class="note fault" role="alert">
           {error}{" "}
-          <button type="button" onClick={act(onRetry)}>
+          <button type="button" onClick={runAndFocus(onRetry)}>
             Retry
           </button>{" "}
-          <button type="button" onClick={act(onDiscard)}>
+          <button type="button" onClick={runAndFocus(onDiscard)}>
             Discard
           </button>
         </p>
@@ -63,7 +63,7 @@ export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: Unsen
   )
 }
 
-export function Typing(): VNode {
+export function TypingIndicator(): VNode {
   return (
     <div class="typing" data-typing="" role="img" aria-label="An answer is coming">
       <i />

@@ -15,22 +15,22 @@ interface DialogProps {
 }
 
 export function Dialog({ title, role = "dialog", onCancel, children }: DialogProps): VNode {
-  const box = useRef<HTMLDialogElement>(null)
+  const dialogRef = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
-    const { current } = box
-    const before = document.activeElement
+    const { current } = dialogRef
+    const previousFocus = document.activeElement
     current?.showModal()
     current?.querySelector<HTMLElement>("[data-first]")?.focus()
     return () => {
       // As long as it is open, nothing behind it takes the focus.
       current?.close()
-      if (before instanceof HTMLElement) before.focus()
+      if (previousFocus instanceof HTMLElement) previousFocus.focus()
     }
   }, [])
   return (
     <dialog
       class="box"
-      ref={box}
+      ref={dialogRef}
       role={role}
       aria-label={title}
       onCancel={(event) => {
@@ -44,7 +44,7 @@ export function Dialog({ title, role = "dialog", onCancel, children }: DialogPro
         onCancel()
       }}
       onClick={(event) => {
-        if (event.target === box.current) onCancel()
+        if (event.target === dialogRef.current) onCancel()
       }}
     >
       <div>

@@ -1,10 +1,10 @@
 /** drop.tsx: what is shown while files are over the conversation. Source: SPEC PG42. */
 
 import type { VNode } from "preact"
-import { useDrop } from "./file-drop.ts"
+import { useFileDrop } from "./file-drop.ts"
 
-export function DropPlace({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode | null {
-  const isOver = useDrop("conversation", onFiles)
+export function DropOverlay({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode | null {
+  const isOver = useFileDrop("conversation", onFiles)
   if (!isOver.value) return null
   return (
     <div class="drop" aria-hidden="true">

@@ -6,37 +6,41 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 
-type Place = "list" | "conversation"
+type DropTarget = "list" | "conversation"
 
-const LIST = ".sidebar, dialog"
+const LIST_SELECTOR = ".sidebar, dialog"
 
-function placeOf(event: DragEvent): Place {
-  return event.target instanceof Element && event.target.closest(LIST) !== null ? "list" : "conversation"
+function findDropTarget(event: DragEvent): DropTarget {
+  return event.target instanceof Element && event.target.closest(LIST_SELECTOR) !== null ? "list" : "conversation"
 }
 
 /** Whether files are over a place now; those that are dropped there are taken. */
-export function useDrop(place: Place, onFiles: (files: readonly File[]) => void): ReadonlySignal<boolean> {
+export function useFileDrop(
+  dropTarget: DropTarget,
+  onFiles: (files: readonly File[]) => void,
+): ReadonlySignal<boolean> {
   const isOver = useSignal(false)
-  const take = useRef(onFiles)
-  take.current = onFiles
+  const onFilesRef = useRef(onFiles)
+  onFilesRef.current = onFiles
   useEffect(() => {
-    const over = (event: DragEvent): void => {
+    const onDrag = (event: DragEvent): void => {
       if (event.dataTransfer?.types.includes("Files") !== true) return
       // Else the browser leaves the page for the file.
       event.preventDefault()
-      isOver.value = event.type === "dragover" && placeOf(event) === place
-      if (event.type === "drop" && placeOf(event) === place) take.current(Array.from(event.dataTransfer.files))
+      isOver.value = event.type === "dragover" && findDropTarget(event) === dropTarget
+      if (event.type === "drop" && findDropTarget(event) === dropTarget)
+        onFilesRef.current(Array.from(event.dataTransfer.files))
     }
-    const leave = (): void => {
+    const onDragLeave = (): void => {
       isOver.value = false
     }
-    addEventListener("dragover", over)
-    addEventListener("drop", over)
-    addEventListener("dragleave", leave)
+    addEventListener("dragover", onDrag)
+    addEventListener("drop", onDrag)
+    addEventListener("dragleave", onDragLeave)
     return () => {
-      removeEventListener("dragover", over)
-      removeEventListener("drop", over)
-      removeEventListener("dragleave", leave)
+      removeEventListener("dragover", onDrag)
+      removeEventListener("drop", onDrag)
+      removeEventListener("dragleave", onDragLeave)
     }
   }, [])
   return isOver

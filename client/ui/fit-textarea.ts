@@ -8,31 +8,31 @@
 import type { RefObject } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 
-export function useFit(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
+export function useFitTextarea(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
   useLayoutEffect(() => {
-    if (field.current !== null) fit(field.current)
+    if (field.current !== null) fitHeight(field.current)
   }, [text])
   useLayoutEffect(() => {
     const element = field.current
-    if (element === null || fitsItself()) return undefined
+    if (element === null || supportsFieldSizing()) return undefined
     let width = 0
-    const watch = new ResizeObserver(() => {
+    const observer = new ResizeObserver(() => {
       // Its own change of height is no news.
-      if (element.clientWidth !== width) fit(element)
+      if (element.clientWidth !== width) fitHeight(element)
       width = element.clientWidth
     })
-    watch.observe(element)
-    return () => watch.disconnect()
+    observer.observe(element)
+    return () => observer.disconnect()
   }, [])
 }
 
 /** Through the element, since the page allows no inline styles. */
-function fit(field: HTMLTextAreaElement): void {
-  if (fitsItself()) return
+function fitHeight(field: HTMLTextAreaElement): void {
+  if (supportsFieldSizing()) return
   field.style.height = "auto"
   field.style.height = `${field.scrollHeight}px`
 }
 
-function fitsItself(): boolean {
+function supportsFieldSizing(): boolean {
   return CSS.supports("field-sizing", "content")
 }

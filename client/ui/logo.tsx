@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact"
 
-export function Mark(): VNode {
+export function Logo(): VNode {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
       <rect x="4.5" y="8" width="23" height="17" rx="4.5" />

@@ -6,12 +6,12 @@ import { type Signal, signal } from "@preact/signals"
 
 export type Theme = "system" | "dark" | "light"
 
-const KEY = "cuecard.theme"
-const NEXT: Readonly<Record<Theme, Theme>> = { system: "dark", dark: "light", light: "system" }
+const STORAGE_KEY = "cuecard.theme"
+const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: "dark", dark: "light", light: "system" }
 
 export const theme: Signal<Theme> = signal("system")
 
-function show(next: Theme): void {
+function applyTheme(next: Theme): void {
   theme.value = next
   if (next === "system") delete document.documentElement.dataset["theme"]
   else document.documentElement.dataset["theme"] = next
@@ -19,17 +19,17 @@ function show(next: Theme): void {
 
 export function restoreTheme(): void {
   try {
-    const kept = localStorage.getItem(KEY)
-    show(kept === "dark" || kept === "light" ? kept : "system")
+    const stored = localStorage.getItem(STORAGE_KEY)
+    applyTheme(stored === "dark" || stored === "light" ? stored : "system")
   } catch {
-    show("system")
+    applyTheme("system")
   }
 }
 
-export function turnTheme(): void {
-  show(NEXT[theme.peek()])
+export function cycleTheme(): void {
+  applyTheme(NEXT_THEME[theme.peek()])
   try {
-    localStorage.setItem(KEY, theme.peek())
+    localStorage.setItem(STORAGE_KEY, theme.peek())
   } catch {
     // Only this visit, then.
   }

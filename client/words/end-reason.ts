@@ -4,10 +4,10 @@
  * The server says the fault's name; its sentence stands in the one catalogue (shared/fault.ts).
  */
 
-import { type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 
 /** The catalogue's sentence; a name that this page does not know is shown as it is. */
-export function reasonText(reason: string): string {
+export function describeEndReason(reason: string): string {
   // The catalogue's switch has no default: an unknown name falls through it.
-  return (turnFaultText(reason as TurnFault) as string | undefined) ?? reason
+  return (turnFaultToText(reason as TurnFault) as string | undefined) ?? reason
 }

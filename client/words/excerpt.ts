@@ -3,11 +3,11 @@
  */
 
 /** At most `max` UTF-16 code units and the mark; a pair is not cut in two. */
-export function excerpt(text: string, max: number): string {
-  return text.length <= max
+export function toExcerpt(text: string, maxChars: number): string {
+  return text.length <= maxChars
     ? text
     : `${text
-        .slice(0, max)
+        .slice(0, maxChars)
         .replace(/[\ud800-\udbff]$/, "")
         .trimEnd()}…`
 }

@@ -41,11 +41,18 @@ export interface WeatherPayload {
   readonly source?: "sample" | "open-meteo"
 }
 
-const TEXTS = ["location", "condition", "wind_direction", "observation_time"] as const
+const TEXT_FIELDS = ["location", "condition", "wind_direction", "observation_time"] as const
 
-const NUMBERS = ["temperature_c", "temperature_f", "feels_like_c", "humidity_pct", "wind_kmh", "precip_mm"] as const
+const NUMBER_FIELDS = [
+  "temperature_c",
+  "temperature_f",
+  "feels_like_c",
+  "humidity_pct",
+  "wind_kmh",
+  "precip_mm",
+] as const
 
-const NUMBERS_OR_NULL = [
+const NULLABLE_NUMBER_FIELDS = [
   "visibility_km",
   "uv_index",
   "forecast_tomorrow_max_c",
@@ -54,19 +61,19 @@ const NUMBERS_OR_NULL = [
   "forecast_tomorrow_precip_mm",
 ] as const
 
-const FLAGS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
+const FLAG_FIELDS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
 
 /** Is this a weather payload? Fields that it does not name may be there, and say nothing. SPEC CA1. */
 export function isWeatherPayload(value: unknown): value is WeatherPayload {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-  const field = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
-  const tomorrow = field("forecast_tomorrow_condition")
-  const source = field("source")
+  const readField = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
+  const tomorrow = readField("forecast_tomorrow_condition")
+  const source = readField("source")
   return (
-    TEXTS.every((name) => typeof field(name) === "string") &&
-    NUMBERS.every((name) => Number.isFinite(field(name))) &&
-    NUMBERS_OR_NULL.every((name) => field(name) === null || Number.isFinite(field(name))) &&
-    FLAGS.every((name) => typeof field(name) === "boolean") &&
+    TEXT_FIELDS.every((name) => typeof readField(name) === "string") &&
+    NUMBER_FIELDS.every((name) => Number.isFinite(readField(name))) &&
+    NULLABLE_NUMBER_FIELDS.every((name) => readField(name) === null || Number.isFinite(readField(name))) &&
+    FLAG_FIELDS.every((name) => typeof readField(name) === "boolean") &&
     (tomorrow === null || typeof tomorrow === "string") &&
     (source === undefined || source === "sample" || source === "open-meteo")
   )
@@ -91,10 +98,10 @@ export type WeatherIcon =
   | "fog"
 
 /** What of a payload decides its icon. */
-export type Sky = Pick<WeatherPayload, "condition" | "is_daylight" | "is_raining" | "is_clear">
+export type SkyState = Pick<WeatherPayload, "condition" | "is_daylight" | "is_raining" | "is_clear">
 
 /** What a reader sees in the sky by day, told by a word of the condition. The first line that fits decides: "snow showers" is snow. */
-const SKIES: readonly (readonly [words: RegExp, icon: WeatherIcon])[] = [
+const CONDITION_ICONS: readonly (readonly [words: RegExp, icon: WeatherIcon])[] = [
   [/thunder|storm|hail/, "storm"],
   [/snow|sleet|blizzard|flurries/, "snow"],
   [/rain|drizzle|shower/, "rain"],
@@ -111,20 +118,21 @@ const SKIES: readonly (readonly [words: RegExp, icon: WeatherIcon])[] = [
  * Errors  none.
  * Source  SPEC CA2.
  */
-export function weatherIcon(sky: Sky): WeatherIcon {
+export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   const condition = sky.condition.toLowerCase()
-  const named = SKIES.find(([words]) => words.test(condition))?.[1] ?? (sky.is_clear ? "sunny" : "cloudy")
-  const isDry = named === "sunny" || named === "partly_cloudy" || named === "cloudy"
-  const icon = sky.is_raining && isDry ? "rain" : named
-  return sky.is_daylight ? icon : nightIcon(icon)
+  const conditionIcon =
+    CONDITION_ICONS.find(([words]) => words.test(condition))?.[1] ?? (sky.is_clear ? "sunny" : "cloudy")
+  const isDry = conditionIcon === "sunny" || conditionIcon === "partly_cloudy" || conditionIcon === "cloudy"
+  const icon = sky.is_raining && isDry ? "rain" : conditionIcon
+  return sky.is_daylight ? icon : toNightIcon(icon)
 }
 
 /** The icon of tomorrow's forecast: its condition by day. */
-export function forecastIcon(condition: string): WeatherIcon {
-  return weatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
+export function selectForecastIcon(condition: string): WeatherIcon {
+  return selectWeatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
 }
 
-function nightIcon(icon: WeatherIcon): WeatherIcon {
+function toNightIcon(icon: WeatherIcon): WeatherIcon {
   switch (icon) {
     case "sunny":
     case "clear_night":

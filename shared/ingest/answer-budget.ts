@@ -8,11 +8,11 @@
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../limits.ts"
 import type { Message } from "../protocol/message.ts"
-import { wellFormed } from "../sanitize/characters.ts"
+import { replaceLoneSurrogates } from "../sanitize/characters.ts"
 
 /** The beginning of a text, never through the middle of a pair. */
-export function cut(text: string, max: number): string {
-  return text.length <= max ? text : wellFormed(text.slice(0, max))
+export function truncateText(text: string, max: number): string {
+  return text.length <= max ? text : replaceLoneSurrogates(text.slice(0, max))
 }
 
 /**
@@ -21,14 +21,14 @@ export function cut(text: string, max: number): string {
  * Cost    flat.
  * Source  SPEC RE23.
  */
-export function createBound(): ({ parts }: Message, event: TurnEvent) => boolean {
+export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => boolean {
   const calls = new Set<string>()
   let data = 0
-  const isData = (text: string | null): boolean => {
+  const admitData = (text: string | null): boolean => {
     data += text?.length ?? 0
     return data <= MAX_EXTERNAL_DATA_CHARS
   }
-  const isCall = (parts: Message["parts"], call_id: string): boolean => {
+  const admitCall = (parts: Message["parts"], call_id: string): boolean => {
     if (calls.has(call_id)) return true
     if (calls.size >= MAX_IMPORTED_CALLS || parts.length >= MAX_IMPORTED_PARTS) return false
     calls.add(call_id)
@@ -40,11 +40,11 @@ export function createBound(): ({ parts }: Message, event: TurnEvent) => boolean
       case "thinking_delta":
         return parts.length < MAX_IMPORTED_PARTS || `${parts.at(-1)?.type}_delta` === event.type
       case "tool_call":
-        return isCall(parts, event.call_id) && isData(event.args)
+        return admitCall(parts, event.call_id) && admitData(event.args)
       case "tool_result":
-        return isCall(parts, event.call_id) && isData(event.result)
+        return admitCall(parts, event.call_id) && admitData(event.result)
       case "tool_output_delta":
-        return isData(event.delta)
+        return admitData(event.delta)
       case "tool_call_start":
       case "tool_approval":
         // It finds no call that was left out, however long it looks.

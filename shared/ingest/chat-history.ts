@@ -24,19 +24,22 @@ export function isHistoryMessage(value: unknown): value is Fields {
  * Errors  none: a block that is not known is passed over.
  * Source  SPEC RE11.
  */
-export function recordsOfHistory(message: Fields, n: number | string): StreamRecord[] {
-  const responseId = textOf(message["id"]) ?? `imported-${n}`
-  const timestamp = textOf(message["timestamp"]) ?? textOf(message["created_at"]) ?? textOf(message["createdAt"])
+export function historyToRecords(message: Fields, n: number | string): StreamRecord[] {
+  const responseId = toNonEmptyText(message["id"]) ?? `imported-${n}`
+  const timestamp =
+    toNonEmptyText(message["timestamp"]) ??
+    toNonEmptyText(message["created_at"]) ??
+    toNonEmptyText(message["createdAt"])
   const base = { responseId, ...(timestamp === null ? {} : { timestamp }) }
   switch (message["role"]) {
     case "user":
     case "human":
-      return [{ type: "user_message", ...base, text: plainOf(message) }]
+      return [{ type: "user_message", ...base, text: readPlainText(message) }]
     case "assistant":
     case "model":
-      return [...answerRecords(message, base), { type: "assistant_message", ...base, text: "" }]
+      return [...answerToRecords(message, base), { type: "assistant_message", ...base, text: "" }]
     case "tool":
-      return toolMessage(message)
+      return toolMessageToRecords(message)
     default:
       return []
   }
@@ -44,52 +47,54 @@ export function recordsOfHistory(message: Fields, n: number | string): StreamRec
 
 type Base = Pick<StreamRecord, "timestamp" | "responseId">
 
-function answerRecords(message: Fields, base: Base): StreamRecord[] {
-  const blocks = blocksOf(message)
-  if (blocks === null) return plainRecords(message, base)
-  const results = resultsOf(message)
-  return blocks.flatMap((block) => blockRecords(block, base, results))
+function answerToRecords(message: Fields, base: Base): StreamRecord[] {
+  const blocks = findBlocks(message)
+  if (blocks === null) return flatMessageToRecords(message, base)
+  const results = readResults(message)
+  return blocks.flatMap((block) => blockToRecords(block, base, results))
 }
 
 /** The old look: what was thought, then what was said. */
-function plainRecords(message: Fields, base: Base): StreamRecord[] {
-  const thinking = textOf(message["thinking"]) ?? textOf(message["reasoning"])
-  const text = plainOf(message)
+function flatMessageToRecords(message: Fields, base: Base): StreamRecord[] {
+  const thinking = toNonEmptyText(message["thinking"]) ?? toNonEmptyText(message["reasoning"])
+  const text = readPlainText(message)
   return [
-    ...(thinking === null ? [] : thoughtRecords(thinking, base)),
-    ...(text === "" ? [] : saidRecords(text, base)),
-    ...listOf(message["tool_calls"]).flatMap((call) => blockRecords({ ...call, type: "tool_call" }, base, new Map())),
+    ...(thinking === null ? [] : thinkingToRecords(thinking, base)),
+    ...(text === "" ? [] : textToRecords(text, base)),
+    ...toFieldsList(message["tool_calls"]).flatMap((call) =>
+      blockToRecords({ ...call, type: "tool_call" }, base, new Map()),
+    ),
   ]
 }
 
-function blockRecords(block: Fields, base: Base, results: ReadonlyMap<string, Fields>): StreamRecord[] {
+function blockToRecords(block: Fields, base: Base, results: ReadonlyMap<string, Fields>): StreamRecord[] {
   switch (block["type"]) {
     case "text":
     case "output_text":
-      return saidRecords(textOf(block["text"]) ?? "", base)
+      return textToRecords(toNonEmptyText(block["text"]) ?? "", base)
     case "thinking":
     case "reasoning":
-      return thoughtRecords(textOf(block["thinking"]) ?? textOf(block["text"]) ?? "", base)
+      return thinkingToRecords(toNonEmptyText(block["thinking"]) ?? toNonEmptyText(block["text"]) ?? "", base)
     case "tool_call":
     case "toolCall":
     case "tool_use": {
-      const call = callOf(block)
+      const call = readCall(block)
       const result = results.get(call.callId)
       return [
         { type: "tool_call", ...base, ...call },
         { type: "tool_call_start", ...base, ...call },
-        ...(result === undefined ? [] : [resultRecord(call.callId, result, base)]),
+        ...(result === undefined ? [] : [resultToRecord(call.callId, result, base)]),
       ]
     }
     case "tool_result":
     case "toolResult":
-      return [resultRecord(idIn(block), block, base)]
+      return [resultToRecord(readCallId(block), block, base)]
     default:
-      return saidRecords(mediaWords(block) ?? "", base)
+      return textToRecords(mediaBlockToText(block) ?? "", base)
   }
 }
 
-function saidRecords(text: string, base: Base): StreamRecord[] {
+function textToRecords(text: string, base: Base): StreamRecord[] {
   return text === ""
     ? []
     : [
@@ -98,7 +103,7 @@ function saidRecords(text: string, base: Base): StreamRecord[] {
       ]
 }
 
-function thoughtRecords(text: string, base: Base): StreamRecord[] {
+function thinkingToRecords(text: string, base: Base): StreamRecord[] {
   if (text === "") return []
   return [
     { type: "thinking_start", ...base },
@@ -108,52 +113,52 @@ function thoughtRecords(text: string, base: Base): StreamRecord[] {
 }
 
 /** A message of its own for a result: it belongs to the answer that is open. */
-function toolMessage(message: Fields): StreamRecord[] {
-  return [resultRecord(idIn(message), message, {})]
+function toolMessageToRecords(message: Fields): StreamRecord[] {
+  return [resultToRecord(readCallId(message), message, {})]
 }
 
-function callOf(block: Fields): { callId: string; toolName: string; arguments: string } {
-  const named = isFields(block["function"]) ? block["function"] : block
-  const args = named["arguments"] ?? named["input"] ?? named["args"] ?? {}
+function readCall(block: Fields): { callId: string; toolName: string; arguments: string } {
+  const source = isFields(block["function"]) ? block["function"] : block
+  const args = source["arguments"] ?? source["input"] ?? source["args"] ?? {}
   return {
-    callId: idIn(block),
-    toolName: textOf(named["name"]) ?? textOf(named["toolName"]) ?? "tool",
+    callId: readCallId(block),
+    toolName: toNonEmptyText(source["name"]) ?? toNonEmptyText(source["toolName"]) ?? "tool",
     arguments: typeof args === "string" ? args : JSON.stringify(args),
   }
 }
 
-function resultRecord(callId: string, result: Fields, base: Base): StreamRecord {
+function resultToRecord(callId: string, result: Fields, base: Base): StreamRecord {
   const isError = result["is_error"] === true || result["isError"] === true
   const content = result["content"] ?? result["result"] ?? result["output"] ?? ""
-  const text = listOf(content).length > 0 ? plainOf({ content }) : content
+  const text = toFieldsList(content).length > 0 ? readPlainText({ content }) : content
   const error = isError
     ? { error: { code: "tool_failed", message: typeof text === "string" ? text : "The tool failed." } }
     : {}
   return { type: "tool_result", ...base, callId, ok: !isError, result: text, ...error }
 }
 
-function idIn(block: Fields): string {
+function readCallId(block: Fields): string {
   for (const name of ["tool_call_id", "toolCallId", "tool_use_id", "callId", "id"]) {
-    const id = textOf(block[name])
+    const id = toNonEmptyText(block[name])
     if (id !== null) return id
   }
   return "call"
 }
 
 /** Ordered blocks, wherever this system keeps them; null where there are none. */
-function blocksOf(message: Fields): readonly Fields[] | null {
+function findBlocks(message: Fields): readonly Fields[] | null {
   const metadata = isFields(message["metadata"]) ? message["metadata"] : {}
   for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
-    if (Array.isArray(blocks) && blocks.some(isFields)) return listOf(blocks)
+    if (Array.isArray(blocks) && blocks.some(isFields)) return toFieldsList(blocks)
   }
   return null
 }
 
 /** Results by the id of their call. */
-function resultsOf(message: Fields): Map<string, Fields> {
+function readResults(message: Fields): Map<string, Fields> {
   const metadata = isFields(message["metadata"]) ? message["metadata"] : {}
   const results = message["toolResults"] ?? metadata["toolResults"]
-  if (Array.isArray(results)) return new Map(listOf(results).map((result) => [idIn(result), result]))
+  if (Array.isArray(results)) return new Map(toFieldsList(results).map((result) => [readCallId(result), result]))
   if (!isFields(results)) return new Map()
   return new Map(
     Object.entries(results).map(([id, result]) => [id, isFields(result) ? result : { content: result }] as const),
@@ -161,38 +166,48 @@ function resultsOf(message: Fields): Map<string, Fields> {
 }
 
 /** The words of a message, also where they are a list of blocks. */
-function plainOf(message: Fields): string {
+function readPlainText(message: Fields): string {
   const { content } = message
   if (typeof content === "string") return content
-  return listOf(content)
-    .flatMap((block) => textOf(block["text"]) ?? mediaWords(block) ?? [])
+  return toFieldsList(content)
+    .flatMap((block) => toNonEmptyText(block["text"]) ?? mediaBlockToText(block) ?? [])
     .join("\n\n")
 }
 
 /** Blocks that hold a file, in the words of several systems: their kind. */
 const MEDIA_BLOCKS: Readonly<Record<string, string>> = {
-  ...{ image: "image", image_url: "image", input_image: "image", output_image: "image" },
-  ...{ audio: "audio", input_audio: "audio", video: "video", video_url: "video" },
-  ...{ file: "file", input_file: "file", document: "file" },
+  image: "image",
+  image_url: "image",
+  input_image: "image",
+  output_image: "image",
+  audio: "audio",
+  input_audio: "audio",
+  video: "video",
+  video_url: "video",
+  file: "file",
+  input_file: "file",
+  document: "file",
 }
 
 /** A file of another system is words: where it was, never its bytes, and nothing is fetched. Null: it is no file. */
-function mediaWords(block: Fields): string | null {
-  const kind = MEDIA_BLOCKS[textOf(block["type"]) ?? ""]
+function mediaBlockToText(block: Fields): string | null {
+  const kind = MEDIA_BLOCKS[toNonEmptyText(block["type"]) ?? ""]
   if (kind === undefined) return null
-  const places = [block["image_url"], block["video_url"], block["file_url"], block["source"], block["file"], block]
-  const named = places.flatMap((place) => (isFields(place) ? [place] : []))
-  const name = named.flatMap((place) => textOf(place["filename"]) ?? textOf(place["title"]) ?? []).at(0)
-  const urls = [...places, ...named.map((place) => place["url"])].flatMap((url) => textOf(url) ?? [])
+  const candidates = [block["image_url"], block["video_url"], block["file_url"], block["source"], block["file"], block]
+  const objects = candidates.flatMap((place) => (isFields(place) ? [place] : []))
+  const name = objects
+    .flatMap((place) => toNonEmptyText(place["filename"]) ?? toNonEmptyText(place["title"]) ?? [])
+    .at(0)
+  const urls = [...candidates, ...objects.map((place) => place["url"])].flatMap((url) => toNonEmptyText(url) ?? [])
   const url = urls.map((text) => checkPublicUrl(text)).find((checked) => checked.ok)
   return `[${[kind, name, url?.ok === true ? url.value.href : undefined].filter((word) => word !== undefined).join(" ")}]`
 }
 
-function listOf(value: unknown): readonly Fields[] {
+function toFieldsList(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isFields) : []
 }
 
-function textOf(value: unknown): string | null {
+function toNonEmptyText(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null
 }
 

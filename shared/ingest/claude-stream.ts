@@ -8,28 +8,28 @@
  */
 
 import {
-  contentText,
+  contentToText,
   createMapper,
-  createScribe,
+  createRecordWriter,
   type Fields,
-  fieldsOf,
+  toFields,
   type Kind,
-  listOf,
-  textOf,
+  toFieldsList,
+  toText,
 } from "./record-writer.ts"
-import type { Mapper, Outcome, Scribe } from "./record-writer.ts"
+import type { Mapper, Outcome, RecordWriter } from "./record-writer.ts"
 
 /** Which message it is in, and what of its words came in deltas. */
-interface State {
+interface StreamState {
   message: string
   /** Blocks that began in deltas, by kind, in order; a block that comes whole takes the first of its kind. */
   streamed: { readonly kind: Kind; readonly key: string }[]
   /** They are those of a message that broke off: what came whole after it may be something else. */
-  isLeftOver: boolean
+  isStale: boolean
   blocks: number
-  open: { readonly kind: Kind; readonly key: string } | null
+  openBlock: { readonly kind: Kind; readonly key: string } | null
   /** The call of the turn itself that each call of a subagent, or of one that it began, stands in. */
-  readonly within: Map<string, string>
+  readonly rootCallIds: Map<string, string>
 }
 
 /**
@@ -38,146 +38,153 @@ interface State {
  * Source  the documented format; SPEC PI1–PI3.
  */
 export function createClaudeMapper(): Mapper {
-  const scribe = createScribe()
-  const state: State = { message: "", streamed: [], isLeftOver: false, blocks: 0, open: null, within: new Map() }
-  return createMapper(scribe, (event) => {
-    const type = textOf(event["type"])
+  const writer = createRecordWriter()
+  const state: StreamState = {
+    message: "",
+    streamed: [],
+    isStale: false,
+    blocks: 0,
+    openBlock: null,
+    rootCallIds: new Map(),
+  }
+  return createMapper(writer, (event) => {
+    const type = toText(event["type"])
     switch (type) {
       case "system":
-        return event["subtype"] === "init" ? undefined : scribe.pass(`system ${textOf(event["subtype"])}`)
+        return event["subtype"] === "init" ? undefined : writer.countUnknown(`system ${toText(event["subtype"])}`)
       case "stream_event":
-        return event["parent_tool_use_id"] == null ? hearDelta(scribe, state, fieldsOf(event["event"])) : undefined
+        return event["parent_tool_use_id"] == null ? mapDelta(writer, state, toFields(event["event"])) : undefined
       case "assistant":
-        return hearAssistant(scribe, state, event)
+        return mapAssistant(writer, state, event)
       case "user":
-        return hearUser(scribe, state, event)
+        return mapUser(writer, state, event)
       case "result":
-        return scribe.settle(outcomeOf(event))
+        return writer.setOutcome(readOutcome(event))
       default:
-        scribe.pass(type)
+        writer.countUnknown(type)
     }
   })
 }
 
 /** Lines of one message have one id; another begins the next step. */
-function enter(scribe: Scribe, state: State, id: string): void {
+function enterMessage(writer: RecordWriter, state: StreamState, id: string): void {
   if (id !== "" && id === state.message) return
   state.message = id
   state.streamed = []
-  state.isLeftOver = false
-  state.open = null
-  scribe.nextStep()
+  state.isStale = false
+  state.openBlock = null
+  writer.nextStep()
 }
 
 /** A message that comes whole, though another was streaming, is that one again: the program fell back. */
-function enterWhole(scribe: Scribe, state: State, id: string): void {
-  if (id === state.message || state.streamed.length === 0) return enter(scribe, state, id)
+function enterWholeMessage(writer: RecordWriter, state: StreamState, id: string): void {
+  if (id === state.message || state.streamed.length === 0) return enterMessage(writer, state, id)
   state.message = id
-  state.isLeftOver = true
-  state.open = null
+  state.isStale = true
+  state.openBlock = null
 }
 
-function hearDelta(scribe: Scribe, state: State, event: Fields): void {
-  const type = textOf(event["type"])
+function mapDelta(writer: RecordWriter, state: StreamState, event: Fields): void {
+  const type = toText(event["type"])
   switch (type) {
     case "message_start":
-      return enter(scribe, state, textOf(fieldsOf(event["message"])["id"]))
+      return enterMessage(writer, state, toText(toFields(event["message"])["id"]))
     case "content_block_start": {
-      const kind = textOf(fieldsOf(event["content_block"])["type"])
+      const kind = toText(toFields(event["content_block"])["type"])
       if (kind !== "text" && kind !== "thinking") return
       state.blocks += 1
-      state.open = { kind, key: `block ${state.blocks}` }
-      state.streamed.push(state.open)
+      state.openBlock = { kind, key: `block ${state.blocks}` }
+      state.streamed.push(state.openBlock)
       return
     }
     case "content_block_delta": {
-      const delta = fieldsOf(event["delta"])
-      const words = textOf(delta["text"]) + textOf(delta["thinking"])
+      const delta = toFields(event["delta"])
+      const words = toText(delta["text"]) + toText(delta["thinking"])
       // Of arguments the whole comes with the message.
-      if (words !== "" && state.open !== null) scribe.grow(state.open.key, state.open.kind, words)
+      if (words !== "" && state.openBlock !== null) writer.appendDelta(state.openBlock.key, state.openBlock.kind, words)
       return
     }
     case "content_block_stop":
-      if (state.open !== null) scribe.close(state.open.kind)
-      state.open = null
+      if (state.openBlock !== null) writer.closePart(state.openBlock.kind)
+      state.openBlock = null
       return
     case "message_delta":
     case "message_stop":
     case "ping":
       return
     default:
-      scribe.pass(`stream_event ${type}`)
+      writer.countUnknown(`stream_event ${type}`)
   }
 }
 
-function hearAssistant(scribe: Scribe, state: State, event: Fields): void {
-  const message = fieldsOf(event["message"])
+function mapAssistant(writer: RecordWriter, state: StreamState, event: Fields): void {
+  const message = toFields(event["message"])
   const parent = event["parent_tool_use_id"]
-  if (typeof parent === "string") return hearSubagent(scribe, state, parent, listOf(message["content"]))
-  enterWhole(scribe, state, textOf(message["id"]))
-  for (const block of listOf(message["content"])) hearBlock(scribe, state, block)
+  if (typeof parent === "string") return mapSubagent(writer, state, parent, toFieldsList(message["content"]))
+  enterWholeMessage(writer, state, toText(message["id"]))
+  for (const block of toFieldsList(message["content"])) mapBlock(writer, state, block)
 }
 
 /** Its words are output of the call of the turn itself, however deep it stands; its calls are known by their names. */
-function hearSubagent(scribe: Scribe, state: State, parent: string, blocks: readonly Fields[]): void {
-  const call = state.within.get(parent) ?? parent
+function mapSubagent(writer: RecordWriter, state: StreamState, parent: string, blocks: readonly Fields[]): void {
+  const rootCallId = state.rootCallIds.get(parent) ?? parent
   for (const block of blocks) {
-    const type = textOf(block["type"])
-    if (type === "text") scribe.output(call, `${textOf(block["text"])}\n`)
+    const type = toText(block["type"])
+    if (type === "text") writer.writeOutput(rootCallId, `${toText(block["text"])}\n`)
     else if (type === "tool_use") {
-      state.within.set(textOf(block["id"]), call)
-      scribe.output(call, `[${textOf(block["name"])}]\n`)
-    } else scribe.pass(`subagent ${type}`)
+      state.rootCallIds.set(toText(block["id"]), rootCallId)
+      writer.writeOutput(rootCallId, `[${toText(block["name"])}]\n`)
+    } else writer.countUnknown(`subagent ${type}`)
   }
 }
 
-function hearBlock(scribe: Scribe, state: State, block: Fields): void {
-  const type = textOf(block["type"])
+function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void {
+  const type = toText(block["type"])
   switch (type) {
     case "text":
     case "thinking":
-      return hearWhole(scribe, state, type, textOf(block[type]))
+      return mapWholeBlock(writer, state, type, toText(block[type]))
     case "tool_use":
     case "server_tool_use":
     case "mcp_tool_use":
-      return scribe.call(textOf(block["id"]), textOf(block["name"]), block["input"])
+      return writer.call(toText(block["id"]), toText(block["name"]), block["input"])
     case "redacted_thinking":
       return
     default:
-      if (type.endsWith("tool_result")) return hearResult(scribe, block)
-      scribe.pass(`assistant ${type}`)
+      if (type.endsWith("tool_result")) return mapResult(writer, block)
+      writer.countUnknown(`assistant ${type}`)
   }
 }
 
 /** Words that came in deltas are known; what the whole has more is said, and where it differs what was said stands. */
-function hearWhole(scribe: Scribe, state: State, kind: Kind, words: string): void {
-  const isSame = (key: string): boolean => words.startsWith(scribe.known(key) ?? "")
-  const at = state.streamed.findIndex((one) => one.kind === kind && (!state.isLeftOver || isSame(one.key)))
+function mapWholeBlock(writer: RecordWriter, state: StreamState, kind: Kind, words: string): void {
+  const isContinued = (key: string): boolean => words.startsWith(writer.getKnownText(key) ?? "")
+  const at = state.streamed.findIndex((one) => one.kind === kind && (!state.isStale || isContinued(one.key)))
   const [known] = at < 0 ? [] : state.streamed.splice(at, 1)
-  if (known !== undefined) scribe.growTo(known.key, kind, words)
-  else scribe.say(kind, words)
-  if (words !== "") scribe.close(kind)
+  if (known !== undefined) writer.appendWhole(known.key, kind, words)
+  else writer.writeText(kind, words)
+  if (words !== "") writer.closePart(kind)
 }
 
 /** Results come as a user's message; other words of the user are not this program's to tell. */
-function hearUser(scribe: Scribe, state: State, event: Fields): void {
+function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void {
   const isSubagent = typeof event["parent_tool_use_id"] === "string"
-  for (const block of listOf(fieldsOf(event["message"])["content"])) {
+  for (const block of toFieldsList(toFields(event["message"])["content"])) {
     if (block["type"] !== "tool_result") continue
-    if (isSubagent || state.within.has(textOf(block["tool_use_id"]))) scribe.pass("subagent tool_result")
-    else hearResult(scribe, block)
+    if (isSubagent || state.rootCallIds.has(toText(block["tool_use_id"]))) writer.countUnknown("subagent tool_result")
+    else mapResult(writer, block)
   }
 }
 
-function hearResult(scribe: Scribe, block: Fields): void {
-  const text = contentText(block["content"])
-  scribe.result(textOf(block["tool_use_id"]), block["is_error"] !== true, text)
+function mapResult(scribe: RecordWriter, block: Fields): void {
+  const text = contentToText(block["content"])
+  scribe.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text)
 }
 
-function outcomeOf(event: Fields): Outcome {
-  const subtype = textOf(event["subtype"])
+function readOutcome(event: Fields): Outcome {
+  const subtype = toText(event["subtype"])
   const errors = Array.isArray(event["errors"]) ? event["errors"].filter((one) => typeof one === "string") : []
-  const words = [textOf(event["result"]), ...errors].filter((text) => text !== "").join("\n")
+  const words = [toText(event["result"]), ...errors].filter((text) => text !== "").join("\n")
   if (subtype === "success" && event["is_error"] !== true) return { status: "completed", reason: null, words }
   return { status: "failed", reason: subtype === "error_max_turns" ? "step_limit" : "producer_failed", words }
 }

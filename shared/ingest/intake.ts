@@ -11,12 +11,12 @@ import type { TurnEvent } from "../protocol/event.ts"
 
 export interface Intake {
   /** The clean events that one raw event comes to. */
-  take(event: TurnEvent): TurnEvent[]
+  cleanEvent(event: TurnEvent): TurnEvent[]
   /** What the open part's cleaner has not settled. */
-  save(): CleanState
+  saveCleaner(): CleanState
 }
 
-type Kind = "text" | "thinking"
+type TextKind = "text" | "thinking"
 
 /**
  * Goes on where a stored message ends.
@@ -24,16 +24,20 @@ type Kind = "text" | "thinking"
  * Shapes  (kind of its open part or null, saved cleaner, ids of its calls) → Intake.
  * Cost    one pass over the text.
  */
-export function createIntake(openKind: Kind | null = null, saved?: CleanState, calls: Iterable<string> = []): Intake {
-  const known = new Set(calls)
-  const isNew = (call_id: string): boolean => {
-    if (known.has(call_id)) return false
-    known.add(call_id)
+export function createIntake(
+  openKind: TextKind | null = null,
+  saved?: CleanState,
+  calls: Iterable<string> = [],
+): Intake {
+  const knownCalls = new Set(calls)
+  const registerCall = (call_id: string): boolean => {
+    if (knownCalls.has(call_id)) return false
+    knownCalls.add(call_id)
     return true
   }
   let kind = openKind
   let cleaner: Cleaner = createCleaner(saved)
-  const settle = (): TurnEvent[] => {
+  const flushCleaner = (): TurnEvent[] => {
     if (kind === null) return []
     const rest = cleaner.end()
     const type = kind === "text" ? "text_delta" : "thinking_delta"
@@ -42,24 +46,24 @@ export function createIntake(openKind: Kind | null = null, saved?: CleanState, c
     return rest === "" ? [] : [{ type, delta: rest }]
   }
   return {
-    save: () => cleaner.save(),
-    take(event) {
+    saveCleaner: () => cleaner.save(),
+    cleanEvent(event) {
       switch (event.type) {
         case "text_delta":
         case "thinking_delta": {
-          const next: Kind = event.type === "text_delta" ? "text" : "thinking"
-          const before = kind === next ? [] : settle()
-          kind = next
-          return [...before, { type: event.type, delta: cleaner.push(event.delta) }]
+          const nextKind: TextKind = event.type === "text_delta" ? "text" : "thinking"
+          const flushed = kind === nextKind ? [] : flushCleaner()
+          kind = nextKind
+          return [...flushed, { type: event.type, delta: cleaner.push(event.delta) }]
         }
         case "step_start":
         case "text_done":
         case "thinking_done":
         case "end":
-          return [...settle(), event]
+          return [...flushCleaner(), event]
         case "tool_call":
           // A second call of the same id changes nothing, so it must not end what is open either.
-          return isNew(event.call_id) ? [...settle(), event] : [event]
+          return registerCall(event.call_id) ? [...flushCleaner(), event] : [event]
         case "summary":
           return [{ ...event, text: clean(event.text) }]
         case "tool_approval":
@@ -68,7 +72,7 @@ export function createIntake(openKind: Kind | null = null, saved?: CleanState, c
           return [event]
         case "tool_result":
           // A result whose call never came is shown on its own, and ends the part that is open.
-          return isNew(event.call_id) ? [...settle(), event] : [event]
+          return registerCall(event.call_id) ? [...flushCleaner(), event] : [event]
       }
     },
   }

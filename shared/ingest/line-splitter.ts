@@ -15,91 +15,92 @@ export interface Line {
   readonly text: Result<string, Fault>
 }
 
-export interface Splitter {
+export interface LineSplitter {
   /** The lines that end in this chunk; blank ones are passed over. */
   push(chunk: Uint8Array): Line[]
   /** The last line, where it has no end. */
   end(): Line[]
   /** Bytes of the line that has not ended yet. */
-  held(): number
+  pendingBytes(): number
   /** The number of that line. */
-  next(): number
+  nextLineNumber(): number
 }
 
 const NEWLINE = 0x0a
 /** A buffer of so many bytes is kept for the next line. */
-const KEPT_BYTES = 64 * 1024
+const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 
 /**
  * Shapes  (longest line in bytes) → Splitter.
  * Errors  none: a line that is too long is `body_too_large`, one that is no UTF-8 `body_malformed`.
  * Cost    linear, also for chunks of one byte; the memory of the longest line.
  */
-export function createSplitter(maxBytes: number): Splitter {
+export function createLineSplitter(maxBytes: number): LineSplitter {
   let buffer = new Uint8Array(0)
-  let held = 0
+  let pendingBytes = 0
   let n = 0
-  const lineOf = (text: Result<string>): Line[] => {
+  const toLines = (text: Result<string>): Line[] => {
     n += 1
     return text.ok && text.value.trim() === "" ? [] : [{ n, text }]
   }
-  const tooLong: Result<string> = fail({ reason: "body_too_large", max: maxBytes })
-  const textOf = (bytes: Uint8Array): Result<string> => (bytes.byteLength > maxBytes ? tooLong : decode(bytes))
-  const hold = (bytes: Uint8Array): void => {
-    const size = held + bytes.byteLength
+  const tooLongFault: Result<string> = fail({ reason: "body_too_large", max: maxBytes })
+  const decodeLine = (bytes: Uint8Array): Result<string> =>
+    bytes.byteLength > maxBytes ? tooLongFault : decodeUtf8(bytes)
+  const bufferBytes = (bytes: Uint8Array): void => {
+    const size = pendingBytes + bytes.byteLength
     // What is too long already need not be kept to be told so.
     if (size <= maxBytes) {
-      if (size > buffer.byteLength) buffer = grown(buffer.subarray(0, held), size)
-      buffer.set(bytes, held)
+      if (size > buffer.byteLength) buffer = growBuffer(buffer.subarray(0, pendingBytes), size)
+      buffer.set(bytes, pendingBytes)
     }
-    held = size
+    pendingBytes = size
   }
-  const takeHeld = (last: Uint8Array): Line[] => {
-    hold(last)
-    const text = held > maxBytes ? tooLong : decode(buffer.subarray(0, held))
-    held = 0
-    if (buffer.byteLength > KEPT_BYTES) buffer = new Uint8Array(0)
-    return lineOf(text)
+  const finishPendingLine = (last: Uint8Array): Line[] => {
+    bufferBytes(last)
+    const text = pendingBytes > maxBytes ? tooLongFault : decodeUtf8(buffer.subarray(0, pendingBytes))
+    pendingBytes = 0
+    if (buffer.byteLength > MAX_REUSED_BUFFER_BYTES) buffer = new Uint8Array(0)
+    return toLines(text)
   }
-  const split = (block: Uint8Array): Line[] => {
-    const text = textOf(block)
-    if (text.ok) return text.value.split("\n").flatMap((line) => lineOf(succeed(line)))
+  const splitBlock = (block: Uint8Array): Line[] => {
+    const text = decodeLine(block)
+    if (text.ok) return text.value.split("\n").flatMap((line) => toLines(succeed(line)))
     const lines: Line[] = []
     for (let from = 0; from <= block.length; ) {
       const end = block.indexOf(NEWLINE, from)
-      lines.push(...lineOf(textOf(block.subarray(from, end < 0 ? block.length : end))))
+      lines.push(...toLines(decodeLine(block.subarray(from, end < 0 ? block.length : end))))
       if (end < 0) break
       from = end + 1
     }
     return lines
   }
   return {
-    held: () => held,
-    next: () => n + 1,
+    pendingBytes: () => pendingBytes,
+    nextLineNumber: () => n + 1,
     push(chunk) {
       const last = chunk.lastIndexOf(NEWLINE)
       if (last < 0) {
-        hold(chunk)
+        bufferBytes(chunk)
         return []
       }
-      const from = held > 0 ? chunk.indexOf(NEWLINE) + 1 : 0
-      const lines = from > 0 ? takeHeld(chunk.subarray(0, from - 1)) : []
-      if (from <= last) for (const line of split(chunk.subarray(from, last))) lines.push(line)
-      hold(chunk.subarray(last + 1))
+      const from = pendingBytes > 0 ? chunk.indexOf(NEWLINE) + 1 : 0
+      const lines = from > 0 ? finishPendingLine(chunk.subarray(0, from - 1)) : []
+      if (from <= last) for (const line of splitBlock(chunk.subarray(from, last))) lines.push(line)
+      bufferBytes(chunk.subarray(last + 1))
       return lines
     },
-    end: () => (held > 0 ? takeHeld(new Uint8Array()) : []),
+    end: () => (pendingBytes > 0 ? finishPendingLine(new Uint8Array()) : []),
   }
 }
 
 /** Twice as large each time, so that a line that comes byte by byte is not copied for each. */
-function grown(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+function growBuffer(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.max(size, 2 * bytes.byteLength, 1024))
   larger.set(bytes)
   return larger
 }
 
-function decode(bytes: Uint8Array): Result<string> {
+function decodeUtf8(bytes: Uint8Array): Result<string> {
   try {
     return succeed(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes))
   } catch {

@@ -6,34 +6,34 @@
 
 import * as v from "valibot"
 import { parseJson } from "../protocol/frame.ts"
-import { callsOf, isDeferred, type Message } from "../protocol/message.ts"
+import { listCalls, isDeferred, type Message } from "../protocol/message.ts"
 
 /** A call of the message with this id whose true result is still to come, and what it was told for now. */
-export interface Waiting {
+export interface DeferredCall {
   readonly id: string
   readonly call_id: string
   readonly result: string | null
 }
 
 /** A call whose true result is still to come: where it stands, and what a callback may know it by. */
-export interface AwaitedCall {
+export interface PendingCall {
   readonly id: string
   readonly call_id: string
-  readonly response: string | null
+  readonly responseId: string | null
 }
 
-export function awaitedIn(message: Message): AwaitedCall[] {
-  return callsOf(message)
+export function listPendingCalls(message: Message): PendingCall[] {
+  return listCalls(message)
     .filter(isDeferred)
-    .map(({ call_id, result }) => awaitedOf({ id: message.id, call_id, result }))
+    .map(({ call_id, result }) => toPendingCall({ id: message.id, call_id, result }))
 }
 
-export function awaitedOf({ id, call_id, result }: Waiting): AwaitedCall {
-  return { id, call_id, response: responseIn(result) }
+export function toPendingCall({ id, call_id, result }: DeferredCall): PendingCall {
+  return { id, call_id, responseId: readResponseId(result) }
 }
 
 /** `{mode: "async", status: "queued", responseId}`: what a call is told for now. Source: seed 001 §7. */
-export function isQueued(result: unknown): boolean {
+export function isQueuedResult(result: unknown): boolean {
   return v.is(queuedSchema, result)
 }
 
@@ -43,7 +43,7 @@ const queuedSchema = v.object({
   responseId: v.string(),
 })
 
-function responseIn(result: string | null): string | null {
+function readResponseId(result: string | null): string | null {
   const parsed = v.safeParse(queuedSchema, parseJson(result ?? ""))
   return parsed.success ? parsed.output.responseId : null
 }

@@ -7,22 +7,31 @@
  */
 
 import {
-  contentText,
+  contentToText,
   createMapper,
-  createScribe,
+  createRecordWriter,
   type Fields,
-  fieldsOf,
+  toFields,
   type Kind,
-  listOf,
-  textOf,
+  toFieldsList,
+  toText,
 } from "./record-writer.ts"
-import type { Mapper, Outcome, Scribe } from "./record-writer.ts"
+import type { Mapper, Outcome, RecordWriter } from "./record-writer.ts"
 
 /** Events that say nothing to a reader. */
-const SILENT: ReadonlySet<string> = new Set([
-  ...["session", "agent_start", "agent_settled", "turn_end", "queue_update", "session_info_changed"],
-  ...["compaction_start", "compaction_end", "auto_compaction_start", "auto_compaction_end", "auto_retry_start"],
-  ...["thinking_level_changed"],
+const IGNORED_EVENTS: ReadonlySet<string> = new Set([
+  "session",
+  "agent_start",
+  "agent_settled",
+  "turn_end",
+  "queue_update",
+  "session_info_changed",
+  "compaction_start",
+  "compaction_end",
+  "auto_compaction_start",
+  "auto_compaction_end",
+  "auto_retry_start",
+  "thinking_level_changed",
 ])
 
 /**
@@ -31,52 +40,52 @@ const SILENT: ReadonlySet<string> = new Set([
  * Source  the documented format; SPEC PI1–PI3.
  */
 export function createPiMapper(): Mapper {
-  const scribe = createScribe()
+  const writer = createRecordWriter()
   let messages = 0
-  const keyOf = (index: unknown): string => `block ${messages} ${index}`
-  return createMapper(scribe, (event) => {
-    const type = textOf(event["type"])
+  const toBlockKey = (index: unknown): string => `block ${messages} ${index}`
+  return createMapper(writer, (event) => {
+    const type = toText(event["type"])
     switch (type) {
       case "turn_start":
-        return scribe.nextStep()
+        return writer.nextStep()
       case "message_start":
         messages += isAssistant(event) ? 1 : 0
         return
       case "message_update":
-        return hearUpdate(scribe, keyOf, fieldsOf(event["assistantMessageEvent"]))
+        return mapUpdate(writer, toBlockKey, toFields(event["assistantMessageEvent"]))
       case "message_end":
-        return isAssistant(event) ? hearMessage(scribe, keyOf, fieldsOf(event["message"])) : undefined
+        return isAssistant(event) ? mapMessage(writer, toBlockKey, toFields(event["message"])) : undefined
       case "tool_execution_start":
       case "tool_execution_update":
       case "tool_execution_end":
-        return hearTool(scribe, type, event)
+        return mapToolEvent(writer, type, event)
       case "agent_end":
-        return event["willRetry"] === true ? undefined : scribe.settle(outcomeOf(event))
+        return event["willRetry"] === true ? undefined : writer.setOutcome(readOutcome(event))
       case "auto_retry_end":
-        if (event["success"] === false) scribe.settle(failed(textOf(event["finalError"])))
+        if (event["success"] === false) writer.setOutcome(createFailure(toText(event["finalError"])))
         return
       default:
-        if (!SILENT.has(type)) scribe.pass(type)
+        if (!IGNORED_EVENTS.has(type)) writer.countUnknown(type)
     }
   })
 }
 
 function isAssistant(event: Fields): boolean {
-  return fieldsOf(event["message"])["role"] === "assistant"
+  return toFields(event["message"])["role"] === "assistant"
 }
 
-function hearUpdate(scribe: Scribe, keyOf: (index: unknown) => string, update: Fields): void {
-  const type = textOf(update["type"])
-  const key = keyOf(update["contentIndex"] ?? 0)
+function mapUpdate(writer: RecordWriter, toBlockKey: (index: unknown) => string, update: Fields): void {
+  const type = toText(update["type"])
+  const key = toBlockKey(update["contentIndex"] ?? 0)
   switch (type) {
     case "text_delta":
     case "thinking_delta":
-      return scribe.grow(key, type === "text_delta" ? "text" : "thinking", textOf(update["delta"]))
+      return writer.appendDelta(key, type === "text_delta" ? "text" : "thinking", toText(update["delta"]))
     case "text_end":
     case "thinking_end": {
       const kind: Kind = type === "text_end" ? "text" : "thinking"
-      scribe.growTo(key, kind, textOf(update["content"]))
-      return scribe.close(kind)
+      writer.appendWhole(key, kind, toText(update["content"]))
+      return writer.closePart(kind)
     }
     case "start":
     case "text_start":
@@ -89,40 +98,40 @@ function hearUpdate(scribe: Scribe, keyOf: (index: unknown) => string, update: F
       // The message's end says all of it, and says it whole.
       return
     default:
-      scribe.pass(`message_update ${type}`)
+      writer.countUnknown(`message_update ${type}`)
   }
 }
 
-function hearMessage(scribe: Scribe, keyOf: (index: unknown) => string, message: Fields): void {
-  listOf(message["content"]).forEach((block, at) => {
-    const type = textOf(block["type"])
+function mapMessage(writer: RecordWriter, toBlockKey: (index: unknown) => string, message: Fields): void {
+  toFieldsList(message["content"]).forEach((block, at) => {
+    const type = toText(block["type"])
     if (type === "text" || type === "thinking") {
-      const words = textOf(block[type])
-      const isNew = words !== (scribe.known(keyOf(at)) ?? "")
-      scribe.growTo(keyOf(at), type, words)
-      if (isNew) scribe.close(type)
-    } else if (type === "toolCall") scribe.call(textOf(block["id"]), textOf(block["name"]), block["arguments"])
-    else scribe.pass(`message ${type}`)
+      const words = toText(block[type])
+      const isNew = words !== (writer.getKnownText(toBlockKey(at)) ?? "")
+      writer.appendWhole(toBlockKey(at), type, words)
+      if (isNew) writer.closePart(type)
+    } else if (type === "toolCall") writer.call(toText(block["id"]), toText(block["name"]), block["arguments"])
+    else writer.countUnknown(`message ${type}`)
   })
 }
 
-function hearTool(scribe: Scribe, type: string, event: Fields): void {
-  const id = textOf(event["toolCallId"])
-  scribe.call(id, textOf(event["toolName"]), event["args"])
+function mapToolEvent(scribe: RecordWriter, type: string, event: Fields): void {
+  const id = toText(event["toolCallId"])
+  scribe.call(id, toText(event["toolName"]), event["args"])
   if (type === "tool_execution_update") {
-    scribe.outputTo(id, contentText(fieldsOf(event["partialResult"])["content"]))
+    scribe.writeWholeOutput(id, contentToText(toFields(event["partialResult"])["content"]))
   }
   if (type === "tool_execution_end") {
-    scribe.result(id, event["isError"] !== true, contentText(fieldsOf(event["result"])["content"]))
+    scribe.writeResult(id, event["isError"] !== true, contentToText(toFields(event["result"])["content"]))
   }
 }
 
 /** How the last message of the run stopped. */
-function outcomeOf(event: Fields): Outcome {
-  const last = listOf(event["messages"]).findLast((message) => message["role"] === "assistant")
-  switch (last?.["stopReason"]) {
+function readOutcome(event: Fields): Outcome {
+  const lastMessage = toFieldsList(event["messages"]).findLast((message) => message["role"] === "assistant")
+  switch (lastMessage?.["stopReason"]) {
     case "error":
-      return failed(textOf(last["errorMessage"]))
+      return createFailure(toText(lastMessage["errorMessage"]))
     case "aborted":
       return { status: "interrupted", reason: "producer_gone" }
     default:
@@ -130,6 +139,6 @@ function outcomeOf(event: Fields): Outcome {
   }
 }
 
-function failed(words: string): Outcome {
+function createFailure(words: string): Outcome {
   return { status: "failed", reason: "producer_failed", words }
 }

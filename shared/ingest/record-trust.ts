@@ -16,11 +16,11 @@ export function withGrants(message: Message, grants: Grants): Message {
 }
 
 /** What was sent with a person's words. A message is not left without anything: of files that nobody vouches for the names stay. */
-export function sentAlong(
+export function readAttachments(
   { text, attachments: files = [] }: Extract<StreamRecord, { type: "user_message" }>,
-  isVouched: boolean,
+  isVerified: boolean,
 ): Pick<Message, "attachments"> & { readonly words?: string } {
-  if (isVouched) return { attachments: files.slice(0, MAX_ATTACHMENTS) }
-  const isBare = text.trim() === "" && files.length > 0
-  return { attachments: [], ...(isBare ? { words: files.map(({ label }) => `[${label}]`).join("\n") } : {}) }
+  if (isVerified) return { attachments: files.slice(0, MAX_ATTACHMENTS) }
+  const hasOnlyFiles = text.trim() === "" && files.length > 0
+  return { attachments: [], ...(hasOnlyFiles ? { words: files.map(({ label }) => `[${label}]`).join("\n") } : {}) }
 }

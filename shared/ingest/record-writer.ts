@@ -11,11 +11,11 @@ import type { TurnFault } from "../fault.ts"
 import { parseJson } from "../protocol/frame.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
-import { utf8Bytes } from "../truncate.ts"
+import { countUtf8Bytes } from "../truncate.ts"
 
 export interface Mapper {
   /** The records that one line of the program comes to; none for what says nothing to a reader. */
-  take(line: string): StreamRecord[]
+  mapLine(line: string): StreamRecord[]
   /** The program is over: how it exited (null: it did not tell, as with a file). Gives the records that end the answer. */
   end(exit: number | null): StreamRecord[]
   /** Event types that were passed over because nobody knows them, and how often. */
@@ -42,62 +42,64 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-export function fieldsOf(value: unknown): Fields {
+export function toFields(value: unknown): Fields {
   return isFields(value) ? value : {}
 }
 
-export function listOf(value: unknown): Fields[] {
+export function toFieldsList(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isFields) : []
 }
 
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
 /** The words of a list of content blocks, or of plain content. */
-export function contentText(value: unknown): string {
+export function contentToText(value: unknown): string {
   if (typeof value === "string") return value
-  const texts = listOf(value).map((block) => (block["type"] === "text" ? textOf(block["text"]) : `[${block["type"]}]`))
+  const texts = toFieldsList(value).map((block) =>
+    block["type"] === "text" ? toText(block["text"]) : `[${block["type"]}]`,
+  )
   return texts.join("\n")
 }
 
-export type Scribe = ReturnType<typeof createScribe>
+export type RecordWriter = ReturnType<typeof createRecordWriter>
 
-export function createScribe() {
+export function createRecordWriter() {
   let records: StreamRecord[] = []
   let step = 0
   let outcome: Outcome | null = null
   /** Everything that was said, for what is told again at the end. */
-  let lastSaid = ""
+  let writtenText = ""
   /** What is known of each thing that grows, by its key. */
-  const grown = new Map<string, string>()
+  const textByKey = new Map<string, string>()
   const calls = new Set<string>()
   const settled = new Set<string>()
   const unknown = new Map<string, number>()
-  const passed = new Set<string>()
+  const countedKeys = new Set<string>()
 
   const write = (record: StreamRecord): void => void records.push(step === 0 ? record : { ...record, step })
-  const say = (kind: Kind, delta: string): void => {
+  const writeText = (kind: Kind, delta: string): void => {
     for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) {
       write({ type: `${kind}_delta`, delta: delta.slice(at, at + MAX_DELTA_CHARS) })
     }
-    if (kind === "text") lastSaid += delta
+    if (kind === "text") writtenText += delta
   }
-  const close = (kind: Kind): void => write({ type: `${kind}_done` })
+  const closePart = (kind: Kind): void => write({ type: `${kind}_done` })
   /** What `whole` has more than is known of it. One that does not begin with that is told by null. */
-  const rest = (key: string, whole: string): string | null => {
-    const known = grown.get(key) ?? ""
+  const takeUnwritten = (key: string, whole: string): string | null => {
+    const known = textByKey.get(key) ?? ""
     if (!whole.startsWith(known)) return null
-    grown.set(key, whole)
+    textByKey.set(key, whole)
     return whole.slice(known.length)
   }
-  const call = (callId: string, toolName: string, args: unknown): void => {
+  const writeCall = (callId: string, toolName: string, args: unknown): void => {
     if (calls.has(callId)) return
     calls.add(callId)
     const text = typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}")
     write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
   }
-  const output = (callId: string, delta: string): void => {
+  const writeOutput = (callId: string, delta: string): void => {
     if (!calls.has(callId) || settled.has(callId)) return
     for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) {
       write({ type: "tool_output_delta", callId, delta: delta.slice(at, at + MAX_DELTA_CHARS) })
@@ -106,12 +108,12 @@ export function createScribe() {
 
   return {
     unknown,
-    say,
-    close,
-    call,
-    output,
+    writeText,
+    closePart,
+    call: writeCall,
+    writeOutput,
     hasCall: (callId: string): boolean => calls.has(callId),
-    drain(): StreamRecord[] {
+    drainRecords(): StreamRecord[] {
       const drained = records
       records = []
       return drained
@@ -121,77 +123,78 @@ export function createScribe() {
       step += 1
     },
     /** A delta of something that will be told again as a whole. */
-    grow(key: string, kind: Kind, delta: string): void {
-      grown.set(key, (grown.get(key) ?? "") + delta)
-      say(kind, delta)
+    appendDelta(key: string, kind: Kind, delta: string): void {
+      textByKey.set(key, (textByKey.get(key) ?? "") + delta)
+      writeText(kind, delta)
     },
     /** The whole of it, so far. */
-    growTo(key: string, kind: Kind, whole: string): void {
-      say(kind, rest(key, whole) ?? "")
+    appendWhole(key: string, kind: Kind, whole: string): void {
+      writeText(kind, takeUnwritten(key, whole) ?? "")
     },
     /** What is known of a thing that grows. */
-    known: (key: string): string | undefined => grown.get(key),
+    getKnownText: (key: string): string | undefined => textByKey.get(key),
     /** The output of a call so far; one that lost its head meanwhile is left to the result. */
-    outputTo(callId: string, whole: string): void {
-      output(callId, rest(`output ${callId}`, whole) ?? "")
+    writeWholeOutput(callId: string, whole: string): void {
+      writeOutput(callId, takeUnwritten(`output ${callId}`, whole) ?? "")
     },
-    result(callId: string, ok: boolean, text: string, error?: { code: string; message: string }): void {
+    writeResult(callId: string, ok: boolean, text: string, error?: { code: string; message: string }): void {
       if (settled.has(callId)) return
       settled.add(callId)
       // Escaped it may be six times as long, and a record has a bound of its own.
-      if (utf8Bytes(text) > MAX_RESULT_BYTES || utf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES) {
-        const large = { code: "tool_result_too_large", message: "The tool's result is too large to keep." }
-        return write({ type: "tool_result", callId, ok: false, error: large })
+      if (countUtf8Bytes(text) > MAX_RESULT_BYTES || countUtf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES) {
+        const tooLargeError = { code: "tool_result_too_large", message: "The tool's result is too large to keep." }
+        return write({ type: "tool_result", callId, ok: false, error: tooLargeError })
       }
-      const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: firstLine(text) } }
+      const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: readFirstLine(text) } }
       write({ type: "tool_result", callId, ok, result: text, ...failure })
     },
     /** How the answer stands by what the program says; the last word counts. */
-    settle(told: Outcome | null): void {
-      outcome = told
+    setOutcome(reported: Outcome | null): void {
+      outcome = reported
     },
     /** Something that nobody knows; what has a key counts once, however often it is told. */
-    pass(type: string, key = ""): void {
-      if (key !== "" && passed.has(key)) return
-      passed.add(key)
+    countUnknown(type: string, key = ""): void {
+      if (key !== "" && countedKeys.has(key)) return
+      countedKeys.add(key)
       unknown.set(type, (unknown.get(type) ?? 0) + 1)
     },
     /** The records of the end. A program that exited badly did not go well, whatever it said. */
-    finish(exit: number | null): StreamRecord[] {
-      const { status, reason, words = "" } = endOf(outcome, exit)
-      const isSaid = status === "completed" ? lastSaid.trim() !== "" : lastSaid.trimEnd().endsWith(words.trim())
-      if (words !== "" && !isSaid) {
-        close("text")
-        say("text", words)
-        close("text")
+    finishAnswer(exit: number | null): StreamRecord[] {
+      const { status, reason, words = "" } = resolveOutcome(outcome, exit)
+      const isWritten =
+        status === "completed" ? writtenText.trim() !== "" : writtenText.trimEnd().endsWith(words.trim())
+      if (words !== "" && !isWritten) {
+        closePart("text")
+        writeText("text", words)
+        closePart("text")
       }
       write({ type: "assistant_message", text: "", status, reason })
-      return this.drain()
+      return this.drainRecords()
     },
   }
 }
 
-function endOf(told: Outcome | null, exit: number | null): Outcome {
-  if (told !== null && told.status !== "completed") return told
+function resolveOutcome(reported: Outcome | null, exit: number | null): Outcome {
+  if (reported !== null && reported.status !== "completed") return reported
   if (exit !== null && exit !== 0) return { status: "failed", reason: "producer_failed" }
-  return told ?? { status: "interrupted", reason: "producer_gone" }
+  return reported ?? { status: "interrupted", reason: "producer_gone" }
 }
 
-function firstLine(text: string): string {
+function readFirstLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, 200) ?? ""
 }
 
 /** A mapper that hands each event to `hear`; a line that is none is counted. */
-export function createMapper(scribe: Scribe, hear: (event: Fields) => void): Mapper {
+export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => void): Mapper {
   return {
-    unknown: scribe.unknown,
-    take(line) {
+    unknown: writer.unknown,
+    mapLine(line) {
       if (line.trim() === "") return []
       const event = parseJson(line)
-      if (isFields(event)) hear(event)
-      else scribe.pass("not JSON")
-      return scribe.drain()
+      if (isFields(event)) onEvent(event)
+      else writer.countUnknown("not JSON")
+      return writer.drainRecords()
     },
-    end: (exit) => scribe.finish(exit),
+    end: (exit) => writer.finishAnswer(exit),
   }
 }

@@ -13,7 +13,7 @@ import type { Segment } from "./frame.ts"
 type MediaSegment = Extract<Segment, { type: "media" }>
 
 /** Controls, line separators, and what turns or hides text: a name must look like what it is. */
-export const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
+export const INVISIBLE_CHARS = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
 
 /** Its address in segments and model text; nobody can fetch it without a signature. */
 export function assetUrl({ id }: Pick<Asset, "id">): string {
@@ -26,7 +26,7 @@ export function canvasUrl({ id }: Pick<Asset, "id">): string {
 }
 
 /** What a reader sees of it; null for a canvas, which stands where it is embedded. */
-export function segmentOfAsset(asset: Asset): MediaSegment | null {
+export function assetToSegment(asset: Asset): MediaSegment | null {
   const { kind, mime_type, label, size, voice, width, height } = asset
   if (kind === "canvas") return null
   return {
@@ -37,13 +37,13 @@ export function segmentOfAsset(asset: Asset): MediaSegment | null {
 }
 
 /** What an upload is answered: `POST /v1/sessions/:id/assets?name=<label>`, the bytes as its body. */
-export interface UploadAnswer extends Asset {
+export interface UploadResponse extends Asset {
   /** The session had these very bytes before: this is that asset. */
   readonly duplicate: boolean
 }
 
 /** `POST /v1/sessions/:id/media/sign {urls}`: where each of some addresses, as segments have them, can be fetched for now. */
-export interface SignAnswer {
+export interface SignResponse {
   /** As asked, in order; `href` is null for what is not to be had. */
   readonly signed: readonly { readonly url: string; readonly href: string | null }[]
   /** Seconds since 1970 at which the first of them stops working. */

@@ -10,7 +10,7 @@
 
 import { type Json, parseJson } from "./frame.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
-import { utf8Bytes } from "../truncate.ts"
+import { countUtf8Bytes } from "../truncate.ts"
 
 /** A row as `parse` takes it. `card` undefined: a bare row, which cues what its trailer holds. */
 export interface CueRow {
@@ -28,7 +28,7 @@ export interface Cue {
 
 /** What stands before the first blank line of a result, and what after it; the skill wrapper is off. Seed 000 §5.4. */
 export function splitResult(result: string): { readonly head: string; readonly trailer: string } {
-  const body = unwrapSkill(result)
+  const body = removeSkillWrapper(result)
   const blank = body.indexOf("\n\n")
   if (blank < 0) return { head: body, trailer: "" }
   return { head: body.slice(0, blank), trailer: body.slice(blank + 2) }
@@ -37,7 +37,7 @@ export function splitResult(result: string): { readonly head: string; readonly t
 const WRAPPER_HEAD = /^\[([A-Za-z_]\w*)\([^\n]*\)\]\n/
 
 /** Takes an optional `[name(args)]\n…\n[end:name]` off. */
-function unwrapSkill(result: string): string {
+function removeSkillWrapper(result: string): string {
   const text = result.trim()
   const head = WRAPPER_HEAD.exec(text)
   if (head === null) return result
@@ -47,7 +47,7 @@ function unwrapSkill(result: string): string {
     : result
 }
 
-function holdsTag(trailer: string, tag: string): boolean {
+function hasTag(trailer: string, tag: string): boolean {
   return trailer.includes(`<span id='${tag}'>`) || trailer.includes(`<span id="${tag}">`)
 }
 
@@ -58,24 +58,24 @@ function holdsTag(trailer: string, tag: string): boolean {
  * Shapes  (name, ordinal, result) → the tag, or null.
  * Source  SPEC SG3, SG6; law 4.
  */
-export function cardOf(name: string, ordinal: number | null, result: string): string | null {
+export function resolveCardTag(name: string, ordinal: number | null, result: string): string | null {
   if (ordinal === null) return null
   const tag = `${name}_${ordinal}`
   const { head, trailer } = splitResult(result)
-  if (!holdsTag(trailer, tag) || head.length > MAX_CARD_BYTES) return null
+  if (!hasTag(trailer, tag) || head.length > MAX_CARD_BYTES) return null
   const payload = parseJson(head)
   // As it goes over the wire: `1e20` is five times as long there.
-  return payload === undefined || utf8Bytes(JSON.stringify(payload)) > MAX_CARD_BYTES ? null : tag
+  return payload === undefined || countUtf8Bytes(JSON.stringify(payload)) > MAX_CARD_BYTES ? null : tag
 }
 
 /** The tag of a tool that its result in another system asks for in its trailer, where it has data for one. Seed 000 §5.4. */
-export function cardInTrailer(name: string, result: string): string | null {
-  const tag = tagsOf({ name, result }).find((one) => one.replace(/_\d+$/, "") === name)
-  return tag === undefined ? null : cardOf(name, Number(tag.slice(name.length + 1)), result)
+export function findTrailerTag(name: string, result: string): string | null {
+  const tag = listCuedTags({ name, result }).find((one) => one.replace(/_\d+$/, "") === name)
+  return tag === undefined ? null : resolveCardTag(name, Number(tag.slice(name.length + 1)), result)
 }
 
 /** A result as a client may see it: without its instruction trailer (law 5), whichever ordinal that names. */
-export function resultData(row: {
+export function extractResultData(row: {
   readonly name: string
   readonly result: string
   /** What it gives to the reply, which its trailer names. */
@@ -94,32 +94,32 @@ export function resultData(row: {
  * Shapes  CueRow[] → (tag → Cue | null).
  * Cost    one pass over the trailers of bare rows; a look-up after that.
  */
-export function createCues(rows: readonly CueRow[]): (tag: string) => Cue | null {
+export function createCueLookup(rows: readonly CueRow[]): (tag: string) => Cue | null {
   const rowsByTag = new Map<string, CueRow>()
   for (const row of rows) {
-    for (const tag of tagsOf(row)) if (!rowsByTag.has(tag)) rowsByTag.set(tag, row)
+    for (const tag of listCuedTags(row)) if (!rowsByTag.has(tag)) rowsByTag.set(tag, row)
   }
-  const cues = new Map<string, Cue | null>()
+  const cuesByTag = new Map<string, Cue | null>()
   return (tag) => {
-    const known = cues.get(tag)
+    const known = cuesByTag.get(tag)
     if (known !== undefined) return known
     const row = rowsByTag.get(tag)
-    const cue = row === undefined ? null : cueOf(row)
-    cues.set(tag, cue)
+    const cue = row === undefined ? null : rowToCue(row)
+    cuesByTag.set(tag, cue)
     return cue
   }
 }
 
 const TRAILER_TAG = /<span id=(?:'([a-z][a-z0-9_]*_\d+)'|"([a-z][a-z0-9_]*_\d+)")>/gi
 
-function tagsOf(row: CueRow): string[] {
+function listCuedTags(row: CueRow): string[] {
   if (row.card !== undefined) return row.card === null ? [] : [row.card]
   if (row.result == null) return []
   const { trailer } = splitResult(row.result)
   return Array.from(trailer.matchAll(TRAILER_TAG), (match) => match[1] ?? match[2] ?? "")
 }
 
-function cueOf(row: CueRow): Cue | null {
+function rowToCue(row: CueRow): Cue | null {
   const { head } = splitResult(row.result ?? "")
   const payload = parseJson(head)
   if (payload === undefined && row.card !== undefined) return null

@@ -347,7 +347,7 @@ export function applyToMessage(message: WireMessage, ops: readonly Op[]): WireMe
 }
 
 /** The text of a segment that grows: what `text` appends to. */
-export function textOf(segment: Segment): string {
+export function readSegmentText(segment: Segment): string {
   switch (segment.type) {
     case "text":
     case "thinking":
@@ -365,17 +365,17 @@ export function textOf(segment: Segment): string {
 
 function appendText(segment: Segment | undefined, offset: number, text: string): Segment {
   if (segment === undefined) throw new RangeError("text for a segment that is not there")
-  const now = textOf(segment)
-  if (now.length !== offset) throw new RangeError(`text at ${offset} of ${now.length}`)
+  const current = readSegmentText(segment)
+  if (current.length !== offset) throw new RangeError(`text at ${offset} of ${current.length}`)
   switch (segment.type) {
     case "text":
     case "thinking":
     case "agent":
-      return { ...segment, content: now + text }
+      return { ...segment, content: current + text }
     case "rich":
-      return { ...segment, synthesis: now + text }
+      return { ...segment, synthesis: current + text }
     case "tool":
-      return { ...segment, output: now + text }
+      return { ...segment, output: current + text }
     case "canvas":
     case "media":
       throw new RangeError(`text for a ${segment.type} segment`)
@@ -392,7 +392,7 @@ function setFields(segment: Segment | undefined, fields: SetFields): Segment {
 /**
  * JSON with sorted keys: equal values have equal bytes. Used where two paths are compared (law 1).
  */
-export function canonicalJson(value: unknown): string {
+export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner
     return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

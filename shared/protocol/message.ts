@@ -7,9 +7,9 @@
  * Pure. `fold` gives a new message; parts that did not change keep their identity.
  */
 
-import { resultData } from "./card-cue.ts"
+import { extractResultData } from "./card-cue.ts"
 import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
-import { turnFaultText } from "../fault.ts"
+import { turnFaultToText } from "../fault.ts"
 
 export type Role = "user" | "assistant" | "agent"
 
@@ -108,7 +108,7 @@ export interface Message {
 }
 
 /** A message before anything happened in it. */
-export function openMessage(
+export function createMessage(
   head: Pick<Message, "id" | "role" | "exchange_id" | "timestamp"> & Partial<Message>,
 ): Message {
   return {
@@ -132,14 +132,14 @@ export function openMessage(
 }
 
 /** The words as one Markdown string, spans kept: derived, for consumers that know no segments. Never HTML. */
-export function contentOf(message: Message): string {
+export function deriveContent(message: Message): string {
   if (message.role !== "assistant") return message.words
   const texts: string[] = []
   for (const part of message.parts) if (part.type === "text" && part.text !== "") texts.push(part.text)
   return texts.join("\n\n")
 }
 
-export function callsOf(message: Message): ToolCall[] {
+export function listCalls(message: Message): ToolCall[] {
   const calls: ToolCall[] = []
   for (const part of message.parts) if (part.type === "tool_call") calls.push(part.call)
   return calls
@@ -159,8 +159,8 @@ export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result
 }
 
 /** Instead of a result that cannot be kept. */
-export function tooLarge(call_id: string): Extract<TurnEvent, { type: "tool_result" }> {
-  const error = { code: "tool_result_too_large", message: turnFaultText("tool_result_too_large") }
+export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type: "tool_result" }> {
+  const error = { code: "tool_result_too_large", message: turnFaultToText("tool_result_too_large") }
   const result = JSON.stringify({ error: error.message })
   return { type: "tool_result", call_id, status: "failed", result, card: null, error }
 }
@@ -238,23 +238,23 @@ function cutParts(message: Message): Message {
 }
 
 function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_call" }>): Message {
-  if (indexOfCall(message, event.call_id) >= 0) return message
-  return addCall(closeParts(message), newCall(event.call_id, event.name, event.args))
+  if (findCallIndex(message, event.call_id) >= 0) return message
+  return addCall(closeParts(message), createCall(event.call_id, event.name, event.args))
 }
 
 function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "tool_result" }>): Message {
   const { status, result, error, output_size: outputSize = null, media = [] } = event
-  const at = indexOfCall(message, event.call_id)
+  const at = findCallIndex(message, event.call_id)
   if (at >= 0) {
     // A tag is cued by what stood there when it was written: a result that comes after later text cues nothing.
-    const late = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
-    const card = late ? null : event.card
+    const isLate = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
+    const card = isLate ? null : event.card
     // What is delivered stands with its end: a file that comes after it has no place any more, nor who names it.
     const isOver = isEnded(message.status) && media.length > 0
     return changeOpenCall(message, event.call_id, (call) => ({
       ...call,
       status,
-      result: isOver && result !== null ? resultData({ name: call.name, result, media }) : result,
+      result: isOver && result !== null ? extractResultData({ name: call.name, result, media }) : result,
       card,
       error,
       outputSize,
@@ -263,14 +263,14 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   }
   if (isEnded(message.status)) return message
   // A result whose call never came is shown on its own; it can cue nothing.
-  return addCall(closeParts(message), { ...newCall(event.call_id, "tool", "{}"), status, result, error })
+  return addCall(closeParts(message), { ...createCall(event.call_id, "tool", "{}"), status, result, error })
 }
 
 function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): Message {
-  const isWhole = event.status === "completed"
-  const closed = isWhole ? closeParts(message) : cutParts(message)
+  const isComplete = event.status === "completed"
+  const closed = isComplete ? closeParts(message) : cutParts(message)
   // A completed turn may leave an asynchronous call waiting; any other end takes its open calls with it (law 7).
-  const parts = isWhole ? closed.parts : closed.parts.map(interruptPart)
+  const parts = isComplete ? closed.parts : closed.parts.map(interruptPart)
   return { ...closed, parts, status: event.status, reason: event.reason, metrics: event.metrics }
 }
 
@@ -280,7 +280,7 @@ function interruptPart(part: Part): Part {
   return { ...part, call: { ...part.call, status: "interrupted", error } }
 }
 
-function newCall(call_id: string, name: string, args: string): ToolCall {
+function createCall(call_id: string, name: string, args: string): ToolCall {
   return {
     call_id,
     name,
@@ -304,7 +304,7 @@ function addCall(message: Message, call: ToolCall): Message {
 }
 
 /** Newest first: the call that an event is about is nearly always among the last. */
-function indexOfCall(message: Message, call_id: string): number {
+function findCallIndex(message: Message, call_id: string): number {
   for (let i = message.parts.length - 1; i >= 0; i--) {
     const part = message.parts[i]
     if (part?.type === "tool_call" && part.call.call_id === call_id) return i
@@ -318,17 +318,17 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
     return call.status === "queued" && call.approval === null ? { ...call, status: "waiting", approval } : call
   if (call.approval !== "asked") return call
   if (approval === "allowed") return { ...call, status: "queued", approval }
-  const error = { code: "denied", message: turnFaultText("denied") }
+  const error = { code: "denied", message: turnFaultToText("denied") }
   return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
 }
 
 /** A message waits while somebody has to answer and nothing else of it goes on. */
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
-  const calls = callsOf(message)
-  const isHeld = calls.some((call) => call.status === "waiting" && !isDeferred(call))
-  const isMoving = calls.some((call) => call.status === "running" || call.status === "queued")
-  const status = isHeld && !isMoving ? "waiting" : "running"
+  const calls = listCalls(message)
+  const isBlocked = calls.some((call) => call.status === "waiting" && !isDeferred(call))
+  const isActive = calls.some((call) => call.status === "running" || call.status === "queued")
+  const status = isBlocked && !isActive ? "waiting" : "running"
   return message.status === status ? message : { ...message, status }
 }
 
@@ -338,7 +338,7 @@ function changeOpenCall(message: Message, call_id: string, change: (call: ToolCa
 }
 
 function changeCall(message: Message, call_id: string, change: (call: ToolCall) => ToolCall): Message {
-  const at = indexOfCall(message, call_id)
+  const at = findCallIndex(message, call_id)
   const part = message.parts[at]
   if (part?.type !== "tool_call") return message
   const call = change(part.call)

@@ -8,14 +8,14 @@
  */
 
 import * as v from "valibot"
-import { resultData } from "./card-cue.ts"
+import { extractResultData } from "./card-cue.ts"
 import { approvalSchema, type Asset, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
-import { contentOf, type Grants, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
+import { deriveContent, type Grants, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
 
 /** What any record may carry; other producers leave most of it out. */
-const common = {
+const commonFields = {
   /** ISO 8601. */
   timestamp: v.optional(v.string()),
   sessionId: v.optional(v.string()),
@@ -32,7 +32,7 @@ const common = {
 const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RECORD_POS))
 
 /** Where a message of ours stands: its position never changes, and versions stand under the same parent. */
-const place = {
+const placementFields = {
   pos: v.optional(positionSchema),
   parent: v.optional(v.nullable(positionSchema)),
   version: v.optional(positionSchema),
@@ -41,7 +41,7 @@ const place = {
 }
 
 /** The other agent, and the exchange with it. */
-const agent = {
+const agentFields = {
   /** Nobody vouched for it when it came here: a seal of ours does not change that. */
   origin: v.optional(v.literal("import")),
   from: v.optional(v.string()),
@@ -59,16 +59,20 @@ const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled",
 
 const recordSchema = v.variant("type", [
   v.object({
-    ...{ type: v.literal("user_message"), ...common, ...place },
+    type: v.literal("user_message"),
+    ...commonFields,
+    ...placementFields,
     text: v.string(),
     replyTo: v.optional(v.string()),
     attachments: v.optional(v.array(assetSchema)),
   }),
   /** A file of the session (`sessionId`), before the first message that needs it. Its bytes stand elsewhere. */
-  v.object({ type: v.literal("asset"), ...common, asset: assetSchema }),
+  v.object({ type: v.literal("asset"), ...commonFields, asset: assetSchema }),
   /** How an answer stands. Its `text` counts only where nothing of it streamed. */
   v.object({
-    ...{ type: v.literal("assistant_message"), ...common, ...place },
+    type: v.literal("assistant_message"),
+    ...commonFields,
+    ...placementFields,
     text: v.string(),
     status: v.optional(statusSchema),
     reason: v.optional(v.nullable(v.string())),
@@ -77,41 +81,51 @@ const recordSchema = v.variant("type", [
     replyTo: v.optional(v.string()),
     /** It was told from outside. */
     mode: v.optional(v.literal("external")),
-    ...agent,
+    ...agentFields,
   }),
-  v.object({ type: v.literal("text_delta"), ...common, delta: v.string() }),
+  v.object({ type: v.literal("text_delta"), ...commonFields, delta: v.string() }),
   /** The text is over. `cut`: its turn ended it from outside. */
   v.object({
-    ...{ type: v.literal("text_done"), ...common },
+    type: v.literal("text_done"),
+    ...commonFields,
     text: v.optional(v.string()),
     cut: v.optional(v.boolean()),
     /** What its directives may name. */
     grants: v.optional(grantsSchema),
   }),
-  v.object({ type: v.literal("thinking_start"), ...common }),
-  v.object({ type: v.literal("thinking_delta"), ...common, delta: v.string() }),
+  v.object({ type: v.literal("thinking_start"), ...commonFields }),
+  v.object({ type: v.literal("thinking_delta"), ...commonFields, delta: v.string() }),
   v.object({
-    ...{ type: v.literal("thinking_done"), ...common },
+    type: v.literal("thinking_done"),
+    ...commonFields,
     text: v.optional(v.string()),
     ms: v.optional(v.number()),
   }),
   v.object({
-    ...{ type: v.literal("tool_call"), ...common },
-    ...{ callId: v.string(), toolName: v.string() },
+    type: v.literal("tool_call"),
+    ...commonFields,
+    callId: v.string(),
+    toolName: v.string(),
     arguments: v.optional(v.string(), "{}"),
   }),
   v.object({
-    ...{ type: v.literal("tool_call_start"), ...common },
-    ...{ callId: v.string(), toolName: v.optional(v.string()), arguments: v.optional(v.string()) },
+    type: v.literal("tool_call_start"),
+    ...commonFields,
+    callId: v.string(),
+    toolName: v.optional(v.string()),
+    arguments: v.optional(v.string()),
     channel: v.optional(channelSchema),
     ordinal: v.optional(v.nullable(v.number())),
     ephemeral: v.optional(v.boolean()),
   }),
-  v.object({ type: v.literal("tool_approval"), ...common, callId: v.string(), approval: approvalSchema }),
-  v.object({ type: v.literal("tool_output_delta"), ...common, callId: v.string(), delta: v.string() }),
+  v.object({ type: v.literal("tool_approval"), ...commonFields, callId: v.string(), approval: approvalSchema }),
+  v.object({ type: v.literal("tool_output_delta"), ...commonFields, callId: v.string(), delta: v.string() }),
   v.object({
-    ...{ type: v.literal("tool_result"), ...common },
-    ...{ callId: v.string(), toolName: v.optional(v.string()), ok: v.boolean() },
+    type: v.literal("tool_result"),
+    ...commonFields,
+    callId: v.string(),
+    toolName: v.optional(v.string()),
+    ok: v.boolean(),
     /** Data: text, or any JSON. */
     result: v.optional(v.unknown()),
     error: v.optional(v.object({ code: v.string(), message: v.string() })),
@@ -122,18 +136,22 @@ const recordSchema = v.variant("type", [
     /** What it made for the reply. */
     media: v.optional(v.array(assetSchema)),
   }),
-  v.object({ type: v.literal("output_cancelled"), ...common }),
+  v.object({ type: v.literal("output_cancelled"), ...commonFields }),
   /** What another agent asked of this one. */
-  v.object({ type: v.literal("agent_message"), ...common, ...place, text: v.string(), ...agent }),
+  v.object({ type: v.literal("agent_message"), ...commonFields, ...placementFields, text: v.string(), ...agentFields }),
   /** What an agent that was asked asynchronously answered. */
   v.object({
-    ...{ type: v.literal("agent_callback"), ...common, ...place },
-    ...{ text: v.string(), callId: v.optional(v.string()) },
-    ...agent,
+    type: v.literal("agent_callback"),
+    ...commonFields,
+    ...placementFields,
+    text: v.string(),
+    callId: v.optional(v.string()),
+    ...agentFields,
   }),
   /** The last line of an export: where its active path ends, and who vouches for all before it. */
   v.object({
-    ...{ type: v.literal("signature"), ...common },
+    type: v.literal("signature"),
+    ...commonFields,
     tip: v.nullable(positionSchema),
     title: v.string(),
     records: v.number(),
@@ -171,54 +189,63 @@ export interface PlacedMessage {
  * Cost    linear in the message.
  * Source  SPEC RE1, RE2.
  */
-export function recordsOf({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
+export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
   const { id, role, exchange_id, timestamp, version, reply_to } = message
   const base = { timestamp, sessionId, turnId: exchange_id, responseId: id }
-  const where = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
+  const placement = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
   const reply = reply_to === null ? {} : { replyTo: reply_to }
-  if (role === "agent") return [agentRecord(message, { ...base, ...where })]
+  if (role === "agent") return [agentMessageToRecord(message, { ...base, ...placement })]
   if (role !== "assistant")
-    return [{ type: "user_message", ...base, ...where, text: message.words, ...reply, ...filesOf(message) }]
+    return [
+      { type: "user_message", ...base, ...placement, text: message.words, ...reply, ...attachmentsToFields(message) },
+    ]
   const { status, reason, metrics, summary } = message
-  const told = {
+  const optionalFields = {
     ...(summary === null ? {} : { summary }),
     ...(message.origin === null ? {} : { origin: message.origin }),
     ...(message.mode === "external" ? { mode: "external" as const } : {}),
     ...(message.agent === null ? {} : { to: message.agent.name, agentExchangeId: message.agent.exchange }),
   }
-  const shown = status === "queued" ? "running" : status
+  const shownStatus = status === "queued" ? "running" : status
   return [
-    ...message.parts.flatMap((part) => partRecords(part, { ...base, step: part.step })),
+    ...message.parts.flatMap((part) => partToRecords(part, { ...base, step: part.step })),
     ...(status === "cancelled" ? [{ type: "output_cancelled" as const, ...base }] : []),
     {
-      ...{ type: "assistant_message", ...base, ...where, text: contentOf(message), status: shown, reason, metrics },
-      ...{ ...told, ...reply },
+      type: "assistant_message",
+      ...base,
+      ...placement,
+      text: deriveContent(message),
+      status: shownStatus,
+      reason,
+      metrics,
+      ...optionalFields,
+      ...reply,
     },
   ]
 }
 
-function filesOf({ attachments }: Message): { readonly attachments?: Asset[] } {
+function attachmentsToFields({ attachments }: Message): { readonly attachments?: Asset[] } {
   return attachments.length === 0 ? {} : { attachments: [...attachments] }
 }
 
 /** What is told of a file, with the message that needs it first. */
-export function assetRecord(asset: Asset, message: Message, sessionId: string): StreamRecord {
+export function assetToRecord(asset: Asset, message: Message, sessionId: string): StreamRecord {
   const { timestamp, exchange_id: turnId, id: responseId } = message
   return { type: "asset", timestamp, sessionId, turnId, responseId, asset }
 }
 
-function agentRecord({ words: text, agent, origin }: Message, base: Omit<Base, "step">): StreamRecord {
-  const told = { ...(origin === null ? {} : { origin }) }
-  if (agent === null) return { type: "agent_message", ...base, text, ...told }
+function agentMessageToRecord({ words: text, agent, origin }: Message, base: Omit<RecordBase, "step">): StreamRecord {
+  const originField = { ...(origin === null ? {} : { origin }) }
+  if (agent === null) return { type: "agent_message", ...base, text, ...originField }
   const { name: from, exchange: agentExchangeId, call_id: callId } = agent
   return callId === undefined
-    ? { type: "agent_message", ...base, text, from, agentExchangeId, ...told }
-    : { type: "agent_callback", ...base, text, callId, from, agentExchangeId, ...told }
+    ? { type: "agent_message", ...base, text, from, agentExchangeId, ...originField }
+    : { type: "agent_callback", ...base, text, callId, from, agentExchangeId, ...originField }
 }
 
-type Base = Pick<StreamRecord, "timestamp" | "sessionId" | "turnId" | "responseId" | "step">
+type RecordBase = Pick<StreamRecord, "timestamp" | "sessionId" | "turnId" | "responseId" | "step">
 
-function partRecords(part: Part, base: Base): StreamRecord[] {
+function partToRecords(part: Part, base: RecordBase): StreamRecord[] {
   switch (part.type) {
     case "thinking": {
       const ms = part.ms === null ? {} : { ms: part.ms }
@@ -230,24 +257,24 @@ function partRecords(part: Part, base: Base): StreamRecord[] {
     }
     case "text": {
       // One that is open and was granted something is told as cut, which it will be where it is read.
-      const told = part.open ? part.grants !== undefined : true
+      const hasEnd = part.open ? part.grants !== undefined : true
       const cut = part.cut === true || part.open ? { cut: true } : {}
-      const grants = part.grants === undefined ? {} : { grants: copyOf(part.grants) }
+      const grants = part.grants === undefined ? {} : { grants: copyGrants(part.grants) }
       return [
         { type: "text_delta", ...base, delta: part.text },
-        ...(told ? [{ type: "text_done" as const, ...base, text: part.text, ...cut, ...grants }] : []),
+        ...(hasEnd ? [{ type: "text_done" as const, ...base, text: part.text, ...cut, ...grants }] : []),
       ]
     }
     case "tool_call":
-      return callRecords(part.call, base)
+      return callToRecords(part.call, base)
   }
 }
 
-function copyOf({ origins, replies, assets }: Grants): v.InferOutput<typeof grantsSchema> {
+function copyGrants({ origins, replies, assets }: Grants): v.InferOutput<typeof grantsSchema> {
   return { origins: [...origins], replies: [...replies], assets: [...assets] }
 }
 
-function callRecords(call: ToolCall, base: Base): StreamRecord[] {
+function callToRecords(call: ToolCall, base: RecordBase): StreamRecord[] {
   const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval, output } = call
   const records: StreamRecord[] = [{ type: "tool_call", ...base, callId, toolName, arguments: args }]
   if (approval !== null) records.push({ type: "tool_approval", ...base, callId, approval: "asked" })
@@ -257,18 +284,22 @@ function callRecords(call: ToolCall, base: Base): StreamRecord[] {
     records.push({ type: "tool_call_start", ...base, ...start })
   }
   if (output !== "") records.push({ type: "tool_output_delta", ...base, callId, delta: output })
-  if (isSettled(call.status) || isDeferred(call)) records.push(resultRecord(call, base))
+  if (isSettled(call.status) || isDeferred(call)) records.push(resultToRecord(call, base))
   return records
 }
 
-function resultRecord(
+function resultToRecord(
   { call_id: callId, name: toolName, status, result, error, card, outputSize, media }: ToolCall,
-  base: Base,
+  base: RecordBase,
 ) {
   return {
-    ...{ type: "tool_result" as const, ...base, callId, toolName, ok: status === "ok" || status === "waiting" },
+    type: "tool_result" as const,
+    ...base,
+    callId,
+    toolName,
+    ok: status === "ok" || status === "waiting",
     // The trailer stays home (law 5).
-    ...(result === null ? {} : { result: resultData({ name: toolName, result, media }) }),
+    ...(result === null ? {} : { result: extractResultData({ name: toolName, result, media }) }),
     ...(error === null ? {} : { error }),
     ...(card === null ? {} : { card }),
     ...(outputSize === null ? {} : { outputSize }),

@@ -11,21 +11,21 @@ export const PUNCTUATION = /[!-/:-@[-`{-~]/
 const TILDE = 126
 
 /** Line ends become LF; a surrogate that stands alone becomes U+FFFD. */
-export function normalize(text: string): string {
-  return wellFormed(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
+export function normalizeText(text: string): string {
+  return replaceLoneSurrogates(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
 }
 
 /** A surrogate that stands alone, as it cannot be written in UTF-8, becomes U+FFFD. */
-export function wellFormed(text: string): string {
-  return LONE.test(text) ? text.replace(LONE_ALL, "\ufffd") : text
+export function replaceLoneSurrogates(text: string): string {
+  return LONE_SURROGATE.test(text) ? text.replace(LONE_SURROGATES, "\ufffd") : text
 }
 
 /** With the `u` flag a surrogate matches only where it stands alone. */
-const LONE = /[\ud800-\udfff]/u
-const LONE_ALL = /[\ud800-\udfff]/gu
+const LONE_SURROGATE = /[\ud800-\udfff]/u
+const LONE_SURROGATES = /[\ud800-\udfff]/gu
 
 /** May a `<` before it start a construct? A letter, `/`, `!` or `?`. */
-export function isStarter(code: number): boolean {
+export function isConstructStart(code: number): boolean {
   const lower = code | 32
   return (lower >= 97 && lower <= 122) || code === 47 || code === 33 || code === 63
 }
@@ -36,22 +36,22 @@ export function isControl(code: number): boolean {
 }
 
 /** Would the two, once nothing stands between them, make something new? */
-export function isGlue(last: string, next: string): boolean {
+export function isUnsafeJoin(last: string, next: string): boolean {
   if (last === "\\") return PUNCTUATION.test(next)
-  if (last === "<") return isStarter(next.charCodeAt(0))
+  if (last === "<") return isConstructStart(next.charCodeAt(0))
   return (last === "`" || last === "~") && last === next
 }
 
 /** Index of the next special thing; without `exec`, whose answer costs more than the search. */
-export function specialAfter(text: string, at: number, final: boolean): number {
+export function findSpecial(text: string, at: number, final: boolean): number {
   SPECIAL.lastIndex = at
-  if (!SPECIAL.test(text)) return final ? text.length : endTildes(text, at)
+  if (!SPECIAL.test(text)) return final ? text.length : findTrailingTildes(text, at)
   const end = SPECIAL.lastIndex
   return text.charCodeAt(end - 1) === TILDE ? end - 3 : end - 1
 }
 
 /** Start of one or two tildes at the very end, which may yet be a fence. */
-export function endTildes(text: string, from: number): number {
+export function findTrailingTildes(text: string, from: number): number {
   let at = text.length
   while (at > from && at > text.length - 2 && text[at - 1] === "~") at--
   return at

@@ -7,13 +7,13 @@
  * Pure.
  */
 
-import { createLine, enterFence, followFence, followText, type LineState } from "../text/fence.ts"
-import { isGlue } from "./characters.ts"
+import { createLineState, enterFence, skipFence, trackText, type LineState } from "../text/fence.ts"
+import { isUnsafeJoin } from "./characters.ts"
 
 /** Unseen, and no part of any syntax. */
-export const JOINER = "\u2060"
+export const WORD_JOINER = "\u2060"
 
-export interface OutletState {
+export interface CleanWriterState {
   readonly line: LineState
   /** Last code unit that went out, or nothing if it is spent: the second of `\\`. */
   readonly last: string
@@ -25,7 +25,7 @@ export interface OutletState {
   readonly bareLine: boolean
 }
 
-export class Outlet {
+export class CleanWriter {
   #out = ""
   readonly #line: LineState
   #last: string
@@ -36,29 +36,29 @@ export class Outlet {
   #source = ""
   #from = 0
   #to = 0
-  #followed = 0
+  #trackedTo = 0
 
-  constructor(saved: OutletState | undefined) {
-    this.#line = saved === undefined ? createLine() : { ...saved.line }
+  constructor(saved: CleanWriterState | undefined) {
+    this.#line = saved === undefined ? createLineState() : { ...saved.line }
     this.#last = saved?.last ?? ""
     this.#dropped = saved?.dropped ?? false
     this.#dirtyHead = saved?.dirtyHead ?? false
     this.#bareLine = saved?.bareLine ?? false
   }
 
-  save(): OutletState {
+  save(): CleanWriterState {
     const [last, dropped] = [this.#last, this.#dropped]
     return { line: { ...this.#line }, last, dropped, dirtyHead: this.#dirtyHead, bareLine: this.#bareLine }
   }
 
   /** The text of which pieces are kept or dropped from now on. */
-  read(source: string): void {
+  setSource(source: string): void {
     this.#source = source
-    this.#from = this.#to = this.#followed = 0
+    this.#from = this.#to = this.#trackedTo = 0
   }
 
   /** What went out since it was last asked. */
-  take(): string {
+  takeOutput(): string {
     this.#flush()
     const out = this.#out
     this.#out = ""
@@ -70,41 +70,41 @@ export class Outlet {
   }
 
   /** Does the text so far end in a line's head? */
-  isHead(): boolean {
-    this.#follow()
+  isAtLineHead(): boolean {
+    this.#trackLine()
     return this.#line.place === "head"
   }
 
   /** Is it a head only because of what was dropped? */
-  isDirtyHead(): boolean {
-    return this.isHead() && this.#dirtyHead
+  isAtDirtyHead(): boolean {
+    return this.isAtLineHead() && this.#dirtyHead
   }
 
   /** Lets `[from, to)` of the source out as it is. */
-  keep(from: number, to: number): number {
-    if (this.#dropped && isGlue(this.#last, this.#source.charAt(from))) this.#write(JOINER)
-    if (this.#from === this.#to) this.#from = this.#followed = from
+  copyRange(from: number, to: number): number {
+    if (this.#dropped && isUnsafeJoin(this.#last, this.#source.charAt(from))) this.#write(WORD_JOINER)
+    if (this.#from === this.#to) this.#from = this.#trackedTo = from
     this.#to = to
-    this.#settle(this.#source.charAt(to - 1))
+    this.#setLast(this.#source.charAt(to - 1))
     return to
   }
 
   /** Lets `piece` out instead of the source up to `to`. */
-  put(piece: string, to: number): number {
-    const glues = this.#dropped && isGlue(this.#last, piece.charAt(0))
-    this.#write(glues ? JOINER + piece : piece)
+  replaceTo(text: string, to: number): number {
+    const needsJoiner = this.#dropped && isUnsafeJoin(this.#last, text.charAt(0))
+    this.#write(needsJoiner ? WORD_JOINER + text : text)
     return to
   }
 
   /** The last code unit belongs to the one before it: it cannot be glued to anything. */
-  spend(): void {
+  clearLast(): void {
     this.#last = ""
   }
 
   /** Leaves the source out up to `to`; `goes` unless something else comes out in its place. */
-  drop(to: number, goes = true): number {
+  dropTo(to: number, isRemoved = true): number {
     // Readers of clean text must see the fence end here too.
-    if (goes && this.#bareLine) this.#write(JOINER)
+    if (isRemoved && this.#bareLine) this.#write(WORD_JOINER)
     this.#flush()
     this.#dropped = true
     if (this.#line.place !== "body") this.#dirtyHead = true
@@ -113,20 +113,20 @@ export class Outlet {
 
   /** Lets the run out that opens a fence. */
   enterFence(at: number, end: number): number {
-    this.#follow()
+    this.#trackLine()
     enterFence(this.#line, this.#source.charAt(at), end - at)
-    this.keep(at, end)
-    this.#followed = end
-    this.spend()
+    this.copyRange(at, end)
+    this.#trackedTo = end
+    this.clearLast()
     return end
   }
 
   /** Lets code out, from `at` to where its fence is over. */
-  keepCode(at: number): number {
-    const stop = followFence(this.#line, this.#source, at)
-    this.keep(at, stop)
-    this.#followed = stop
-    this.spend()
+  copyFence(at: number): number {
+    const stop = skipFence(this.#line, this.#source, at)
+    this.copyRange(at, stop)
+    this.#trackedTo = stop
+    this.clearLast()
     this.#bareLine = this.#line.fence === null && this.#line.place === "head"
     return stop
   }
@@ -134,11 +134,11 @@ export class Outlet {
   #write(text: string): void {
     this.#flush()
     this.#out += text
-    this.#followPiece(text)
-    this.#settle(text.slice(-1))
+    this.#trackText(text)
+    this.#setLast(text.slice(-1))
   }
 
-  #settle(last: string): void {
+  #setLast(last: string): void {
     this.#last = last
     this.#dropped = false
     this.#bareLine = false
@@ -146,19 +146,19 @@ export class Outlet {
 
   #flush(): void {
     if (this.#from === this.#to) return
-    this.#follow()
+    this.#trackLine()
     this.#out += this.#source.slice(this.#from, this.#to)
     this.#from = this.#to
   }
 
-  #follow(): void {
-    if (this.#from === this.#to || this.#followed === this.#to) return
-    this.#followPiece(this.#source.slice(this.#followed, this.#to))
-    this.#followed = this.#to
+  #trackLine(): void {
+    if (this.#from === this.#to || this.#trackedTo === this.#to) return
+    this.#trackText(this.#source.slice(this.#trackedTo, this.#to))
+    this.#trackedTo = this.#to
   }
 
-  #followPiece(piece: string): void {
-    followText(this.#line, piece)
-    if (this.#dirtyHead && piece.includes("\n")) this.#dirtyHead = false
+  #trackText(text: string): void {
+    trackText(this.#line, text)
+    if (this.#dirtyHead && text.includes("\n")) this.#dirtyHead = false
   }
 }

@@ -8,18 +8,18 @@
  */
 
 import { QuoteType, Tokenizer } from "htmlparser2"
-import { MAX_HELD } from "../limits.ts"
+import { MAX_PENDING_CHARS } from "../limits.ts"
 import { TEXT, WAIT } from "../text/fence.ts"
 
 const TAG_ID = /^[a-z][a-z0-9_]*_\d+$/
 
 /** The end of the next match, remembered as long as it lies ahead. Positions inside are absolute. */
-export class Finder {
+export class MatchFinder {
   readonly #pattern: RegExp
   #start = -1
   #end = -1
   /** No match starts before here, from the last question on. */
-  #to = 0
+  #searchedTo = 0
 
   constructor(pattern: RegExp) {
     this.#pattern = new RegExp(pattern)
@@ -27,12 +27,12 @@ export class Finder {
 
   find(text: string, from: number, base: number): number {
     if (this.#start >= from + base) return this.#end - base
-    this.#pattern.lastIndex = Math.max(from, this.#to - base)
+    this.#pattern.lastIndex = Math.max(from, this.#searchedTo - base)
     const match = this.#pattern.exec(text)
     if (match === null) {
       // A match may have begun at the last `<`, or in the last two code units.
       const open = this.#pattern.source.startsWith("<") ? text.lastIndexOf("<") : text.length - 3
-      this.#to = Math.max(this.#to, base + Math.max(from, open))
+      this.#searchedTo = Math.max(this.#searchedTo, base + Math.max(from, open))
       return WAIT
     }
     this.#start = match.index + base
@@ -42,7 +42,7 @@ export class Finder {
 }
 
 /** One walk over the attributes of a tag. Walks that meet after a closing quote go on as one. Positions are absolute. */
-interface Walk {
+interface AttributeWalk {
   at: number
   /** In a value with this quote. */
   quote: string
@@ -51,16 +51,16 @@ interface Walk {
 }
 
 /** More walks than fit into what is held; they are only remembered to save time. */
-const MAX_WALKS = 2 * MAX_HELD
+const MAX_WALKS = 2 * MAX_PENDING_CHARS
 
 /** White space and one attribute, up to the quote of its value. An attribute cut off at the end is read again. */
 const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*\s*(?:=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
 
 /** Finds where opening tags end. A `<` outside quotes ends the attempt. */
-export class TagEnds {
+export class TagEndFinder {
   #base = 0
-  readonly #walks = new Map<number, Walk>()
-  #last: { readonly from: number; walk: Walk } | null = null
+  readonly #walks = new Map<number, AttributeWalk>()
+  #last: { readonly from: number; walk: AttributeWalk } | null = null
 
   shift(by: number): void {
     this.#base += by
@@ -76,15 +76,15 @@ export class TagEnds {
     const to = Math.min(limit + 1, text.length) + this.#base
     while (last.walk.end === WAIT && last.walk.at < to) {
       const { walk } = last
-      const more = walk.quote === "" ? this.#attribute(text, walk) : this.#value(text, last)
-      if (!more) break
+      const hasMore = walk.quote === "" ? this.#skipAttribute(text, walk) : this.#skipValue(text, last)
+      if (!hasMore) break
     }
     const { end } = last.walk
     return end < 0 ? end : end - this.#base
   }
 
   /** Steps over an attribute; false if the text ends in it. */
-  #attribute(text: string, walk: Walk): boolean {
+  #skipAttribute(text: string, walk: AttributeWalk): boolean {
     ATTRIBUTE.lastIndex = walk.at - this.#base
     const quote = ATTRIBUTE.exec(text)?.[1]
     const at = ATTRIBUTE.lastIndex
@@ -101,7 +101,7 @@ export class TagEnds {
   }
 
   /** Steps over the rest of a quoted value; joins the walk that has been there before. */
-  #value(text: string, last: { walk: Walk }): boolean {
+  #skipValue(text: string, last: { walk: AttributeWalk }): boolean {
     const { walk } = last
     const close = text.indexOf(walk.quote, walk.at - this.#base)
     walk.at = (close < 0 ? text.length : close + 1) + this.#base
@@ -130,15 +130,15 @@ export class TokenReader {
   #token: Token | null = null
   #end = -1
   #name = ""
-  #attribute = ""
+  #attributeName = ""
   #value = ""
   #id: { readonly value: string; readonly quote: string } | null = null
   readonly #tokenizer: Tokenizer
 
   constructor() {
-    const nothing = () => {}
-    const gone = (_start: number, end: number) => this.#finish({ type: "gone" }, end)
-    const opened = (end: number, selfClosing: boolean) => this.#finish(this.#open(selfClosing), end)
+    const ignore = () => {}
+    const onDropped = (_start: number, end: number) => this.#acceptToken({ type: "gone" }, end)
+    const onOpened = (end: number, selfClosing: boolean) => this.#acceptToken(this.#createOpenToken(selfClosing), end)
     this.#tokenizer = new Tokenizer(
       { decodeEntities: false },
       {
@@ -146,24 +146,24 @@ export class TokenReader {
         onattribname: (start, end) => this.#startAttribute(this.#source.slice(start, end)),
         onattribdata: (start, end) => this.#addValue(this.#source.slice(start, end)),
         onattribend: (quote) => this.#endAttribute(quote),
-        onopentagend: (end) => opened(end, false),
-        onselfclosingtag: (end) => opened(end, true),
+        onopentagend: (end) => onOpened(end, false),
+        onselfclosingtag: (end) => onOpened(end, true),
         onclosetag: (start, end) =>
-          this.#finish(closeToken(this.#source.slice(start, end)), this.#source.indexOf(">", end)),
-        oncomment: gone,
-        oncdata: gone,
-        ondeclaration: gone,
-        onprocessinginstruction: gone,
-        onattribentity: nothing,
-        ontextentity: nothing,
-        ontext: nothing,
-        onend: nothing,
+          this.#acceptToken(createCloseToken(this.#source.slice(start, end)), this.#source.indexOf(">", end)),
+        oncomment: onDropped,
+        oncdata: onDropped,
+        ondeclaration: onDropped,
+        onprocessinginstruction: onDropped,
+        onattribentity: ignore,
+        ontextentity: ignore,
+        ontext: ignore,
+        onend: ignore,
       },
     )
   }
 
   /** The one token that `source` is, or null if it is anything else. */
-  read(source: string): Token | null {
+  readToken(source: string): Token | null {
     this.#source = source
     this.#token = this.#id = null
     this.#end = -1
@@ -177,7 +177,7 @@ export class TokenReader {
   }
 
   #startAttribute(name: string): void {
-    this.#attribute = name.toLowerCase()
+    this.#attributeName = name.toLowerCase()
     this.#value = ""
   }
 
@@ -187,18 +187,18 @@ export class TokenReader {
 
   #endAttribute(quote: QuoteType): void {
     // The first of two attributes of one name counts.
-    if (this.#attribute !== "id" || this.#id !== null) return
-    const mark = quote === QuoteType.Single ? "'" : quote === QuoteType.Double ? '"' : ""
-    this.#id = { value: this.#value, quote: mark }
+    if (this.#attributeName !== "id" || this.#id !== null) return
+    const quoteChar = quote === QuoteType.Single ? "'" : quote === QuoteType.Double ? '"' : ""
+    this.#id = { value: this.#value, quote: quoteChar }
   }
 
-  #open(selfClosing: boolean): TagToken {
+  #createOpenToken(selfClosing: boolean): TagToken {
     const id = this.#id !== null && this.#id.quote !== "" && TAG_ID.test(this.#id.value) ? this.#id.value : null
     return { type: "open", name: this.#name, id, quote: this.#id?.quote ?? "", selfClosing }
   }
 
   /** Takes the first token only. */
-  #finish(token: Token, end: number): void {
+  #acceptToken(token: Token, end: number): void {
     if (this.#token !== null) return
     this.#token = token
     this.#end = end
@@ -206,6 +206,6 @@ export class TokenReader {
   }
 }
 
-function closeToken(name: string): TagToken {
+function createCloseToken(name: string): TagToken {
   return { type: "close", name: name.toLowerCase(), id: null, quote: "", selfClosing: false }
 }

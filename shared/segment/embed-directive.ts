@@ -8,10 +8,10 @@
 
 import { canvasUrl } from "../protocol/asset.ts"
 import type { Segment } from "../protocol/frame.ts"
-import { MAX_EMBED_HEIGHT, MAX_HELD, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
+import { MAX_EMBED_HEIGHT, MAX_PENDING_CHARS, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"
-import { prefixes } from "../text/scanner.ts"
+import { buildPrefixPattern } from "../text/scanner.ts"
 
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 
@@ -20,8 +20,11 @@ export type EmbedAttributes = ReadonlyMap<string, string>
 
 const ATTRIBUTE = `\\s+[a-z][a-z0-9_-]*\\s*=\\s*(?:"[^"]*"|'[^']*')`
 const EMBED = new RegExp(`^\\[embed((?:${ATTRIBUTE})+)\\s*/\\]`, "i")
-const PART_OF_ATTRIBUTE = `\\s+(?:[a-z][a-z0-9_-]*(?:\\s*(?:=\\s*(?:"[^"]*|'[^']*)?)?)?)?`
-const EMBED_PART = new RegExp(`^${prefixes("[embed", `(?:${ATTRIBUTE})*(?:${PART_OF_ATTRIBUTE}|\\s*/)?`)}$`, "i")
+const ATTRIBUTE_PREFIX = `\\s+(?:[a-z][a-z0-9_-]*(?:\\s*(?:=\\s*(?:"[^"]*|'[^']*)?)?)?)?`
+const EMBED_PREFIX = new RegExp(
+  `^${buildPrefixPattern("[embed", `(?:${ATTRIBUTE})*(?:${ATTRIBUTE_PREFIX}|\\s*/)?`)}$`,
+  "i",
+)
 
 /**
  * Reads the shortcode that may stand at `at`.
@@ -30,19 +33,19 @@ const EMBED_PART = new RegExp(`^${prefixes("[embed", `(?:${ATTRIBUTE})*(?:${PART
  * Cost    linear in it, which is at most MAX_HELD.
  * Source  SPEC DR6.
  */
-export function embedAt(
+export function readEmbed(
   text: string,
   at: number,
   final: boolean,
 ): { readonly raw: string; readonly attributes: EmbedAttributes } | typeof WAIT | null {
-  const start = text.slice(at, at + MAX_HELD)
-  const found = EMBED.exec(start)
-  if (found !== null) return { raw: found[0], attributes: attributesIn(found[1] ?? "") }
-  if (final || start.length === MAX_HELD) return null
-  return EMBED_PART.test(start) ? WAIT : null
+  const head = text.slice(at, at + MAX_PENDING_CHARS)
+  const found = EMBED.exec(head)
+  if (found !== null) return { raw: found[0], attributes: parseAttributes(found[1] ?? "") }
+  if (final || head.length === MAX_PENDING_CHARS) return null
+  return EMBED_PREFIX.test(head) ? WAIT : null
 }
 
-function attributesIn(text: string): EmbedAttributes {
+function parseAttributes(text: string): EmbedAttributes {
   const attributes = new Map<string, string>()
   for (const [, name = "", double, single] of text.matchAll(/([a-z][a-z0-9_-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)) {
     const key = name.toLowerCase()
@@ -51,46 +54,49 @@ function attributesIn(text: string): EmbedAttributes {
   return attributes
 }
 
-const REF = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
+const REF_PATTERN = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
 /** A document of our own: nothing lies beside it. */
 const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/index\\.html$`)
 
 /** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
-export function canvasOf(attributes: EmbedAttributes, isOrigin: (origin: string) => boolean): CanvasSegment | null {
+export function embedToCanvas(
+  attributes: EmbedAttributes,
+  isOriginAllowed: (origin: string) => boolean,
+): CanvasSegment | null {
   const target = attributes.get("target") ?? "assistant_message"
   if (target.trim().toLowerCase() !== "assistant_message") return null
-  const place = placeOf(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), isOrigin)
-  if (place === null) return null
+  const location = resolveCanvasLocation(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), isOriginAllowed)
+  if (location === null) return null
   const title = attributes.get("title")?.trim()
-  const height = heightOf(attributes.get("height"))
+  const height = parseHeight(attributes.get("height"))
   const preview = {
     ...({ kind: "canvas", surface: "assistant_message", render: "url" } as const),
-    ...place,
+    ...location,
     ...(title === undefined || title === "" ? {} : { title }),
     ...(height === null ? {} : { preferredHeight: height }),
   }
   return { type: "canvas", preview }
 }
 
-type Place = Pick<CanvasSegment["preview"], "viewId" | "url">
+type CanvasLocation = Pick<CanvasSegment["preview"], "viewId" | "url">
 
 /** `url` wins, also where it is refused. */
-function placeOf(
+function resolveCanvasLocation(
   ref: string | undefined,
   url: string | undefined,
-  isOrigin: (origin: string) => boolean,
-): Place | null {
-  const isRef = ref !== undefined && REF.test(ref)
+  isOriginAllowed: (origin: string) => boolean,
+): CanvasLocation | null {
+  const isRef = ref !== undefined && REF_PATTERN.test(ref)
   if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl({ id: ref }) } : null
-  const own = OWN_CANVAS.exec(url)?.[1]
-  if (own !== undefined) return { viewId: own, url }
+  const ownId = OWN_CANVAS.exec(url)?.[1]
+  if (ownId !== undefined) return { viewId: ownId, url }
   const checked = checkPublicUrl(url)
-  if (!checked.ok || !isOrigin(checked.value.origin)) return null
+  if (!checked.ok || !isOriginAllowed(checked.value.origin)) return null
   return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }
 }
 
-function heightOf(written: string | undefined): number | null {
-  if (written === undefined || !/^\s*\d{1,9}(?:\.\d{1,9})?(?:px)?\s*$/i.test(written)) return null
-  const height = Math.trunc(Number.parseFloat(written))
+function parseHeight(text: string | undefined): number | null {
+  if (text === undefined || !/^\s*\d{1,9}(?:\.\d{1,9})?(?:px)?\s*$/i.test(text)) return null
+  const height = Math.trunc(Number.parseFloat(text))
   return height < MIN_EMBED_HEIGHT ? null : Math.min(height, MAX_EMBED_HEIGHT)
 }

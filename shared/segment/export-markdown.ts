@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { isTurnFault, turnFaultText } from "../fault.ts"
+import { isTurnFault, turnFaultToText } from "../fault.ts"
 import type { Segment } from "../protocol/frame.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
@@ -18,81 +18,85 @@ import { segmentsOf } from "./segmenter.ts"
  * Cost    linear in what is shown.
  * Source  SPEC RE22.
  */
-export function markdownOf(message: Message): string {
+export function messageToMarkdown(message: Message): string {
   const blocks = [
-    `## ${whoIs(message)} · ${message.timestamp}`,
+    `## ${describeAuthor(message)} · ${message.timestamp}`,
     ...(message.origin !== null ? ["_Imported: nobody vouches for what this shows._"] : []),
-    ...(message.summary === null ? [] : [folded("Summary of what stands before", message.summary.text)]),
-    ...segmentsOf(message).flatMap((segment) => blocksOf(message, segment)),
-    ...endOf(message),
+    ...(message.summary === null ? [] : [formatDetails("Summary of what stands before", message.summary.text)]),
+    ...segmentsOf(message).flatMap((segment) => segmentToBlocks(message, segment)),
+    ...describeEnd(message),
   ]
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`
 }
 
-function whoIs({ role, agent }: Message): string {
+function describeAuthor({ role, agent }: Message): string {
   switch (role) {
     case "user":
       return "User"
     case "assistant":
-      return agent === null ? "Assistant" : `Assistant, to ${lineOf(agent.name)}`
+      return agent === null ? "Assistant" : `Assistant, to ${toSingleLine(agent.name)}`
     case "agent":
-      return `Received from ${lineOf(agent?.name ?? "an agent")}`
+      return `Received from ${toSingleLine(agent?.name ?? "an agent")}`
   }
 }
 
-function blocksOf({ role }: Message, segment: Segment): string[] {
+function segmentToBlocks({ role }: Message, segment: Segment): string[] {
   switch (segment.type) {
     case "text":
-      return [role === "user" ? fenced("text", segment.content) : proseOf(segment.content)]
+      return [role === "user" ? formatFence("text", segment.content) : formatProse(segment.content)]
     case "agent":
-      return [fenced("text", segment.content)]
+      return [formatFence("text", segment.content)]
     case "thinking": {
       const time = segment.ms === undefined ? "" : ` (${(segment.ms / 1000).toFixed(1)} s)`
-      return [folded(`Thinking${time}`, segment.content)]
+      return [formatDetails(`Thinking${time}`, segment.content)]
     }
     case "tool":
-      return toolBlocks(segment)
+      return toolToBlocks(segment)
     case "rich":
-      return [proseOf(segment.synthesis), `Card ${code(segment.tag)}`, fenced("json", jsonOf(segment.payload))]
+      return [
+        formatProse(segment.synthesis),
+        `Card ${formatInlineCode(segment.tag)}`,
+        formatFence("json", formatJson(segment.payload)),
+      ]
     case "canvas":
-      return [`Canvas: ${linkTo(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]
+      return [`Canvas: ${formatLink(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]
     case "media":
-      return [`${KINDS[segment.kind]}: ${linkTo(segment.url, segment.label)}`]
+      return [`${KIND_LABELS[segment.kind]}: ${formatLink(segment.url, segment.label)}`]
   }
 }
 
-const KINDS = { image: "Image", audio: "Audio", video: "Video", file: "File" } as const
+const KIND_LABELS = { image: "Image", audio: "Audio", video: "Video", file: "File" } as const
 
 /** A link whose words and address end where they end, whatever they hold. */
-function linkTo(url: string, label: string): string {
-  const words = lineOf(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
+function formatLink(url: string, label: string): string {
+  const words = toSingleLine(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
   const address = url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))
   return `[${words === "" ? "untitled" : words}](<${address}>)`
 }
 
-function toolBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
+function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
   const { name, args, status, output, result, error, truncated } = tool
   const size = truncated === undefined ? "" : ` (cut: ${truncated.lines} lines, ${truncated.bytes} bytes in all)`
   return [
-    `Tool ${code(name)}: ${status}`,
-    fenced("json", args),
-    ...(output === undefined ? [] : [`Output${result === undefined ? size : ""}:`, fenced("text", output)]),
-    ...(result === undefined ? [] : [`Result${size}:`, fenced(isJson(result) ? "json" : "text", result)]),
-    ...(error === undefined ? [] : [`Error ${code(error.code)}:`, fenced("text", error.message)]),
+    `Tool ${formatInlineCode(name)}: ${status}`,
+    formatFence("json", args),
+    ...(output === undefined ? [] : [`Output${result === undefined ? size : ""}:`, formatFence("text", output)]),
+    ...(result === undefined ? [] : [`Result${size}:`, formatFence(isJson(result) ? "json" : "text", result)]),
+    ...(error === undefined ? [] : [`Error ${formatInlineCode(error.code)}:`, formatFence("text", error.message)]),
   ]
 }
 
 /** How it ended, where that was not as it should. */
-function endOf({ role, status, reason }: Message): string[] {
+function describeEnd({ role, status, reason }: Message): string[] {
   if (role !== "assistant" || status === "completed") return []
-  const why = reason === null ? "" : `: ${isTurnFault(reason) ? turnFaultText(reason) : lineOf(reason)}`
+  const why = reason === null ? "" : `: ${isTurnFault(reason) ? turnFaultToText(reason) : toSingleLine(reason)}`
   return [`_This answer is ${status}${why}_`]
 }
 
 /** Markdown of a model, without its spans. Where it leaves something open that would take in what follows, as it is. */
-function proseOf(text: string): string {
+function formatProse(text: string): string {
   const words = stripSpans(text)
-  return isSettled(words) ? words : fenced("markdown", words)
+  return isSelfContained(words) ? words : formatFence("markdown", words)
 }
 
 const FENCE = /^([\s>*+\-\d.)]*)(`{3,}|~{3,})(.*)$/
@@ -100,68 +104,68 @@ const FENCE = /^([\s>*+\-\d.)]*)(`{3,}|~{3,})(.*)$/
 const PRE = /<(\/?)pre>/gi
 
 /** Whether every parser agrees that nothing of it is open: each fence ends as deep in lists and quotes as it began. */
-function isSettled(text: string): boolean {
+function isSelfContained(text: string): boolean {
   let fence: { readonly prefix: string; readonly run: string } | null = null
   for (const line of text.split(/\r\n?|\n/)) {
     if (fence === null) {
       const [, prefix = "", run = "", info = ""] = FENCE.exec(line) ?? []
       if (run !== "" && !(run.startsWith("`") && info.includes("`"))) fence = { prefix, run }
-    } else if (isOutside(line, fence.prefix)) return false
-    else if (isClosing(line, fence)) fence = null
+    } else if (isOutsideFence(line, fence.prefix)) return false
+    else if (isFenceClose(line, fence)) fence = null
   }
-  return fence === null && isPreClosed(text)
+  return fence === null && hasBalancedPre(text)
 }
 
 /** Which of a fence and a `pre` holds the other is not for us to say. */
-function isPreClosed(text: string): boolean {
-  let left = 0
+function hasBalancedPre(text: string): boolean {
+  let depth = 0
   for (const [, slash] of text.matchAll(PRE)) {
-    left += slash === "" ? 1 : -1
-    if (left < 0 || left > 1 || /`{3}|~{3}/.test(text)) return false
+    depth += slash === "" ? 1 : -1
+    if (depth < 0 || depth > 1 || /`{3}|~{3}/.test(text)) return false
   }
-  return left === 0
+  return depth === 0
 }
 
 /** A line that stands less deep than the fence that is open. */
-function isOutside(line: string, prefix: string): boolean {
+function isOutsideFence(line: string, prefix: string): boolean {
   if (prefix.includes(">")) return !line.trimStart().startsWith(">")
   return line.trim() !== "" && line.search(/\S/) < prefix.length
 }
 
-function isClosing(line: string, { prefix, run }: { readonly prefix: string; readonly run: string }): boolean {
+function isFenceClose(line: string, { prefix, run }: { readonly prefix: string; readonly run: string }): boolean {
   const rest = prefix.includes(">") ? line.replace(/^[\s>]*/, "") : line.slice(prefix.length).replace(/^ {0,3}/, "")
-  const mark = rest.trimEnd()
-  return mark.length >= run.length && mark === run.charAt(0).repeat(mark.length)
+  const closer = rest.trimEnd()
+  return closer.length >= run.length && closer === run.charAt(0).repeat(closer.length)
 }
 
 /** A block that holds any text: its fence is longer than any run inside. */
-function fenced(language: string, text: string): string {
-  const fence = "`".repeat(longestRun(text, "`") + 1)
+function formatFence(language: string, text: string): string {
+  const fence = "`".repeat(measureLongestRun(text, "`") + 1)
   return `${fence}${language}\n${text}\n${fence}`
 }
 
 /** Folded away where details are understood, a quote where they are not. */
-function folded(title: string, text: string): string {
+function formatDetails(title: string, text: string): string {
   const quoted = text.split(/\r\n?|\n/).map((line) => `> ${line}`.trimEnd())
   return `<details><summary>${title}</summary>\n\n${quoted.join("\n")}\n\n</details>`
 }
 
 /** Code inside a line. */
-function code(text: string): string {
-  const words = lineOf(text)
-  const fence = "`".repeat(words.includes("`") ? longestRun(words, "`") + 1 : 1)
+function formatInlineCode(text: string): string {
+  const words = toSingleLine(text)
+  const fence = "`".repeat(words.includes("`") ? measureLongestRun(words, "`") + 1 : 1)
   return words.includes("`") ? `${fence} ${words} ${fence}` : `${fence}${words}${fence}`
 }
 
-function lineOf(text: string): string {
+function toSingleLine(text: string): string {
   return text.replace(/\s+/g, " ").trim()
 }
 
 /** Length of the longest run of a character, two at least. */
-function longestRun(text: string, mark: string): number {
+function measureLongestRun(text: string, char: string): number {
   let [longest, run] = [2, 0]
   for (const unit of text) {
-    run = unit === mark ? run + 1 : 0
+    run = unit === char ? run + 1 : 0
     if (run > longest) longest = run
   }
   return longest
@@ -171,6 +175,6 @@ function isJson(text: string): boolean {
   return /^\s*[[{]/.test(text)
 }
 
-function jsonOf(payload: unknown): string {
+function formatJson(payload: unknown): string {
   return JSON.stringify(payload, null, 2)
 }

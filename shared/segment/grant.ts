@@ -7,54 +7,56 @@
  * Pure: who knows is asked through `Resolver`.
  */
 
-import { segmentOfAsset } from "../protocol/asset.ts"
+import { assetToSegment } from "../protocol/asset.ts"
 import type { Asset } from "../protocol/event.ts"
-import { MAX_NAMED } from "../limits.ts"
-import { type MediaSegment, mediaSegment, ownAssetIn } from "./media-directive.ts"
+import { MAX_GRANT_NAMES } from "../limits.ts"
+import { type MediaSegment, urlToMediaSegment, parseOwnAssetId } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 
 /** Knows the session, as it is now. */
 export interface Resolver {
   /** A file that it keeps. */
-  asset(id: string): Asset | null
+  findAsset(id: string): Asset | null
   /** One of its messages, that was not taken back. */
-  isMessage(id: string): boolean
+  hasMessage(id: string): boolean
   /** What its tenant lets it frame. */
-  origins(): readonly string[]
+  listOrigins(): readonly string[]
 }
 
 /** What directives may name, for the one who reads them. */
 export interface Permit {
-  isOrigin(origin: string): boolean
-  isReply(id: string): boolean
+  isOriginAllowed(origin: string): boolean
+  isReplyAllowed(id: string): boolean
   /** What a reader sees of an address; null: it is not to be had. */
-  media(url: string): MediaSegment | null
+  resolveMedia(url: string): MediaSegment | null
 }
 
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
 /** For a text by itself: without `assets` every address of a file of ours will do. */
-export function permitOf({ origins = [], replies = [], assets }: Partial<Grants>): Permit {
+export function grantsToPermit({ origins = [], replies = [], assets }: Partial<Grants>): Permit {
   return {
-    isOrigin: (origin) => origins.includes(origin),
-    isReply: (id) => replies.includes(id),
-    media(url) {
-      const id = ownAssetIn(url)
-      return id === null || assets === undefined ? mediaSegment(url) : shownOf(assets.find((one) => one.id === id))
+    isOriginAllowed: (origin) => origins.includes(origin),
+    isReplyAllowed: (id) => replies.includes(id),
+    resolveMedia(url) {
+      const id = parseOwnAssetId(url)
+      return id === null || assets === undefined
+        ? urlToMediaSegment(url)
+        : assetToMedia(assets.find((one) => one.id === id))
     },
   }
 }
 
-function shownOf(asset: Asset | null | undefined): MediaSegment | null {
-  return asset == null ? null : segmentOfAsset(asset)
+function assetToMedia(asset: Asset | null | undefined): MediaSegment | null {
+  return asset == null ? null : assetToSegment(asset)
 }
 
 /** The decisions of one part. */
-export interface GrantBook extends Permit {
+export interface GrantDecider extends Permit {
   /** What is read from now on is decided by `stored`, and what that does not know by `resolver`; null: it is refused. */
-  read(stored: Grants, resolver: Resolver | null): void
+  setSource(stored: Grants, resolver: Resolver | null): void
   /** All that was granted; the same object while nothing is added. */
-  grants(): Grants
+  currentGrants(): Grants
 }
 
 /**
@@ -63,55 +65,55 @@ export interface GrantBook extends Permit {
  *
  * Source  SPEC DR11.
  */
-export function createGrantBook(): GrantBook {
+export function createGrantDecider(): GrantDecider {
   const decided = new Map<string, boolean | Asset>()
   let resolver: Resolver | null = null
   let grants = NO_GRANTS
-  const decide = (kind: keyof Grants, name: string): boolean | Asset => {
+  const decideName = (kind: keyof Grants, name: string): boolean | Asset => {
     const key = `${kind} ${name}`
     const known = decided.get(key)
     if (known !== undefined) return known
-    const asked = decided.size < MAX_NAMED ? resolver : null
-    const granted = grantIn(grants, kind, name)
-    const answer = granted ?? (asked === null ? false : ask(asked, kind, name))
-    decided.set(key, answer)
-    if (granted === undefined && answer !== false) grants = withGrant(grants, kind, name, answer)
-    return answer
+    const activeResolver = decided.size < MAX_GRANT_NAMES ? resolver : null
+    const granted = findGrant(grants, kind, name)
+    const decision = granted ?? (activeResolver === null ? false : queryResolver(activeResolver, kind, name))
+    decided.set(key, decision)
+    if (granted === undefined && decision !== false) grants = addGrant(grants, kind, name, decision)
+    return decision
   }
   return {
-    read(stored, knowing) {
+    setSource(stored, nextResolver) {
       grants = stored
-      resolver = knowing
+      resolver = nextResolver
     },
-    grants: () => grants,
-    isOrigin: (origin) => decide("origins", origin) === true,
-    isReply: (id) => decide("replies", id) === true,
-    media(url) {
-      const id = ownAssetIn(url)
-      if (id === null) return mediaSegment(url)
-      const asset = decide("assets", id)
-      return typeof asset === "boolean" ? null : shownOf(asset)
+    currentGrants: () => grants,
+    isOriginAllowed: (origin) => decideName("origins", origin) === true,
+    isReplyAllowed: (id) => decideName("replies", id) === true,
+    resolveMedia(url) {
+      const id = parseOwnAssetId(url)
+      if (id === null) return urlToMediaSegment(url)
+      const asset = decideName("assets", id)
+      return typeof asset === "boolean" ? null : assetToMedia(asset)
     },
   }
 }
 
-function grantIn(grants: Grants, kind: keyof Grants, name: string): true | Asset | undefined {
+function findGrant(grants: Grants, kind: keyof Grants, name: string): true | Asset | undefined {
   if (kind === "assets") return grants.assets.find(({ id }) => id === name)
   return grants[kind].includes(name) ? true : undefined
 }
 
-function ask(resolver: Resolver, kind: keyof Grants, name: string): boolean | Asset {
+function queryResolver(resolver: Resolver, kind: keyof Grants, name: string): boolean | Asset {
   switch (kind) {
     case "origins":
-      return resolver.origins().includes(name)
+      return resolver.listOrigins().includes(name)
     case "replies":
-      return resolver.isMessage(name)
+      return resolver.hasMessage(name)
     case "assets":
-      return resolver.asset(name) ?? false
+      return resolver.findAsset(name) ?? false
   }
 }
 
-function withGrant(grants: Grants, kind: keyof Grants, name: string, answer: true | Asset): Grants {
-  if (answer !== true) return { ...grants, assets: [...grants.assets, answer] }
+function addGrant(grants: Grants, kind: keyof Grants, name: string, decision: true | Asset): Grants {
+  if (decision !== true) return { ...grants, assets: [...grants.assets, decision] }
   return kind === "assets" ? grants : { ...grants, [kind]: [...grants[kind], name] }
 }

@@ -6,9 +6,9 @@
  * Pure.
  */
 
-import { UNSEEN } from "../protocol/asset.ts"
+import { INVISIBLE_CHARS } from "../protocol/asset.ts"
 import type { Segment } from "../protocol/frame.ts"
-import { MAX_ID_CHARS, MAX_MEDIA_LINE } from "../limits.ts"
+import { MAX_ID_CHARS, MAX_MEDIA_LINE_CHARS } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"
 
@@ -30,22 +30,22 @@ export interface MediaLine {
   readonly refused: readonly string[]
 }
 
-export const LABEL = "media:"
-const LABELS = /media:/gi
-const LABEL_PART = /m(?:e(?:d(?:ia?)?)?)?$/i
+export const MEDIA_LABEL = "media:"
+const MEDIA_LABELS = /media:/gi
+const MEDIA_LABEL_PREFIX = /m(?:e(?:d(?:ia?)?)?)?$/i
 
 /**
  * The next label at a line's start, or what may become one at the end of the text.
  *
  * Shapes  → an index, or the end of the text. `head` is that of the text's own start.
  */
-export function nextLabel(text: string, from: number, head: number): number {
-  LABELS.lastIndex = from
-  while (LABELS.test(text)) {
-    const at = LABELS.lastIndex - LABEL.length
+export function findMediaLabel(text: string, from: number, head: number): number {
+  MEDIA_LABELS.lastIndex = from
+  while (MEDIA_LABELS.test(text)) {
+    const at = MEDIA_LABELS.lastIndex - MEDIA_LABEL.length
     if (isLineStart(text, at, head)) return at
   }
-  const part = LABEL_PART.exec(text.slice(1 - LABEL.length))?.[0].length ?? 0
+  const part = MEDIA_LABEL_PREFIX.exec(text.slice(1 - MEDIA_LABEL.length))?.[0].length ?? 0
   const at = text.length - part
   return part > 0 && at >= from && isLineStart(text, at, head) ? at : text.length
 }
@@ -65,66 +65,66 @@ function isLineStart(text: string, at: number, head: number): boolean {
  * Cost    linear in the line, which is at most MAX_MEDIA_LINE.
  * Source  SPEC DR1–DR3.
  */
-export function mediaAt(text: string, at: number, final: boolean): MediaLine | typeof WAIT | null {
-  const start = text.slice(at, at + MAX_MEDIA_LINE)
-  const label = start.slice(0, LABEL.length).toLowerCase()
-  if (label !== LABEL) return LABEL.startsWith(label) && !final ? WAIT : null
-  const end = start.search(/[\n<]/)
-  if (end < 0 && start.length === MAX_MEDIA_LINE) return null
+export function readMediaLine(text: string, at: number, final: boolean): MediaLine | typeof WAIT | null {
+  const head = text.slice(at, at + MAX_MEDIA_LINE_CHARS)
+  const label = head.slice(0, MEDIA_LABEL.length).toLowerCase()
+  if (label !== MEDIA_LABEL) return MEDIA_LABEL.startsWith(label) && !final ? WAIT : null
+  const end = head.search(/[\n<]/)
+  if (end < 0 && head.length === MAX_MEDIA_LINE_CHARS) return null
   if (end < 0 && !final) return WAIT
-  return readLine(end < 0 ? start : start.slice(0, end), at)
+  return parseMediaLine(end < 0 ? head : head.slice(0, end), at)
 }
 
 /** A value in quotes, with what may trail it; something in brackets; or a word. */
-const TOKEN = /(?:`([^`]*)`|"([^"]*)"|'([^']*)')[`"'\\)}\],]*(?=[\s.;:!?]|$)|\[\[[^[\]]*\]\]|\S+/g
+const VALUE_TOKEN = /(?:`([^`]*)`|"([^"]*)"|'([^']*)')[`"'\\)}\],]*(?=[\s.;:!?]|$)|\[\[[^[\]]*\]\]|\S+/g
 
-function readLine(line: string, at: number): MediaLine {
+function parseMediaLine(line: string, at: number): MediaLine {
   const items: MediaItem[] = []
   const refused: string[] = []
-  let [told, end] = [LABEL.length, 0]
+  let [consumed, end] = [MEDIA_LABEL.length, 0]
   // What stands between two values is told with the second; what stands after the last one is no part of it.
-  let between: MediaItem[] = []
-  const tellWords = (to: number): void => {
-    if (to > told) between.push({ type: "text", text: line.slice(told, to) })
+  let pending: MediaItem[] = []
+  const addText = (to: number): void => {
+    if (to > consumed) pending.push({ type: "text", text: line.slice(consumed, to) })
   }
-  for (const token of line.slice(LABEL.length).matchAll(TOKEN)) {
+  for (const token of line.slice(MEDIA_LABEL.length).matchAll(VALUE_TOKEN)) {
     const [raw] = token
-    const from = LABEL.length + token.index
-    const value = (token[1] ?? token[2] ?? token[3])?.trim() ?? untrailed(raw)
-    const url = raw.startsWith("[[") ? null : acceptMedia(value)
+    const from = MEDIA_LABEL.length + token.index
+    const value = (token[1] ?? token[2] ?? token[3])?.trim() ?? trimTrailing(raw)
+    const url = raw.startsWith("[[") ? null : normalizeMediaUrl(value)
     if (url === null && !raw.startsWith("[[")) {
-      if (LIKE_A_SOURCE.test(value)) refused.push(toldOf(value))
+      if (SOURCE_LIKE.test(value)) refused.push(redactForLog(value))
       continue
     }
-    tellWords(from)
-    told = from + raw.length
-    between.push(url === null ? { type: "tag", raw } : { type: "url", url, raw })
+    addText(from)
+    consumed = from + raw.length
+    pending.push(url === null ? { type: "tag", raw } : { type: "url", url, raw })
     if (url === null) continue
-    items.push(...between)
-    between = []
-    end = told
+    items.push(...pending)
+    pending = []
+    end = consumed
   }
   return { items, end: at + end, refused }
 }
 
 /** What looks as if a file or an address were meant. */
-const LIKE_A_SOURCE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
+const SOURCE_LIKE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
 /** So much of a refused value is told, in UTF-16 code units. */
-const MAX_TOLD = 200
+const MAX_LOGGED_CHARS = 200
 
 /** For the log: no secrets of anybody. What stands before an `@` may be one, wherever browsers would find an address. */
-export function toldOf(value: string): string {
-  const told = value.replace(/[^\\/?#]+/g, (piece) => {
+export function redactForLog(value: string): string {
+  const redacted = value.replace(/[^\\/?#]+/g, (piece) => {
     const at = piece.lastIndexOf("@")
     return at < 0 ? piece : `…${piece.slice(at)}`
   })
-  return told.slice(0, MAX_TOLD)
+  return redacted.slice(0, MAX_LOGGED_CHARS)
 }
 
 const TRAILING = new Set("`\"'\\)}],")
 
 /** A word without what may trail a value. From its end, since an expression would try at every place. */
-function untrailed(word: string): string {
+function trimTrailing(word: string): string {
   let end = word.length
   while (end > 0 && TRAILING.has(word.charAt(end - 1))) end--
   return word.slice(0, end)
@@ -133,12 +133,12 @@ function untrailed(word: string): string {
 const OWN_ASSET = new RegExp(`^/media/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})$`)
 
 /** The id of the own asset that an address names. */
-export function ownAssetIn(url: string): string | null {
+export function parseOwnAssetId(url: string): string | null {
   return OWN_ASSET.exec(url)?.[1] ?? null
 }
 
 /** The URL of an own asset as it is, a public one as the platform writes it, or null. */
-function acceptMedia(value: string): string | null {
+function normalizeMediaUrl(value: string): string | null {
   if (OWN_ASSET.test(value)) return value
   // A value names its scheme: what browsers would read as one all the same is not meant.
   if (!/^https:\/\//i.test(value)) return null
@@ -147,28 +147,28 @@ function acceptMedia(value: string): string | null {
 }
 
 /** Two addresses with one key are one thing: a fragment fetches nothing else. */
-export function mediaKey(url: string): string {
+export function urlToMediaKey(url: string): string {
   const hash = url.indexOf("#")
   return hash < 0 ? url : url.slice(0, hash)
 }
 
 /** By the end of its name alone. What it truly is is found out when it is fetched. */
-const KINDS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
+const KIND_PATTERNS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
   ["image", /\.(?:png|jpe?g|gif|webp|avif|svg|bmp|ico|heic)$/i],
   ["audio", /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|flac|weba)$/i],
   ["video", /\.(?:mp4|m4v|mov|webm|ogv|mkv)$/i],
 ]
 
 /** What a reader sees of it, by its address alone. */
-export function mediaSegment(url: string): MediaSegment {
+export function urlToMediaSegment(url: string): MediaSegment {
   const path = url.replace(/[?#].*$/s, "")
   const name = path.slice(path.lastIndexOf("/") + 1)
   const host = /^https:\/\/([^/]*)/.exec(url)?.[1] ?? ""
-  const kind = KINDS.find(([, ends]) => ends.test(name))?.[0] ?? "file"
-  return { type: "media", url, kind, label: decoded(name).replace(UNSEEN, "").trim() || host }
+  const kind = KIND_PATTERNS.find(([, pattern]) => pattern.test(name))?.[0] ?? "file"
+  return { type: "media", url, kind, label: decodeName(name).replace(INVISIBLE_CHARS, "").trim() || host }
 }
 
-function decoded(name: string): string {
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {

@@ -9,7 +9,7 @@
 
 import { apply, type Segment } from "../protocol/frame.ts"
 import type { Grants } from "../protocol/message.ts"
-import { permitOf } from "./grant.ts"
+import { grantsToPermit } from "./grant.ts"
 import { createDelivery, type Drift } from "./part-segmenter.ts"
 import { createSegmenter } from "./segmenter.ts"
 
@@ -36,9 +36,9 @@ export interface DirectiveContext extends Partial<Grants> {
  * Cost    linear in the text.
  * Source  SPEC DR1–DR10.
  */
-export function parseDirectives(text: string, { current = "current", ...granted }: DirectiveContext = {}): Directives {
+export function parseDirectives(text: string, { current = "current", ...grants }: DirectiveContext = {}): Directives {
   const delivery = createDelivery(current)
-  const segmenter = createSegmenter([], { delivery, permit: permitOf(granted) })
+  const segmenter = createSegmenter([], { delivery, permit: grantsToPermit(grants) })
   const segments = apply([], [...segmenter.push(text), ...segmenter.end()])
-  return { segments, voice: delivery.isVoice(), reply_to: delivery.replyTo(), drift: segmenter.drift }
+  return { segments, voice: delivery.isVoice(), reply_to: delivery.getReplyTo(), drift: segmenter.drift }
 }

@@ -8,13 +8,19 @@
  */
 
 import type { Cue } from "../protocol/card-cue.ts"
-import { canvasOf } from "./embed-directive.ts"
+import { embedToCanvas } from "./embed-directive.ts"
 import type { Op, Segment } from "../protocol/frame.ts"
 import type { Permit } from "./grant.ts"
-import { LABEL, type MediaItem, type MediaSegment, mediaKey, toldOf } from "./media-directive.ts"
-import { JOINER } from "../sanitize/clean-writer.ts"
-import { createPieceScanner, type Directive, type Piece, readTag, type TagDirective } from "./text-tokens.ts"
-import { isGlue } from "../sanitize/characters.ts"
+import { MEDIA_LABEL, type MediaItem, type MediaSegment, urlToMediaKey, redactForLog } from "./media-directive.ts"
+import { WORD_JOINER } from "../sanitize/clean-writer.ts"
+import {
+  createTokenScanner,
+  type Directive,
+  type TextToken,
+  parseBracketDirective,
+  type BracketDirective,
+} from "./text-tokens.ts"
+import { isUnsafeJoin } from "../sanitize/characters.ts"
 
 /** Something in model text that did not fit; counted and logged, never shown as an error. */
 export type Drift =
@@ -29,88 +35,88 @@ export type Drift =
 /** What the parts of one message share: each address is delivered once, and its audio is a voice note or is not. */
 export interface Delivery {
   /** Shows the media at `at`; no ops where the message has shown it. */
-  media(segment: MediaSegment, at: number): Op[]
+  showMedia(segment: MediaSegment, at: number): Op[]
   /** Something was shown. */
   hasMedia(): boolean
-  voice(): Op[]
+  markVoice(): Op[]
   /** `id` null: to the message that is being answered, unless one is named. */
-  reply(id: string | null): Op[]
+  setReply(id: string | null): Op[]
   isVoice(): boolean
-  replyTo(): string | null
+  getReplyTo(): string | null
 }
 
 /** `current` is the message that is being answered; null: there is none. */
 export function createDelivery(current: string | null): Delivery {
-  const seen = new Set<string>()
-  const audio: number[] = []
+  const shownKeys = new Set<string>()
+  const audioPositions: number[] = []
   let isVoice = false
-  let named: string | null = null
+  let namedReply: string | null = null
   let replyTo: string | null = null
   return {
     isVoice: () => isVoice,
-    replyTo: () => replyTo,
-    hasMedia: () => seen.size > 0,
-    media(segment, at) {
-      const key = mediaKey(segment.url)
-      if (seen.has(key)) return []
-      seen.add(key)
+    getReplyTo: () => replyTo,
+    hasMedia: () => shownKeys.size > 0,
+    showMedia(segment, at) {
+      const mediaKey = urlToMediaKey(segment.url)
+      if (shownKeys.has(mediaKey)) return []
+      shownKeys.add(mediaKey)
       if (segment.kind !== "audio" || segment.voice === true) return [{ op: "open", at, segment }]
-      audio.push(at)
+      audioPositions.push(at)
       return [{ op: "open", at, segment: isVoice ? { ...segment, voice: true } : segment }]
     },
-    voice() {
+    markVoice() {
       if (isVoice) return []
       isVoice = true
-      return audio.map((at) => ({ op: "set", at, fields: { voice: true } }))
+      return audioPositions.map((at) => ({ op: "set", at, fields: { voice: true } }))
     },
-    reply(id) {
-      named = id ?? named
+    setReply(id) {
+      namedReply = id ?? namedReply
       const before = replyTo
-      replyTo = named ?? current
+      replyTo = namedReply ?? current
       return replyTo === null || replyTo === before ? [] : [{ op: "meta", reply_to: replyTo }]
     },
   }
 }
 
 /** Writes one growing text, trimmed as a whole: leading white space goes, trailing white space waits. */
-export interface Writer {
+export interface SegmentWriter {
   readonly at: number
   isOpen(): boolean
   write(text: string): Op[]
 }
 
-export function createWriter(at: number, segmentWith: ((content: string) => Segment) | null): Writer {
+export function createSegmentWriter(at: number, segmentWith: ((content: string) => Segment) | null): SegmentWriter {
   let length = 0
-  let waiting = ""
+  let trailingSpace = ""
   // A writer without a segment of its own appends to one that is open already (a card's synthesis).
-  let open = segmentWith === null
+  let isOpen = segmentWith === null
   return {
     at,
-    isOpen: () => open,
+    isOpen: () => isOpen,
     write(text) {
       const fresh = length === 0 ? text.trimStart() : text
       const body = fresh.trimEnd()
       if (body === "") {
-        if (length > 0) waiting += fresh
+        if (length > 0) trailingSpace += fresh
         return []
       }
-      const added = length === 0 ? body : waiting + body
-      waiting = fresh.slice(body.length)
+      const added = length === 0 ? body : trailingSpace + body
+      trailingSpace = fresh.slice(body.length)
       const offset = length
       length += added.length
-      if (open || segmentWith === null) return [{ op: "text", at, offset, text: added }]
-      open = true
+      if (isOpen || segmentWith === null) return [{ op: "text", at, offset, text: added }]
+      isOpen = true
       return [{ op: "open", at, segment: segmentWith(added) }]
     },
   }
 }
 
-function createTextWriter(at: number): Writer {
-  return createWriter(at, (content) => ({ type: "text", content }))
+function createTextSegmentWriter(at: number): SegmentWriter {
+  return createSegmentWriter(at, (content) => ({ type: "text", content }))
 }
 
 /** An opening tag whose `</span>` has not come yet, and what to do if it never comes. */
-interface OpenMark {
+interface OpenSpan {
   readonly tag: string
   readonly cue: Cue | null
   /** The tag and all after it, as written. */
@@ -118,8 +124,8 @@ interface OpenMark {
   /** Segments there were before it. */
   readonly base: number
   /** The text before it, which goes on if the mark is never closed. */
-  readonly before: Writer
-  readonly inner: Writer
+  readonly before: SegmentWriter
+  readonly inner: SegmentWriter
 }
 
 export interface PartSegmenter {
@@ -128,7 +134,7 @@ export interface PartSegmenter {
   /** The part is over: what was held is settled. */
   end(): Op[]
   /** The part was ended from outside: what was held is settled, and a card that is open stays one. */
-  cut(): Op[]
+  interrupt(): Op[]
   readonly drift: readonly Drift[]
 }
 
@@ -151,160 +157,160 @@ export interface PartContext {
  * Source  SPEC SG2–SG7, DR1–DR9.
  */
 export function createPartSegmenter(context: PartContext): PartSegmenter {
-  const scanner = createPieceScanner()
-  const reader = new PartReader(context)
-  let ended = false
-  const settle = (isCut: boolean): Op[] => {
-    if (ended) return []
-    ended = true
-    return [...reader.take(scanner.end()), ...reader.end(isCut)]
+  const scanner = createTokenScanner()
+  const applier = new TokenApplier(context)
+  let isEnded = false
+  const finish = (isCut: boolean): Op[] => {
+    if (isEnded) return []
+    isEnded = true
+    return [...applier.applyTokens(scanner.end()), ...applier.end(isCut)]
   }
   return {
     drift: context.drift,
-    push: (text) => reader.take(scanner.push(text)),
-    end: () => settle(false),
-    cut: () => settle(true),
+    push: (text) => applier.applyTokens(scanner.push(text)),
+    end: () => finish(false),
+    interrupt: () => finish(true),
   }
 }
 
 /** Where one part stands: the prose that goes on, or the mark that is open. */
-class PartReader {
+class TokenApplier {
   readonly #context: PartContext
-  #prose: Writer
-  #mark: OpenMark | null = null
+  #prose: SegmentWriter
+  #span: OpenSpan | null = null
   /** End of the text before what was taken out of it, while nothing stands behind that (`#isSeam`). */
   #last = ""
   #isSeam = false
 
   constructor(context: PartContext) {
     this.#context = context
-    this.#prose = createTextWriter(context.base)
+    this.#prose = createTextSegmentWriter(context.base)
   }
 
-  take(pieces: readonly Piece[]): Op[] {
-    return pieces.flatMap((piece) =>
-      this.#mark === null ? this.#takeOutside(piece) : this.#takeInside(piece, this.#mark),
+  applyTokens(tokens: readonly TextToken[]): Op[] {
+    return tokens.flatMap((token) =>
+      this.#span === null ? this.#applyOutsideSpan(token) : this.#applyInsideSpan(token, this.#span),
     )
   }
 
   end(isCut: boolean): Op[] {
-    const open = this.#mark
-    return open === null || (isCut && open.cue !== null) ? [] : this.#abandonMark(open)
+    const open = this.#span
+    return open === null || (isCut && open.cue !== null) ? [] : this.#abandonSpan(open)
   }
 
-  #nextAt(): number {
+  #nextIndex(): number {
     return this.#prose.at + (this.#prose.isOpen() ? 1 : 0)
   }
 
-  #takeOutside(piece: Piece): Op[] {
-    switch (piece.type) {
+  #applyOutsideSpan(token: TextToken): Op[] {
+    switch (token.type) {
       case "text":
-        return this.#write(piece.text)
+        return this.#writeProse(token.text)
       case "open":
-        return this.#openMark(piece.tag, piece.raw)
+        return this.#openSpan(token.tag, token.raw)
       case "close":
-        return this.#write(piece.raw)
+        return this.#writeProse(token.raw)
       case "refused":
-        this.#context.drift.push({ reason: "media_refused", what: piece.value })
+        this.#context.drift.push({ reason: "media_refused", what: token.value })
         return []
       case "media":
-        return this.#takeMedia(piece)
+        return this.#applyMedia(token)
       case "embed":
-        return this.#takeEmbed(piece)
+        return this.#applyEmbed(token)
       case "voice":
       case "reply":
-        return this.#takeTag(piece)
+        return this.#applyBracketDirective(token)
     }
   }
 
   /** In a mark a directive is words. */
-  #takeInside(piece: Piece, open: OpenMark): Op[] {
-    if (piece.type === "close") return this.#closeMark(open)
-    if (piece.type === "refused") return []
-    const words = piece.type === "text" ? piece.text : piece.raw
-    if (piece.type !== "text" && piece.type !== "open") {
-      this.#context.drift.push({ reason: "directive_in_span", what: piece.type })
+  #applyInsideSpan(token: TextToken, open: OpenSpan): Op[] {
+    if (token.type === "close") return this.#closeSpan(open)
+    if (token.type === "refused") return []
+    const text = token.type === "text" ? token.text : token.raw
+    if (token.type !== "text" && token.type !== "open") {
+      this.#context.drift.push({ reason: "directive_in_span", what: token.type })
     }
-    open.raw.push(words)
-    return open.inner.write(words)
+    open.raw.push(text)
+    return open.inner.write(text)
   }
 
-  #openMark(tag: string, raw: string): Op[] {
-    const at = this.#nextAt()
+  #openSpan(tag: string, raw: string): Op[] {
+    const at = this.#nextIndex()
     const cue = this.#context.cueFor(tag)
-    const inner = cue === null ? createTextWriter(at) : createWriter(at, null)
-    this.#mark = { tag, cue, raw: [raw], base: at, before: this.#prose, inner }
-    return cue === null ? [] : [{ op: "open", at, segment: richSegment(tag, cue) }]
+    const inner = cue === null ? createTextSegmentWriter(at) : createSegmentWriter(at, null)
+    this.#span = { tag, cue, raw: [raw], base: at, before: this.#prose, inner }
+    return cue === null ? [] : [{ op: "open", at, segment: createRichSegment(tag, cue) }]
   }
 
-  #closeMark(open: OpenMark): Op[] {
+  #closeSpan(open: OpenSpan): Op[] {
     if (open.cue === null) this.#context.drift.push({ reason: "mark_orphan", tag: open.tag })
-    this.#prose = createTextWriter(open.base + (open.inner.isOpen() ? 1 : 0))
-    this.#mark = null
+    this.#prose = createTextSegmentWriter(open.base + (open.inner.isOpen() ? 1 : 0))
+    this.#span = null
     return []
   }
 
-  #abandonMark(open: OpenMark): Op[] {
+  #abandonSpan(open: OpenSpan): Op[] {
     this.#context.drift.push({ reason: "mark_unclosed", tag: open.tag })
     this.#prose = open.before
-    this.#mark = null
+    this.#span = null
     const cut: Op[] = open.inner.isOpen() ? [{ op: "cut", to: open.base }] : []
     return [...cut, ...this.#prose.write(open.raw.join(""))]
   }
 
   /** Where no value of a line is to be had all of it stays words. */
-  #takeMedia({ raw, items }: Extract<Directive, { type: "media" }>): Op[] {
-    const shown = items.map((item) => (item.type === "url" ? this.#context.permit.media(item.url) : null))
-    const isWords = shown.every((segment) => segment === null)
-    const label = isWords ? this.#write(raw.slice(0, LABEL.length)) : []
-    return [...label, ...items.flatMap((item, i) => this.#takeItem(item, shown[i] ?? null))]
+  #applyMedia({ raw, items }: Extract<Directive, { type: "media" }>): Op[] {
+    const shown = items.map((item) => (item.type === "url" ? this.#context.permit.resolveMedia(item.url) : null))
+    const isPlainText = shown.every((segment) => segment === null)
+    const label = isPlainText ? this.#writeProse(raw.slice(0, MEDIA_LABEL.length)) : []
+    return [...label, ...items.flatMap((item, i) => this.#applyMediaItem(item, shown[i] ?? null))]
   }
 
-  #takeItem(item: MediaItem, segment: MediaSegment | null): Op[] {
-    if (item.type === "text") return this.#write(item.text)
-    if (segment !== null) return this.#place(this.#context.delivery.media(segment, this.#nextAt()))
+  #applyMediaItem(item: MediaItem, segment: MediaSegment | null): Op[] {
+    if (item.type === "text") return this.#writeProse(item.text)
+    if (segment !== null) return this.#placeSegment(this.#context.delivery.showMedia(segment, this.#nextIndex()))
     if (item.type === "url") {
-      this.#context.drift.push({ reason: "media_refused", what: toldOf(item.url) })
-      return this.#write(item.raw)
+      this.#context.drift.push({ reason: "media_refused", what: redactForLog(item.url) })
+      return this.#writeProse(item.raw)
     }
-    const tag = readTag(item.raw)
-    return tag === null ? this.#write(item.raw) : this.#takeTag(tag)
+    const tag = parseBracketDirective(item.raw)
+    return tag === null ? this.#writeProse(item.raw) : this.#applyBracketDirective(tag)
   }
 
-  #takeTag(tag: TagDirective): Op[] {
+  #applyBracketDirective(tag: BracketDirective): Op[] {
     this.#isSeam = true
     const { delivery, drift, permit } = this.#context
-    if (tag.type === "voice") return delivery.voice()
-    if (tag.id === null || permit.isReply(tag.id)) return delivery.reply(tag.id)
+    if (tag.type === "voice") return delivery.markVoice()
+    if (tag.id === null || permit.isReplyAllowed(tag.id)) return delivery.setReply(tag.id)
     drift.push({ reason: "reply_unknown", what: tag.id })
     return []
   }
 
-  #takeEmbed({ raw, attributes }: Extract<Directive, { type: "embed" }>): Op[] {
-    const segment = canvasOf(attributes, this.#context.permit.isOrigin)
-    if (segment !== null) return this.#place([{ op: "open", at: this.#nextAt(), segment }])
+  #applyEmbed({ raw, attributes }: Extract<Directive, { type: "embed" }>): Op[] {
+    const segment = embedToCanvas(attributes, this.#context.permit.isOriginAllowed)
+    if (segment !== null) return this.#placeSegment([{ op: "open", at: this.#nextIndex(), segment }])
     const what = attributes.get("url") ?? attributes.get("ref") ?? "nothing"
-    this.#context.drift.push({ reason: "embed_refused", what: toldOf(what) })
-    return this.#write(raw)
+    this.#context.drift.push({ reason: "embed_refused", what: redactForLog(what) })
+    return this.#writeProse(raw)
   }
 
   /** What opens a segment ends the prose before it; without ops it has been shown before. */
-  #place(ops: Op[]): Op[] {
-    if (ops.length > 0) this.#prose = createTextWriter(this.#nextAt() + 1)
+  #placeSegment(ops: Op[]): Op[] {
+    if (ops.length > 0) this.#prose = createTextSegmentWriter(this.#nextIndex() + 1)
     this.#isSeam = ops.length === 0
     return ops
   }
 
   /** Two sides of something that was taken out make nothing new. */
-  #write(text: string): Op[] {
-    const glues = this.#isSeam && isGlue(this.#last, text.charAt(0))
+  #writeProse(text: string): Op[] {
+    const needsJoiner = this.#isSeam && isUnsafeJoin(this.#last, text.charAt(0))
     this.#isSeam = false
     this.#last = text.slice(-1)
-    return this.#prose.write(glues ? JOINER + text : text)
+    return this.#prose.write(needsJoiner ? WORD_JOINER + text : text)
   }
 }
 
-function richSegment(tag: string, cue: Cue): Segment {
+function createRichSegment(tag: string, cue: Cue): Segment {
   const call = cue.call_id === undefined ? {} : { call_id: cue.call_id }
   return { type: "rich", tag, payload: cue.payload, synthesis: "", ...call }
 }

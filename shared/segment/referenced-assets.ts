@@ -10,7 +10,7 @@ import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
 /** The files that a message itself tells of, each once, in their order. */
-export function assetsOf({ attachments, parts }: Message): Asset[] {
+export function listAssets({ attachments, parts }: Message): Asset[] {
   const all = [
     ...attachments,
     ...parts.flatMap((part) => {
@@ -24,10 +24,10 @@ export function assetsOf({ attachments, parts }: Message): Asset[] {
 const OWN_CANVAS = /^\/canvas\/documents\/([A-Za-z0-9_-]+)\/index\.html$/
 
 /** Documents of ours that it frames: they are named by their address alone. */
-export function canvasesOf(message: Message): string[] {
+export function listCanvasIds(message: Message): string[] {
   if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
-  const framed = segmentsOf(message).flatMap((segment) => {
+  const ids = segmentsOf(message).flatMap((segment) => {
     return segment.type === "canvas" ? (OWN_CANVAS.exec(segment.preview.url)?.[1] ?? []) : []
   })
-  return [...new Set(framed)]
+  return [...new Set(ids)]
 }

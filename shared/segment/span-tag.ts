@@ -6,22 +6,22 @@
  * Pure. What has been reported after some text is a function of that text alone, however it was cut (SPEC MK4).
  */
 
-import { MAX_HELD } from "../limits.ts"
+import { MAX_PENDING_CHARS } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
-import { type Seeker, type Found, Scanner, type TextPiece } from "../text/scanner.ts"
+import { type Matcher, type Match, TextScanner, type PlainToken } from "../text/scanner.ts"
 
-export type Mark =
-  | TextPiece
+export type SpanToken =
+  | PlainToken
   | { readonly type: "open"; readonly tag: string; readonly raw: string }
   | { readonly type: "close"; readonly raw: string }
 
 /** A tag of a mark. */
-export type Tagged = Exclude<Mark, TextPiece>
+export type SpanTag = Exclude<SpanToken, PlainToken>
 
-export interface MarkScanner {
-  push(text: string): Mark[]
+export interface SpanScanner {
+  push(text: string): SpanToken[]
   /** The text is over: what was held is settled. */
-  end(): Mark[]
+  end(): SpanToken[]
 }
 
 /**
@@ -33,8 +33,8 @@ export interface MarkScanner {
  * Cost    one pass; several hundred MB/s where there are few candidates.
  * Source  SPEC MK1–MK6.
  */
-export function createMarkScanner(): MarkScanner {
-  const scanner = new Scanner(new MarkSeeker())
+export function createSpanScanner(): SpanScanner {
+  const scanner = new TextScanner(new SpanMatcher())
   return {
     push: (text) => scanner.scan(text, false),
     end: () => scanner.scan("", true),
@@ -42,29 +42,29 @@ export function createMarkScanner(): MarkScanner {
 }
 
 /** A mark, as it must look. */
-const OPEN = /^<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/i
-const CLOSE = /^<\/span>/i
+const OPEN_TAG = /^<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/i
+const CLOSE_TAG = /^<\/span>/i
 /** A beginning of either that reaches the end of the text. */
-const OPEN_PART =
+const OPEN_TAG_PREFIX =
   /^<(?:s(?:p(?:a(?:n)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)?$/i
-const CLOSE_PART = /^<(?:\/(?:s(?:p(?:a(?:n)?)?)?)?)?$/i
+const CLOSE_TAG_PREFIX = /^<(?:\/(?:s(?:p(?:a(?:n)?)?)?)?)?$/i
 
-class MarkSeeker implements Seeker<Tagged> {
+class SpanMatcher implements Matcher<SpanTag> {
   /** A mark is open: only its end is looked for, all else is words. */
-  #inMark = false
+  #inSpan = false
 
-  begin(): void {}
+  startText(): void {}
 
-  next(text: string, from: number): number {
-    return candidateIn(text, from, this.#inMark)
+  findCandidate(text: string, from: number): number {
+    return findSpanCandidate(text, from, this.#inSpan)
   }
 
-  at(text: string, at: number, final: boolean): Found<Tagged> | typeof WAIT | null {
-    return markAt(text, at, final, this.#inMark)
+  matchAt(text: string, at: number, final: boolean): Match<SpanTag> | typeof WAIT | null {
+    return matchSpanTag(text, at, final, this.#inSpan)
   }
 
-  take({ pieces: [mark] }: Found<Tagged>): void {
-    this.#inMark = mark?.type === "open"
+  acceptMatch({ tokens: [tag] }: Match<SpanTag>): void {
+    this.#inSpan = tag?.type === "open"
   }
 }
 
@@ -76,11 +76,11 @@ const LETTER_S = 115
  * The next `<` that what is looked for may begin with: an opening tag, or in a mark its end. At the end of the text it
  * may yet be either.
  */
-export function candidateIn(text: string, from: number, inMark: boolean): number {
+export function findSpanCandidate(text: string, from: number, inSpan: boolean): number {
   let at = text.indexOf("<", from)
   while (at >= 0 && at + 1 < text.length) {
     const second = text.charCodeAt(at + 1)
-    if (inMark ? second === SLASH : (second | 32) === LETTER_S) return at
+    if (inSpan ? second === SLASH : (second | 32) === LETTER_S) return at
     // A row of `<` is stepped over here: a search for each would cost more than all the rest.
     at = second === LESS ? at + 1 : text.indexOf("<", at + 1)
   }
@@ -88,16 +88,21 @@ export function candidateIn(text: string, from: number, inMark: boolean): number
 }
 
 /** The tag that stands at a candidate: an opening one, or in a mark its end. WAIT if it may become one, null if there is none. */
-export function markAt(text: string, at: number, final: boolean, inMark: boolean): Found<Tagged> | typeof WAIT | null {
-  const start = text.slice(at, at + MAX_HELD)
-  const found = (inMark ? CLOSE : OPEN).exec(start)
+export function matchSpanTag(
+  text: string,
+  at: number,
+  final: boolean,
+  inSpan: boolean,
+): Match<SpanTag> | typeof WAIT | null {
+  const head = text.slice(at, at + MAX_PENDING_CHARS)
+  const found = (inSpan ? CLOSE_TAG : OPEN_TAG).exec(head)
   if (found !== null) {
     const [raw] = found
-    const piece: Tagged = inMark ? { type: "close", raw } : { type: "open", tag: `${found[1]}_${found[2]}`, raw }
-    return { pieces: [piece], end: at + raw.length }
+    const tag: SpanTag = inSpan ? { type: "close", raw } : { type: "open", tag: `${found[1]}_${found[2]}`, raw }
+    return { tokens: [tag], end: at + raw.length }
   }
-  if (final || start.length === MAX_HELD) return null
-  return (inMark ? CLOSE_PART : OPEN_PART).test(start) ? WAIT : null
+  if (final || head.length === MAX_PENDING_CHARS) return null
+  return (inSpan ? CLOSE_TAG_PREFIX : OPEN_TAG_PREFIX).test(head) ? WAIT : null
 }
 
 /**
@@ -109,35 +114,35 @@ export function markAt(text: string, at: number, final: boolean, inMark: boolean
  * Source  SPEC MK6.
  */
 export function stripSpans(text: string | null | undefined): string {
-  if (text === null || text === undefined || !ANY_OPEN.test(text)) return text ?? ""
+  if (text === null || text === undefined || !ANY_OPEN_TAG.test(text)) return text ?? ""
   // Each `<` starts a piece, so that a tag that is taken out is the tail of `pieces`.
-  const pieces: string[] = []
-  const starts: number[] = []
-  const spans: boolean[] = []
+  const fragments: string[] = []
+  const tagStarts: number[] = []
+  const openSpans: boolean[] = []
   let at = 0
   while (at < text.length) {
-    ANGLE.lastIndex = at + 1
-    const next = ANGLE.exec(text)?.index ?? text.length
+    ANGLE_BRACKET.lastIndex = at + 1
+    const next = ANGLE_BRACKET.exec(text)?.index ?? text.length
     const end = text[next] === ">" ? next + 1 : next
-    if (text[at] === "<") starts.push(pieces.length)
-    pieces.push(text.slice(at, end))
-    if (text[end - 1] === ">") takeTag(pieces, starts, spans)
+    if (text[at] === "<") tagStarts.push(fragments.length)
+    fragments.push(text.slice(at, end))
+    if (text[end - 1] === ">") removeTag(fragments, tagStarts, openSpans)
     at = end
   }
-  return pieces.join("")
+  return fragments.join("")
 }
 
-const ANY_OPEN = /<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i
-const ANGLE = /[<>]/g
+const ANY_OPEN_TAG = /<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i
+const ANGLE_BRACKET = /[<>]/g
 
 /** The pieces end with `>`: is their tail a mark, or the end of one? `spans` tells which open spans are marks. */
-function takeTag(pieces: string[], starts: number[], spans: boolean[]): void {
-  const start = starts.pop()
+function removeTag(fragments: string[], tagStarts: number[], openSpans: boolean[]): void {
+  const start = tagStarts.pop()
   if (start === undefined) return
-  const tag = pieces.slice(start).join("")
-  const opens = ANY_OPEN.test(tag)
-  const closes = CLOSE.test(tag)
-  if (opens || /^<span[\s/>]/i.test(tag)) spans.push(opens)
-  if (opens || (closes && spans.pop() === true)) pieces.length = start
-  else starts.length = 0
+  const tag = fragments.slice(start).join("")
+  const isOpening = ANY_OPEN_TAG.test(tag)
+  const isClosing = CLOSE_TAG.test(tag)
+  if (isOpening || /^<span[\s/>]/i.test(tag)) openSpans.push(isOpening)
+  if (isOpening || (isClosing && openSpans.pop() === true)) fragments.length = start
+  else tagStarts.length = 0
 }

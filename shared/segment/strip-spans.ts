@@ -9,15 +9,15 @@
 
 import { assetUrl, canvasUrl } from "../protocol/asset.ts"
 import { splitCode } from "../text/code-tracker.ts"
-import { canvasOf } from "./embed-directive.ts"
+import { embedToCanvas } from "./embed-directive.ts"
 import type { Asset } from "../protocol/event.ts"
-import { NO_GRANTS, type Permit, permitOf } from "./grant.ts"
+import { NO_GRANTS, type Permit, grantsToPermit } from "./grant.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { MediaItem } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
-import { JOINER } from "../sanitize/clean-writer.ts"
-import { createPieceScanner, type Piece, readTag } from "./text-tokens.ts"
-import { isGlue, wellFormed } from "../sanitize/characters.ts"
+import { WORD_JOINER } from "../sanitize/clean-writer.ts"
+import { createTokenScanner, type TextToken, parseBracketDirective } from "./text-tokens.ts"
+import { isUnsafeJoin, replaceLoneSurrogates } from "../sanitize/characters.ts"
 
 /**
  * Takes marks and directives out of one part's text; in code they stay.
@@ -30,41 +30,41 @@ import { isGlue, wellFormed } from "../sanitize/characters.ts"
  */
 export function stripDirectives(text: string, grants: Grants = NO_GRANTS): string {
   const words = stripSpans(text)
-  const pieces = piecesOf(words)
+  const pieces = scanTokens(words)
   if (!pieces.some(isDirective)) return words
-  const left = stripSpans(told(pieces, permitOf(grants)))
-  return piecesOf(left).some(isDirective) ? defused(left) : left
+  const stripped = stripSpans(renderTokens(pieces, grantsToPermit(grants)))
+  return scanTokens(stripped).some(isDirective) ? defuseDirectives(stripped) : stripped
 }
 
 /** What the model is told of a file instead of its line. */
-export function noteOf(asset: Asset): string {
-  if (asset.kind === "canvas") return `(document: ${wordsOf(asset.label)}, ${canvasUrl(asset)})`
-  return attached(asset.label, assetUrl(asset))
+export function assetToNote(asset: Asset): string {
+  if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset)})`
+  return formatAttached(asset.label, assetUrl(asset))
 }
 
-function piecesOf(text: string): Piece[] {
-  const scanner = createPieceScanner()
+function scanTokens(text: string): TextToken[] {
+  const scanner = createTokenScanner()
   return [...scanner.push(text), ...scanner.end()]
 }
 
-function isDirective({ type }: Piece): boolean {
+function isDirective({ type }: TextToken): boolean {
   return type === "media" || type === "embed" || type === "voice" || type === "reply"
 }
 
 /** Two sides of something that was taken out make nothing new. */
-function told(pieces: readonly Piece[], permit: Permit): string {
+function renderTokens(pieces: readonly TextToken[], permit: Permit): string {
   const texts: string[] = []
   let last = ""
   for (const piece of pieces) {
-    const text = toldOfPiece(piece, permit)
+    const text = renderToken(piece, permit)
     if (text === "") continue
-    texts.push(isGlue(last, text.charAt(0)) && piece.type === "text" ? JOINER + text : text)
+    texts.push(isUnsafeJoin(last, text.charAt(0)) && piece.type === "text" ? WORD_JOINER + text : text)
     last = text.slice(-1)
   }
   return texts.join("")
 }
 
-function toldOfPiece(piece: Piece, permit: Permit): string {
+function renderToken(piece: TextToken, permit: Permit): string {
   switch (piece.type) {
     case "text":
       return piece.text
@@ -73,11 +73,11 @@ function toldOfPiece(piece: Piece, permit: Permit): string {
       return piece.raw
     case "media":
       return piece.items
-        .map((item) => toldOfItem(item, permit))
+        .map((item) => renderMediaItem(item, permit))
         .join("")
         .trimStart()
     case "embed":
-      return toldOfEmbed(piece.attributes, permit)
+      return renderEmbed(piece.attributes, permit)
     case "voice":
     case "reply":
     case "refused":
@@ -85,41 +85,42 @@ function toldOfPiece(piece: Piece, permit: Permit): string {
   }
 }
 
-function toldOfItem(item: MediaItem, permit: Permit): string {
+function renderMediaItem(item: MediaItem, permit: Permit): string {
   if (item.type === "text") return item.text
-  if (item.type === "tag") return readTag(item.raw) === null ? item.raw : ""
-  const segment = permit.media(item.url)
-  return segment === null ? `(not attached: ${addressOf(item.url)})` : attached(segment.label, item.url)
+  if (item.type === "tag") return parseBracketDirective(item.raw) === null ? item.raw : ""
+  const segment = permit.resolveMedia(item.url)
+  return segment === null ? `(not attached: ${escapeUrl(item.url)})` : formatAttached(segment.label, item.url)
 }
 
-function toldOfEmbed(attributes: ReadonlyMap<string, string>, permit: Permit): string {
-  const canvas = canvasOf(attributes, permit.isOrigin)
-  if (canvas === null) return `(not embedded: ${wordsOf(attributes.get("url") ?? attributes.get("ref") ?? "nothing")})`
+function renderEmbed(attributes: ReadonlyMap<string, string>, permit: Permit): string {
+  const canvas = embedToCanvas(attributes, permit.isOriginAllowed)
+  if (canvas === null)
+    return `(not embedded: ${sanitizeName(attributes.get("url") ?? attributes.get("ref") ?? "nothing")})`
   const { title, viewId, url } = canvas.preview
-  return `(embedded: ${wordsOf(title ?? viewId ?? "document")}, ${addressOf(url)})`
+  return `(embedded: ${sanitizeName(title ?? viewId ?? "document")}, ${escapeUrl(url)})`
 }
 
-function attached(label: string, url: string): string {
-  return `(attached: ${wordsOf(label)}, ${addressOf(url)})`
+function formatAttached(label: string, url: string): string {
+  return `(attached: ${sanitizeName(label)}, ${escapeUrl(url)})`
 }
 
 /** So much of a name is told, in UTF-16 code units. */
-const MAX_NAME = 200
+const MAX_NAME_CHARS = 200
 
 /** A name on one line, and no part of any syntax. */
-function wordsOf(name: string): string {
+function sanitizeName(name: string): string {
   const words = name.replace(/[\s[\]()<>`~\\]+/g, " ").trim()
-  return wellFormed(words.slice(0, MAX_NAME))
+  return replaceLoneSurrogates(words.slice(0, MAX_NAME_CHARS))
 }
 
-function addressOf(url: string): string {
+function escapeUrl(url: string): string {
   return url.replace(/[[\]`<>\\]/g, encodeURIComponent)
 }
 
 /** Outside code nothing can begin a directive any more. Only where somebody wrote one around another. */
-function defused(text: string): string {
+function defuseDirectives(text: string): string {
   const pieces = splitCode(text).map(({ code, text: words }) =>
-    code ? words : words.replace(/\[(?=[[e])/gi, `[${JOINER}`).replace(/m(?=edia:)/gi, (m) => m + JOINER),
+    code ? words : words.replace(/\[(?=[[e])/gi, `[${WORD_JOINER}`).replace(/m(?=edia:)/gi, (m) => m + WORD_JOINER),
   )
   return pieces.join("")
 }

@@ -7,12 +7,12 @@
  * Pure.
  */
 
-import { type EmbedAttributes, embedAt } from "./embed-directive.ts"
-import { MAX_HELD } from "../limits.ts"
+import { type EmbedAttributes, readEmbed } from "./embed-directive.ts"
+import { MAX_PENDING_CHARS } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
-import { candidateIn, markAt, type Tagged } from "./span-tag.ts"
-import { type MediaItem, mediaAt, nextLabel } from "./media-directive.ts"
-import { type Found, prefixes, Scanner, type Seeker, type TextPiece } from "../text/scanner.ts"
+import { findSpanCandidate, matchSpanTag, type SpanTag } from "./span-tag.ts"
+import { type MediaItem, readMediaLine, findMediaLabel } from "./media-directive.ts"
+import { type Match, buildPrefixPattern, TextScanner, type Matcher, type PlainToken } from "../text/scanner.ts"
 
 export type Directive =
   | { readonly type: "media"; readonly raw: string; readonly items: readonly MediaItem[] }
@@ -21,20 +21,20 @@ export type Directive =
   | { readonly type: "reply"; readonly raw: string; readonly id: string | null }
   | { readonly type: "embed"; readonly raw: string; readonly attributes: EmbedAttributes }
 
-export type TagDirective = Extract<Directive, { type: "voice" | "reply" }>
+export type BracketDirective = Extract<Directive, { type: "voice" | "reply" }>
 
 /** A value of a `MEDIA:` line that is no media; its words stay text. */
-export interface Refused {
+export interface RefusedMedia {
   readonly type: "refused"
   readonly value: string
 }
 
-export type Piece = TextPiece | Tagged | Directive | Refused
+export type TextToken = PlainToken | SpanTag | Directive | RefusedMedia
 
-export interface PieceScanner {
-  push(text: string): Piece[]
+export interface TokenScanner {
+  push(text: string): TextToken[]
   /** The text is over: what was held is settled. */
-  end(): Piece[]
+  end(): TextToken[]
 }
 
 /**
@@ -45,55 +45,55 @@ export interface PieceScanner {
  * Cost    one pass.
  * Source  SPEC MK1–MK5, DR1–DR9.
  */
-export function createPieceScanner(): PieceScanner {
-  const scanner = new Scanner(new PieceSeeker())
+export function createTokenScanner(): TokenScanner {
+  const scanner = new TextScanner(new TokenMatcher())
   return {
     push: (text) => scanner.scan(text, false),
     end: () => scanner.scan("", true),
   }
 }
 
-type Other = Exclude<Piece, TextPiece>
+type MarkupToken = Exclude<TextToken, PlainToken>
 
-class PieceSeeker implements Seeker<Other> {
+class TokenMatcher implements Matcher<MarkupToken> {
   /** A mark is open: nothing reaches past its end. */
-  #inMark = false
+  #inSpan = false
   #head = 0
   /** The next of each kind, so that looking for one does not look for all again; -1 if not known. */
-  #mark = -1
-  #bracket = -1
-  #label = -1
+  #nextSpan = -1
+  #nextBracket = -1
+  #nextLabel = -1
   /** The next end of a mark. */
-  #close = -1
+  #nextClose = -1
 
-  begin(head: number): void {
+  startText(head: number): void {
     this.#head = head
-    this.#mark = this.#bracket = this.#label = this.#close = -1
+    this.#nextSpan = this.#nextBracket = this.#nextLabel = this.#nextClose = -1
   }
 
-  next(text: string, from: number): number {
-    if (this.#mark < from) this.#mark = candidateIn(text, from, this.#inMark)
-    if (this.#bracket < from) this.#bracket = nextBracket(text, from)
-    if (this.#label < from) this.#label = nextLabel(text, from, this.#head)
-    return Math.min(this.#mark, this.#bracket, this.#label)
+  findCandidate(text: string, from: number): number {
+    if (this.#nextSpan < from) this.#nextSpan = findSpanCandidate(text, from, this.#inSpan)
+    if (this.#nextBracket < from) this.#nextBracket = findBracket(text, from)
+    if (this.#nextLabel < from) this.#nextLabel = findMediaLabel(text, from, this.#head)
+    return Math.min(this.#nextSpan, this.#nextBracket, this.#nextLabel)
   }
 
-  at(text: string, at: number, final: boolean): Found<Other> | typeof WAIT | null {
-    if (text.charCodeAt(at) === LESS) return markAt(text, at, final, this.#inMark)
-    if (!this.#inMark) return directiveAt(text, at, final)
-    if (this.#close < at) this.#close = closeAfter(text, at)
-    return directiveAt(text.slice(0, this.#close), at, final || this.#close < text.length)
+  matchAt(text: string, at: number, final: boolean): Match<MarkupToken> | typeof WAIT | null {
+    if (text.charCodeAt(at) === LESS) return matchSpanTag(text, at, final, this.#inSpan)
+    if (!this.#inSpan) return matchDirective(text, at, final)
+    if (this.#nextClose < at) this.#nextClose = findSpanClose(text, at)
+    return matchDirective(text.slice(0, this.#nextClose), at, final || this.#nextClose < text.length)
   }
 
-  take({ pieces: [piece] }: Found<Other>): void {
-    if (piece?.type !== "open" && piece?.type !== "close") return
-    this.#inMark = piece.type === "open"
-    this.#mark = this.#close = -1
+  acceptMatch({ tokens: [token] }: Match<MarkupToken>): void {
+    if (token?.type !== "open" && token?.type !== "close") return
+    this.#inSpan = token.type === "open"
+    this.#nextSpan = this.#nextClose = -1
   }
 }
 
 /** The next `[` that a directive may begin with, or the end of the text. */
-function nextBracket(text: string, from: number): number {
+function findBracket(text: string, from: number): number {
   let at = text.indexOf("[", from)
   while (at >= 0 && at + 1 < text.length) {
     const second = text.charCodeAt(at + 1)
@@ -103,57 +103,65 @@ function nextBracket(text: string, from: number): number {
   return at < 0 ? text.length : at
 }
 
-function closeAfter(text: string, from: number): number {
-  CLOSE.lastIndex = from
-  return CLOSE.test(text) ? CLOSE.lastIndex - "</span>".length : text.length
+function findSpanClose(text: string, from: number): number {
+  SPAN_CLOSE.lastIndex = from
+  return SPAN_CLOSE.test(text) ? SPAN_CLOSE.lastIndex - "</span>".length : text.length
 }
 
-const CLOSE = /<\/span>/gi
+const SPAN_CLOSE = /<\/span>/gi
 
-function directiveAt(text: string, at: number, final: boolean): Found<Directive | Refused> | typeof WAIT | null {
-  if (text.charCodeAt(at) !== BRACKET) return mediaLineAt(text, at, final)
-  if (text.length > at + 1 && text.charCodeAt(at + 1) !== BRACKET) return embedPieceAt(text, at, final)
-  return tagAt(text, at, final)
+function matchDirective(
+  text: string,
+  at: number,
+  final: boolean,
+): Match<Directive | RefusedMedia> | typeof WAIT | null {
+  if (text.charCodeAt(at) !== BRACKET) return matchMediaLine(text, at, final)
+  if (text.length > at + 1 && text.charCodeAt(at + 1) !== BRACKET) return matchEmbed(text, at, final)
+  return matchBracketTag(text, at, final)
 }
 
-function mediaLineAt(text: string, at: number, final: boolean): Found<Directive | Refused> | typeof WAIT | null {
-  const line = mediaAt(text, at, final)
+function matchMediaLine(
+  text: string,
+  at: number,
+  final: boolean,
+): Match<Directive | RefusedMedia> | typeof WAIT | null {
+  const line = readMediaLine(text, at, final)
   if (line === null || line === WAIT) return line
   const { items, end } = line
-  const refused = line.refused.map((value): Refused => ({ type: "refused", value }))
-  if (items.length === 0) return refused.length === 0 ? null : { pieces: refused, end: at }
-  return { pieces: [{ type: "media", raw: text.slice(at, end), items }, ...refused], end }
+  const refused = line.refused.map((value): RefusedMedia => ({ type: "refused", value }))
+  if (items.length === 0) return refused.length === 0 ? null : { tokens: refused, end: at }
+  return { tokens: [{ type: "media", raw: text.slice(at, end), items }, ...refused], end }
 }
 
-function embedPieceAt(text: string, at: number, final: boolean): Found<Directive> | typeof WAIT | null {
-  const embed = embedAt(text, at, final)
+function matchEmbed(text: string, at: number, final: boolean): Match<Directive> | typeof WAIT | null {
+  const embed = readEmbed(text, at, final)
   if (embed === null || embed === WAIT) return embed
-  return { pieces: [{ type: "embed", ...embed }], end: at + embed.raw.length }
+  return { tokens: [{ type: "embed", ...embed }], end: at + embed.raw.length }
 }
 
-const TAG = /^\[\[[ \t]*(?:(audio_as_voice)|(reply_to_current)|reply_to[ \t]*:[ \t]*([^\s[\]]+))[ \t]*\]\]/i
-const TAG_END = "[ \\t]*\\]?"
-const TAG_PART = new RegExp(
+const BRACKET_TAG = /^\[\[[ \t]*(?:(audio_as_voice)|(reply_to_current)|reply_to[ \t]*:[ \t]*([^\s[\]]+))[ \t]*\]\]/i
+const BRACKET_TAG_END = "[ \\t]*\\]?"
+const BRACKET_TAG_PREFIX = new RegExp(
   `^\\[(?:\\[[ \\t]*(?:${[
-    prefixes("audio_as_voice", TAG_END),
-    prefixes("reply_to_current", TAG_END),
-    `reply_to[ \\t]*(?::[ \\t]*(?:[^\\s[\\]]+${TAG_END})?)?`,
+    buildPrefixPattern("audio_as_voice", BRACKET_TAG_END),
+    buildPrefixPattern("reply_to_current", BRACKET_TAG_END),
+    `reply_to[ \\t]*(?::[ \\t]*(?:[^\\s[\\]]+${BRACKET_TAG_END})?)?`,
   ].join("|")})?)?$`,
   "i",
 )
 
 /** `[[…]]` at `at`. */
-function tagAt(text: string, at: number, final: boolean): Found<Directive> | typeof WAIT | null {
-  const start = text.slice(at, at + MAX_HELD)
-  const piece = readTag(start)
-  if (piece !== null) return { pieces: [piece], end: at + piece.raw.length }
-  if (final || start.length === MAX_HELD) return null
-  return TAG_PART.test(start) ? WAIT : null
+function matchBracketTag(text: string, at: number, final: boolean): Match<Directive> | typeof WAIT | null {
+  const head = text.slice(at, at + MAX_PENDING_CHARS)
+  const directive = parseBracketDirective(head)
+  if (directive !== null) return { tokens: [directive], end: at + directive.raw.length }
+  if (final || head.length === MAX_PENDING_CHARS) return null
+  return BRACKET_TAG_PREFIX.test(head) ? WAIT : null
 }
 
 /** The directive in double brackets that a text begins with. */
-export function readTag(text: string): TagDirective | null {
-  const found = TAG.exec(text)
+export function parseBracketDirective(text: string): BracketDirective | null {
+  const found = BRACKET_TAG.exec(text)
   if (found === null) return null
   const [raw, voice, , id = null] = found
   return voice === undefined ? { type: "reply", raw, id } : { type: "voice", raw }

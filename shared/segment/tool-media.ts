@@ -21,11 +21,11 @@ import type { Segment } from "../protocol/frame.ts"
  * Cost    linear in the trailer.
  * Source  SPEC DR12.
  */
-export function toolMedia(result: string, saved: readonly Asset[]): Asset[] {
+export function readToolMedia(result: string, saved: readonly Asset[]): Asset[] {
   if (saved.length === 0) return []
   const { segments, voice } = parseDirectives(splitResult(result).trailer, { assets: saved })
-  const given = segments.flatMap((segment) => saved.find((asset) => isNamedBy(asset, segment)) ?? [])
-  return [...new Set(given)].map((asset) => (voice && asset.kind === "audio" ? { ...asset, voice } : asset))
+  const named = segments.flatMap((segment) => saved.find((asset) => isNamedBy(asset, segment)) ?? [])
+  return [...new Set(named)].map((asset) => (voice && asset.kind === "audio" ? { ...asset, voice } : asset))
 }
 
 function isNamedBy(asset: Asset, segment: Segment): boolean {

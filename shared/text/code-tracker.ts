@@ -7,17 +7,17 @@
  * Pure. Any cut of the text gives the same answers.
  */
 
-import { MAX_HELD } from "../limits.ts"
+import { MAX_PENDING_CHARS } from "../limits.ts"
 import {
-  createLine,
-  endsParagraph,
+  createLineState,
+  isParagraphEnd,
   enterFence,
-  fenceAt,
-  followFence,
-  followText,
+  matchFence,
+  skipFence,
+  trackText,
   isFenceClosed,
   type LineState,
-  runEnd,
+  findRunEnd,
   startLine,
   TEXT,
   WAIT,
@@ -32,15 +32,15 @@ export class LineFinder {
   /** Absolute position of the text's first code unit. */
   #base = 0
   /** No such line between the last question and here, but perhaps at `#found`. */
-  #to = 0
+  #searchedTo = 0
   #found = -1
   /** The next line end, or (not `#isEnd`) how far there is none. Absolute. */
   #lineEnd = -1
   #isEnd = false
-  readonly #isIt: (text: string, start: number, final: boolean) => boolean | typeof WAIT
+  readonly #isMatch: (text: string, start: number, final: boolean) => boolean | typeof WAIT
 
-  constructor(isIt: (text: string, start: number, final: boolean) => boolean | typeof WAIT) {
-    this.#isIt = isIt
+  constructor(isMatch: (text: string, start: number, final: boolean) => boolean | typeof WAIT) {
+    this.#isMatch = isMatch
   }
 
   shift(by: number): void {
@@ -55,25 +55,25 @@ export class LineFinder {
   find(text: string, from: number, stop: number, final: boolean): number {
     const found = this.#found - this.#base
     if (this.#found >= 0 && found >= from) return found < stop ? found : TEXT
-    let at = Math.max(from, this.#to - this.#base)
+    let at = Math.max(from, this.#searchedTo - this.#base)
     while (at < stop) {
-      const newline = this.#lineEndAfter(text, at)
+      const newline = this.#findLineEnd(text, at)
       if (newline >= stop) break
-      const answer = this.#isIt(text, newline + 1, final)
-      this.#to = this.#base + newline
-      if (answer === WAIT) return WAIT
-      if (answer) {
+      const matched = this.#isMatch(text, newline + 1, final)
+      this.#searchedTo = this.#base + newline
+      if (matched === WAIT) return WAIT
+      if (matched) {
         this.#found = this.#base + newline
         return newline
       }
       at = newline + 1
     }
-    this.#to = Math.max(this.#to, this.#base + Math.max(from, stop))
+    this.#searchedTo = Math.max(this.#searchedTo, this.#base + Math.max(from, stop))
     return TEXT
   }
 
   /** Remembered, since a text may be one long line that is asked about at every tag. */
-  #lineEndAfter(text: string, at: number): number {
+  #findLineEnd(text: string, at: number): number {
     const known = this.#lineEnd - this.#base
     if (known >= at && this.#isEnd) return known
     const found = text.indexOf("\n", Math.max(at, known))
@@ -85,9 +85,9 @@ export class LineFinder {
 }
 
 /** Runs of one length, by absolute position; `next` is the first that may still close something. */
-interface Runs {
-  readonly at: number[]
-  next: number
+interface BacktickRuns {
+  readonly positions: number[]
+  nextIndex: number
 }
 
 /**
@@ -96,19 +96,19 @@ interface Runs {
  * Remembers runs and paragraph ends it has passed, so that all questions together cost one pass,
  * whatever the text. Questions must be asked from left to right.
  */
-export class CodeSpans {
+export class InlineCodeFinder {
   /** Absolute position of the text's first code unit. */
   #base = 0
-  #runs = new Map<number, Runs>()
+  #runs = new Map<number, BacktickRuns>()
   /** Runs before here are known. */
-  #runsTo = 0
+  #searchedTo = 0
   /** Where paragraphs end: at the line end before the line that ends them. */
-  readonly paragraphs = new LineFinder(endsParagraph)
+  readonly paragraphEnds = new LineFinder(isParagraphEnd)
 
   /** The first `by` code units of the text are taken away. */
   shift(by: number): void {
     this.#base += by
-    this.paragraphs.shift(by)
+    this.paragraphEnds.shift(by)
   }
 
   /**
@@ -116,46 +116,47 @@ export class CodeSpans {
    *
    * Shapes  → an index, TEXT or WAIT. Both runs lie within MAX_HELD and in one paragraph.
    */
-  closerOf(text: string, at: number, size: number, final: boolean): number {
-    const limit = at + MAX_HELD
+  findCloser(text: string, at: number, size: number, final: boolean): number {
+    const limit = at + MAX_PENDING_CHARS
     const from = at + size
     if (from + size > limit) return TEXT
-    const run = this.#runAfter(text, from, size, limit, final)
+    const run = this.#findRun(text, from, size, limit, final)
     if (run === TEXT || run + size > limit) return TEXT
-    const end = this.paragraphs.find(text, from, run < 0 ? text.length : run, final)
+    const end = this.paragraphEnds.find(text, from, run < 0 ? text.length : run, final)
     if (end >= 0) return TEXT
     return end === WAIT || run === WAIT ? WAIT : run + size
   }
 
   /** Start of the next run of exactly `size`, TEXT if there is none before `limit`, WAIT if that is open. */
-  #runAfter(text: string, from: number, size: number, limit: number, final: boolean): number {
+  #findRun(text: string, from: number, size: number, limit: number, final: boolean): number {
     const known = this.#runs.get(size)
     if (known !== undefined) {
-      while (known.next < known.at.length && (known.at[known.next] ?? 0) < from + this.#base) known.next++
-      const at = known.at[known.next]
+      while (known.nextIndex < known.positions.length && (known.positions[known.nextIndex] ?? 0) < from + this.#base)
+        known.nextIndex++
+      const at = known.positions[known.nextIndex]
       if (at !== undefined) return at - this.#base
     }
-    let at = Math.max(from, this.#runsTo - this.#base)
+    let at = Math.max(from, this.#searchedTo - this.#base)
     while (at < limit) {
       const start = text.indexOf("`", at)
-      at = start < 0 ? text.length : runEnd(text, start)
-      const open = at === text.length && !final
-      this.#runsTo = this.#base + (open && start >= 0 ? start : at)
-      if (open) return at > limit || (start < 0 && at === limit) ? TEXT : WAIT
+      at = start < 0 ? text.length : findRunEnd(text, start)
+      const isOpen = at === text.length && !final
+      this.#searchedTo = this.#base + (isOpen && start >= 0 ? start : at)
+      if (isOpen) return at > limit || (start < 0 && at === limit) ? TEXT : WAIT
       if (start < 0) return TEXT
-      this.#remember(start, at - start)
+      this.#recordRun(start, at - start)
       if (at - start === size) return start
     }
     return TEXT
   }
 
-  #remember(start: number, size: number): void {
+  #recordRun(start: number, size: number): void {
     const runs = this.#runs.get(size)
-    if (runs === undefined) this.#runs.set(size, { at: [start + this.#base], next: 0 })
-    else runs.at.push(start + this.#base)
-    if (runs === undefined || runs.next < 512 || runs.next * 2 < runs.at.length) return
-    runs.at.splice(0, runs.next)
-    runs.next = 0
+    if (runs === undefined) this.#runs.set(size, { positions: [start + this.#base], nextIndex: 0 })
+    else runs.positions.push(start + this.#base)
+    if (runs === undefined || runs.nextIndex < 512 || runs.nextIndex * 2 < runs.positions.length) return
+    runs.positions.splice(0, runs.nextIndex)
+    runs.nextIndex = 0
   }
 }
 
@@ -173,17 +174,17 @@ export type Block =
  */
 export function splitFences(text: string): Block[] {
   const blocks: Block[] = []
-  const line = createLine()
+  const line = createLineState()
   let from = 0
   let at = 0
   while (at < text.length) {
     FENCE_RUN.lastIndex = at
     const run = FENCE_RUN.exec(text)?.index ?? text.length
-    followText(line, text.slice(at, run))
-    const end = run < text.length && line.place === "head" ? fenceAt(text, run, true) : TEXT
+    trackText(line, text.slice(at, run))
+    const end = run < text.length && line.place === "head" ? matchFence(text, run, true) : TEXT
     if (end === TEXT) {
-      const next = run < text.length ? runEnd(text, run) : run
-      followText(line, text.slice(run, next))
+      const next = run < text.length ? findRunEnd(text, run) : run
+      trackText(line, text.slice(run, next))
       at = next
       continue
     }
@@ -191,7 +192,7 @@ export function splitFences(text: string): Block[] {
     const lead = text.slice(from, /[-+*.)]/.test(head) ? run : run - line.width)
     if (lead !== "") blocks.push({ type: "text", text: lead })
     enterFence(line, text.charAt(run), end - run)
-    at = codeFrom(blocks, line, text, end, head)
+    at = readFence(blocks, line, text, end, head)
     // A line that stands outside the fence's quote is text from its head on.
     from = at === text.length ? at : text.lastIndexOf("\n", at - 1) + 1
   }
@@ -202,31 +203,31 @@ export function splitFences(text: string): Block[] {
 const FENCE_RUN = /`{3}|~{3}/g
 
 /** Reads the fence whose opening run ends at `end`; → where plain text goes on. */
-function codeFrom(blocks: Block[], line: LineState, text: string, end: number, head: string): number {
+function readFence(blocks: Block[], line: LineState, text: string, end: number, head: string): number {
   const quotes = line.quotes
-  const stop = followFence(line, text, end)
-  const closed = isFenceClosed(line)
+  const stop = skipFence(line, text, end)
+  const isClosed = isFenceClosed(line)
   const newline = text.indexOf("\n", end)
-  const opened = newline < 0 || newline > stop ? stop : newline
+  const infoEnd = newline < 0 || newline > stop ? stop : newline
   const last = text.lastIndexOf("\n", stop - 1)
   // The line that ends the fence is no code: it closes it, or stands outside its quote.
-  const rows = text.slice(opened + 1, closed ? last : text.length)
-  const body = closed || !rows.endsWith("\n") ? rows : rows.slice(0, -1)
+  const body = text.slice(infoEnd + 1, isClosed ? last : text.length)
+  const code = isClosed || !body.endsWith("\n") ? body : body.slice(0, -1)
   const indent = head.length - (head.lastIndexOf(">") + 1)
-  const code = body.split("\n").map((row) => codeLine(row, quotes, indent))
-  blocks.push({ type: "code", info: text.slice(end, opened).trim(), text: code.join("\n"), closed })
+  const lines = code.split("\n").map((row) => stripFencePrefix(row, quotes, indent))
+  blocks.push({ type: "code", info: text.slice(end, infoEnd).trim(), text: lines.join("\n"), closed: isClosed })
   const next = line.fence === null && text[stop] === "\n" && line.place === "body" ? stop + 1 : stop
   if (next > stop) startLine(line)
   return next
 }
 
 /** A line of code without the `>` marks and the indentation of its fence. */
-function codeLine(row: string, quotes: number, indent: number): string {
+function stripFencePrefix(row: string, quotes: number, indent: number): string {
   let at = 0
-  for (let left = quotes; left > 0 && at < row.length; at++) if (row[at] === ">") left--
+  for (let quotesLeft = quotes; quotesLeft > 0 && at < row.length; at++) if (row[at] === ">") quotesLeft--
   if (quotes > 0 && indent > 0 && row[at] === " ") at++
-  const most = at + (quotes > 0 ? indent - 1 : indent)
-  while (at < most && (row[at] === " " || row[at] === "\t")) at++
+  const indentEnd = at + (quotes > 0 ? indent - 1 : indent)
+  while (at < indentEnd && (row[at] === " " || row[at] === "\t")) at++
   return row.slice(at)
 }
 
@@ -237,39 +238,39 @@ function codeLine(row: string, quotes: number, indent: number): string {
  * Cost    one pass.
  */
 export function splitCode(text: string): { readonly code: boolean; readonly text: string }[] {
-  const pieces: { code: boolean; text: string }[] = []
-  const spans = new CodeSpans()
-  const line = createLine()
+  const blocks: { code: boolean; text: string }[] = []
+  const inlineCode = new InlineCodeFinder()
+  const line = createLineState()
   let from = 0
   let at = 0
   while (at < text.length) {
     CODE_START.lastIndex = at
     const start = CODE_START.exec(text)?.index
     if (start === undefined) break
-    followText(line, text.slice(at, start))
-    const end = codeEnd(text, start, line, spans)
+    trackText(line, text.slice(at, start))
+    const end = findCodeEnd(text, start, line, inlineCode)
     at = Math.abs(end)
     if (end < 0) continue
-    if (start > from) pieces.push({ code: false, text: text.slice(from, start) })
-    pieces.push({ code: true, text: text.slice(start, end) })
+    if (start > from) blocks.push({ code: false, text: text.slice(from, start) })
+    blocks.push({ code: true, text: text.slice(start, end) })
     from = end
   }
-  if (from < text.length) pieces.push({ code: false, text: text.slice(from) })
-  return pieces
+  if (from < text.length) blocks.push({ code: false, text: text.slice(from) })
+  return blocks
 }
 
 const CODE_START = /[`\\]|~~~/g
 
 /** End of the code that starts at `at`, or minus the index where to look on. */
-function codeEnd(text: string, at: number, line: LineState, spans: CodeSpans): number {
-  const escaped = text[at] === "\\"
-  const end = escaped ? Math.min(at + 2, text.length) : runEnd(text, at)
-  const fence = !escaped && end - at >= 3 && line.place === "head" ? fenceAt(text, at, true) : TEXT
+function findCodeEnd(text: string, at: number, line: LineState, inlineCode: InlineCodeFinder): number {
+  const isEscaped = text[at] === "\\"
+  const end = isEscaped ? Math.min(at + 2, text.length) : findRunEnd(text, at)
+  const fence = !isEscaped && end - at >= 3 && line.place === "head" ? matchFence(text, at, true) : TEXT
   if (fence >= 0) {
     enterFence(line, text.charAt(at), end - at)
-    return followFence(line, text, fence)
+    return skipFence(line, text, fence)
   }
-  const closed = text[at] === "`" ? spans.closerOf(text, at, end - at, true) : TEXT
-  followText(line, text.slice(at, Math.max(end, closed)))
-  return closed === TEXT ? -end : closed
+  const closerEnd = text[at] === "`" ? inlineCode.findCloser(text, at, end - at, true) : TEXT
+  trackText(line, text.slice(at, Math.max(end, closerEnd)))
+  return closerEnd === TEXT ? -end : closerEnd
 }

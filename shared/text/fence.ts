@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { MAX_HELD } from "../limits.ts"
+import { MAX_PENDING_CHARS } from "../limits.ts"
 
 /** An answer that needs more text. */
 export const WAIT = -2
@@ -39,7 +39,7 @@ export interface LineState {
   fence: Fence | null
 }
 
-export function createLine(): LineState {
+export function createLineState(): LineState {
   return { place: "head", quotes: 0, width: 0, count: 0, fence: null }
 }
 
@@ -51,16 +51,16 @@ export function startLine(line: LineState): void {
 }
 
 /** Follows a piece of text that opens no fence and stands in none. */
-export function followText(line: LineState, piece: string): void {
-  const newline = piece === "\n" ? 0 : piece.lastIndexOf("\n")
+export function trackText(line: LineState, text: string): void {
+  const newline = text === "\n" ? 0 : text.lastIndexOf("\n")
   if (newline >= 0) startLine(line)
-  for (let at = newline + 1; at < piece.length && line.place !== "body"; at++) {
+  for (let at = newline + 1; at < text.length && line.place !== "body"; at++) {
     line.width++
-    line.place = line.width > MAX_HELD ? "body" : headAfter(line, piece.charCodeAt(at))
+    line.place = line.width > MAX_PENDING_CHARS ? "body" : nextPlace(line, text.charCodeAt(at))
   }
 }
 
-function headAfter(line: LineState, code: number): LineState["place"] {
+function nextPlace(line: LineState, code: number): LineState["place"] {
   if (line.place === "digits") {
     if (isDigit(code)) return ++line.count > 9 ? "body" : "digits"
     return code === DOT || code === PAREN ? "mark" : "body"
@@ -84,18 +84,18 @@ function headAfter(line: LineState, code: number): LineState["place"] {
  *         `line.fence` is null when it is over.
  * Cost    one `indexOf` per line.
  */
-export function followFence(line: LineState, text: string, from: number): number {
+export function skipFence(line: LineState, text: string, from: number): number {
   let at = from
   while (at < text.length) {
     const isWhole = line.place === "body" || (line.place === "head" && line.width === 0)
-    const newline = isWhole ? lineEnd(text, at) : -1
+    const newline = isWhole ? findLineEnd(text, at) : -1
     if (newline < 0 && line.place === "body") return text.length
     if (newline >= 0) {
-      const end = line.place === "body" ? -1 : fenceEndIn(line, text, at, newline)
+      const end = line.place === "body" ? -1 : findFenceEnd(line, text, at, newline)
       if (end >= 0) return end
       startLine(line)
       at = newline + 1
-    } else if (fenceAfter(line, text.charCodeAt(at))) {
+    } else if (stepInFence(line, text.charCodeAt(at))) {
       return at
     } else {
       at++
@@ -105,7 +105,7 @@ export function followFence(line: LineState, text: string, from: number): number
 }
 
 /** Looks at a whole line in a fence, as `fenceAfter` does step by step; → the index before which the fence is over, or -1. */
-function fenceEndIn(line: LineState, text: string, start: number, newline: number): number {
+function findFenceEnd(line: LineState, text: string, start: number, newline: number): number {
   const fence = line.fence
   if (fence === null) return start
   let at = start
@@ -118,11 +118,11 @@ function fenceEndIn(line: LineState, text: string, start: number, newline: numbe
   if (quotes < fence.quotes) {
     line.quotes = quotes
     line.width = at - start + 1
-    endFence(line, line.width > MAX_HELD ? "body" : "head")
+    endFence(line, line.width > MAX_PENDING_CHARS ? "body" : "head")
     return at
   }
   if (quotes !== fence.quotes || code !== fence.char.charCodeAt(0)) return -1
-  let end = runEnd(text, at)
+  let end = findRunEnd(text, at)
   if (end - at < fence.size) return -1
   while (end < newline && isBlank(text.charCodeAt(end))) end++
   if (end < newline) return -1
@@ -135,7 +135,7 @@ function isBlank(code: number): boolean {
 }
 
 /** Steps over one code unit of a line's head in a fence; true if the fence is over before it. */
-function fenceAfter(line: LineState, code: number): boolean {
+function stepInFence(line: LineState, code: number): boolean {
   const fence = line.fence
   if (fence === null) return true
   const blank = isBlank(code)
@@ -143,7 +143,7 @@ function fenceAfter(line: LineState, code: number): boolean {
     line.width++
     if (blank) return false
     if (code === QUOTE) line.quotes++
-    else if (line.quotes < fence.quotes) return endFence(line, line.width > MAX_HELD ? "body" : "head")
+    else if (line.quotes < fence.quotes) return endFence(line, line.width > MAX_PENDING_CHARS ? "body" : "head")
     else if (code === fence.char.charCodeAt(0) && line.quotes === fence.quotes) startRun(line)
     else if (code === NEWLINE) startLine(line)
     else line.place = "body"
@@ -153,9 +153,9 @@ function fenceAfter(line: LineState, code: number): boolean {
     line.count++
     return false
   }
-  const closes = line.count >= fence.size
-  if (closes && code === NEWLINE) return endFence(line, "body")
-  if (closes && blank) line.place = "trail"
+  const canClose = line.count >= fence.size
+  if (canClose && code === NEWLINE) return endFence(line, "body")
+  if (canClose && blank) line.place = "trail"
   else if (code === NEWLINE) startLine(line)
   else line.place = "body"
   return false
@@ -186,14 +186,14 @@ export function enterFence(line: LineState, char: string, size: number): void {
 }
 
 /** The next line end, or -1. Most are near, and looking for those by hand is quicker. */
-function lineEnd(text: string, from: number): number {
+function findLineEnd(text: string, from: number): number {
   const near = Math.min(from + 24, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === NEWLINE) return at
   return text.indexOf("\n", near)
 }
 
 /** First index after the run of equal code units at `at`. */
-export function runEnd(text: string, at: number): number {
+export function findRunEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
   let end = at + 1
   while (text.charCodeAt(end) === code) end++
@@ -207,13 +207,13 @@ export function runEnd(text: string, at: number): number {
  *         backticks by the line's.
  * Cost    to the next line end and the next backtick.
  */
-export function fenceAt(text: string, at: number, final: boolean, end = runEnd(text, at)): number {
+export function matchFence(text: string, at: number, final: boolean, end = findRunEnd(text, at)): number {
   const size = end - at
-  if (size > MAX_HELD) return TEXT
+  if (size > MAX_PENDING_CHARS) return TEXT
   if (end === text.length && !final) return WAIT
   if (size < 3) return TEXT
   if (text[at] === "~") return end
-  for (let next = end; next - at <= MAX_HELD; next++) {
+  for (let next = end; next - at <= MAX_PENDING_CHARS; next++) {
     const code = text.charCodeAt(next)
     if (code === NEWLINE) return end
     if (code === TICK) return TEXT
@@ -227,16 +227,16 @@ export function fenceAt(text: string, at: number, final: boolean, end = runEnd(t
  *
  * Shapes  → true, false or WAIT. Settled within MAX_HELD of the line's start, and then as `fenceAt`.
  */
-export function opensFence(text: string, start: number, final: boolean): boolean | typeof WAIT {
-  const line = createLine()
+export function isFenceLine(text: string, start: number, final: boolean): boolean | typeof WAIT {
+  const line = createLineState()
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (line.place === "head" && (code === TICK || code === TILDE)) {
-      const end = fenceAt(text, at, final)
+      const end = matchFence(text, at, final)
       return end === WAIT ? WAIT : end !== TEXT
     }
-    line.place = headAfter(line, code)
-    if (line.place === "body" || at - start >= MAX_HELD) return false
+    line.place = nextPlace(line, code)
+    if (line.place === "body" || at - start >= MAX_PENDING_CHARS) return false
   }
   return final ? false : WAIT
 }
@@ -247,35 +247,35 @@ export function opensFence(text: string, start: number, final: boolean): boolean
  *
  * Shapes  → true, false or WAIT. Settled within MAX_HELD.
  */
-export function endsParagraph(text: string, start: number, final: boolean): boolean | typeof WAIT {
+export function isParagraphEnd(text: string, start: number, final: boolean): boolean | typeof WAIT {
   INDENT.lastIndex = start
   INDENT.test(text)
   const at = INDENT.lastIndex
-  if (at - start > MAX_HELD) return false
+  if (at - start > MAX_PENDING_CHARS) return false
   const code = text.charCodeAt(at)
-  BREAKER.lastIndex = at
-  if (BREAKER.test(text)) return true
-  if (code === DASH || code === STAR || code === UNDERSCORE) return isThematic(text, start, at, final)
+  PARAGRAPH_BREAK.lastIndex = at
+  if (PARAGRAPH_BREAK.test(text)) return true
+  if (code === DASH || code === STAR || code === UNDERSCORE) return isThematicBreak(text, start, at, final)
   if (final) return false
-  BREAKER_PART.lastIndex = at
-  return BREAKER_PART.test(text) ? WAIT : false
+  PARAGRAPH_BREAK_PREFIX.lastIndex = at
+  return PARAGRAPH_BREAK_PREFIX.test(text) ? WAIT : false
 }
 
 const INDENT = /[ \t]*/y
 /** Clean puts a joiner before a run that must not open a fence, or escapes it. */
-const BREAKER = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]|\u2060?(?:`{3}|~{3})|(?:\\`){3}/y
-const BREAKER_PART = /(?:\+|\d{1,9}[.)]?|#{1,6}|\u2060?(?:`{0,2}|~{0,2})|(?:\\`){0,2}\\?)?$/y
+const PARAGRAPH_BREAK = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]|\u2060?(?:`{3}|~{3})|(?:\\`){3}/y
+const PARAGRAPH_BREAK_PREFIX = /(?:\+|\d{1,9}[.)]?|#{1,6}|\u2060?(?:`{0,2}|~{0,2})|(?:\\`){0,2}\\?)?$/y
 
-function isThematic(text: string, start: number, first: number, final: boolean): boolean | typeof WAIT {
+function isThematicBreak(text: string, start: number, first: number, final: boolean): boolean | typeof WAIT {
   const char = text.charCodeAt(first)
   let marks = 0
   let at = first
-  for (; at - start <= MAX_HELD; at++) {
+  for (; at - start <= MAX_PENDING_CHARS; at++) {
     const code = text.charCodeAt(at)
     if (code === char) marks++
     else if (code !== SPACE && code !== TAB) break
   }
-  if (at - start > MAX_HELD) return false
+  if (at - start > MAX_PENDING_CHARS) return false
   if (at === text.length) return final ? marks >= 3 : WAIT
   return marks >= 3 && text.charCodeAt(at) === NEWLINE
 }

@@ -6,53 +6,53 @@
  * Pure. What has been told after some text is a function of that text alone, however it was cut (SPEC MK4, DR9).
  */
 
-import { CodeSpans } from "./code-tracker.ts"
-import { MAX_HELD } from "../limits.ts"
+import { InlineCodeFinder } from "./code-tracker.ts"
+import { MAX_PENDING_CHARS } from "../limits.ts"
 import {
-  createLine,
+  createLineState,
   enterFence,
-  fenceAt,
-  followFence,
-  followText,
+  matchFence,
+  skipFence,
+  trackText,
   type LineState,
-  runEnd,
+  findRunEnd,
   startLine,
   TEXT,
   WAIT,
 } from "./fence.ts"
-import { endTildes } from "../sanitize/characters.ts"
+import { findTrailingTildes } from "../sanitize/characters.ts"
 
-export interface TextPiece {
+export interface PlainToken {
   readonly type: "text"
   readonly text: string
 }
 
 /** What stands at a candidate: its pieces, and where the text goes on; there itself, if they only tell of it. */
-export interface Found<P> {
-  readonly pieces: readonly P[]
+export interface Match<P> {
+  readonly tokens: readonly P[]
   readonly end: number
 }
 
 /** Knows what is looked for. Asked from left to right in one text, which grows and is cut at its front between two `begin`. */
-export interface Seeker<P> {
+export interface Matcher<P> {
   /** Another text is read from now on; `head` as `headAfter` gives it for what stands before it. */
-  begin(head: number): void
+  startText(head: number): void
   /** The next place where something may stand, or the end of the text. */
-  next(text: string, from: number): number
+  findCandidate(text: string, from: number): number
   /** What stands at a candidate; WAIT if more text may make something of it, null if nothing can. */
-  at(text: string, at: number, final: boolean): Found<P> | typeof WAIT | null
+  matchAt(text: string, at: number, final: boolean): Match<P> | typeof WAIT | null
   /** It was found, and counts. */
-  take(found: Found<P>): void
+  acceptMatch(found: Match<P>): void
 }
 
 /** Pattern of any beginning of `word`, and of the whole of it with `rest`. */
-export function prefixes(word: string, rest: string): string {
+export function buildPrefixPattern(word: string, rest: string): string {
   const units = [...word].map((unit) => (/\w/.test(unit) ? unit : `\\${unit}`))
   return units.reduceRight((after, unit) => `${unit}(?:${after})?`, rest)
 }
 
 /** Spaces that stand at a line's head, up to three, or -1 outside of it: where a line's start is after `text`. */
-export function headAfter(head: number, text: string): number {
+export function countHeadSpaces(head: number, text: string): number {
   const newline = text.lastIndexOf("\n")
   const from = newline < 0 ? head : 0
   const size = text.length - newline - 1
@@ -61,191 +61,192 @@ export function headAfter(head: number, text: string): number {
   return from + size
 }
 
-export class Scanner<P> {
-  readonly #seeker: Seeker<P>
+export class TextScanner<P> {
+  readonly #matcher: Matcher<P>
   /** Text whose code is not settled yet. The first `#told` of it is reported. */
   #text = ""
-  #told = 0
+  #reported = 0
   /** Code is settled up to here. */
   #settled = 0
-  readonly #line: LineState = createLine()
+  readonly #line: LineState = createLineState()
   /** The line is followed up to here. */
-  #lineTo = 0
-  readonly #spans = new CodeSpans()
+  #trackedTo = 0
+  readonly #inlineCode = new InlineCodeFinder()
   /** The text stands behind an odd number of backslashes. */
-  #escaped = false
+  #isEscapedStart = false
   /** The text goes on with a run of backticks that is settled, being over every bound. */
   #inRun = false
   /** The line's head before `#text`, and after all text there was. */
   #head = 0
   #endHead = 0
-  #pieces: (P | TextPiece)[] = []
+  #tokens: (P | PlainToken)[] = []
   /** Text after `#text` in which nothing can stand, all told. */
   #plain: string[] = []
-  #plainSize = 0
+  #plainLength = 0
   /** Next backtick, candidate, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if not known. */
-  #tick = -1
-  #less = -1
-  #tilde = -1
-  #ticks3 = -1
-  #blank = -1
+  #nextBacktick = -1
+  #nextCandidate = -1
+  #nextTildes = -1
+  #nextTripleBackticks = -1
+  #nextBlankLine = -1
   /** A run that is no fence, or not yet. */
-  #refused = -1
+  #rejectedRun = -1
 
-  constructor(seeker: Seeker<P>) {
-    this.#seeker = seeker
+  constructor(matcher: Matcher<P>) {
+    this.#matcher = matcher
   }
 
-  scan(more: string, final: boolean): (P | TextPiece)[] {
-    this.#pieces = []
-    this.#less = -1
+  scan(chunk: string, final: boolean): (P | PlainToken)[] {
+    this.#tokens = []
+    this.#nextCandidate = -1
     const head = this.#endHead
-    this.#endHead = headAfter(head, more)
-    if (this.#told === this.#text.length) {
-      this.#seeker.begin(head)
-      const candidate = this.#seeker.next(more, 0)
-      if (candidate === more.length && !this.#tellPlain(more)) return this.#pieces
+    this.#endHead = countHeadSpaces(head, chunk)
+    if (this.#reported === this.#text.length) {
+      this.#matcher.startText(head)
+      const candidate = this.#matcher.findCandidate(chunk, 0)
+      if (candidate === chunk.length && !this.#reportPlain(chunk)) return this.#tokens
       // Nothing before it in all that was told may become anything.
-      this.#less = this.#text.length + this.#plainSize + candidate
+      this.#nextCandidate = this.#text.length + this.#plainLength + candidate
     }
-    this.#text = this.#gather(more)
-    this.#seeker.begin(this.#head)
-    this.#settle(final)
-    this.#tell(this.#settled === this.#text.length ? this.#settled : this.#firstHeld(final))
-    this.#forget()
-    return this.#pieces
+    this.#text = this.#mergePlain(chunk)
+    this.#matcher.startText(this.#head)
+    this.#settleCode(final)
+    this.#reportText(this.#settled === this.#text.length ? this.#settled : this.#findFirstPending(final))
+    this.#discardSettled()
+    return this.#tokens
   }
 
   /** Nothing can stand here, so what is code need not be known until one may; true if it is too much to keep. */
-  #tellPlain(more: string): boolean {
-    if (this.#plainSize + more.length >= MAX_PLAIN) return true
-    if (more === "") return false
-    this.#pieces.push({ type: "text", text: more })
-    this.#plain.push(more)
-    this.#plainSize += more.length
+  #reportPlain(chunk: string): boolean {
+    if (this.#plainLength + chunk.length >= MAX_PLAIN_CHARS) return true
+    if (chunk === "") return false
+    this.#tokens.push({ type: "text", text: chunk })
+    this.#plain.push(chunk)
+    this.#plainLength += chunk.length
     return false
   }
 
-  #gather(more: string): string {
-    if (this.#plain.length === 0) return this.#text === "" ? more : this.#text + more
-    this.#told += this.#plainSize
-    const text = this.#text + this.#plain.join("") + more
+  #mergePlain(chunk: string): string {
+    if (this.#plain.length === 0) return this.#text === "" ? chunk : this.#text + chunk
+    this.#reported += this.#plainLength
+    const text = this.#text + this.#plain.join("") + chunk
     this.#plain = []
-    this.#plainSize = 0
+    this.#plainLength = 0
     return text
   }
 
-  #settle(final: boolean): void {
-    this.#tick = this.#tilde = this.#ticks3 = this.#blank = this.#refused = -1
+  #settleCode(final: boolean): void {
+    this.#nextBacktick = this.#nextTildes = this.#nextTripleBackticks = this.#nextBlankLine = this.#rejectedRun = -1
     let at = 0
     while (at < this.#text.length) {
-      const next = this.#line.fence === null ? this.#step(at, final) : this.#fence(at)
+      const next = this.#line.fence === null ? this.#settleNext(at, final) : this.#skipFence(at)
       if (next === WAIT) break
       at = next
       this.#settled = at
     }
   }
 
-  #fence(at: number): number {
-    this.#lineTo = followFence(this.#line, this.#text, at)
-    return this.#lineTo
+  #skipFence(at: number): number {
+    this.#trackedTo = skipFence(this.#line, this.#text, at)
+    return this.#trackedTo
   }
 
   /** Settles plain text up to the next thing of interest, and that thing; WAIT if that is open. */
-  #step(at: number, final: boolean): number {
+  #settleNext(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
-      const end = text[at] === "`" ? runEnd(text, at) : at
+      const end = text[at] === "`" ? findRunEnd(text, at) : at
       this.#inRun = end === text.length
       if (end > at) return end
     }
-    const jumped = this.#jump(at, final)
-    if (jumped > at) return jumped
-    if (this.#tick < at) this.#tick = indexOr(text, "`", at, text.length)
-    const next = Math.min(this.#tick, this.#less, this.#tilde)
+    const skipped = this.#skipIrrelevantCode(at, final)
+    if (skipped > at) return skipped
+    if (this.#nextBacktick < at) this.#nextBacktick = indexOfOr(text, "`", at, text.length)
+    const next = Math.min(this.#nextBacktick, this.#nextCandidate, this.#nextTildes)
     if (next === text.length) return next
     this.#settled = next
-    if (next === this.#tilde) return this.#tildes(next, final)
+    if (next === this.#nextTildes) return this.#settleTildes(next, final)
     if (this.#isEscaped(next)) return next + 1
-    return next === this.#tick ? this.#ticks(next, final) : this.#candidate(next, final)
+    return next === this.#nextBacktick ? this.#settleBackticks(next, final) : this.#settleCandidate(next, final)
   }
 
   /**
    * Leaps over inline code that cannot matter: up to a blank line, or into a fence, before the next candidate.
    * → `at` if there is neither.
    */
-  #jump(at: number, final: boolean): number {
+  #skipIrrelevantCode(at: number, final: boolean): number {
     const text = this.#text
-    if (this.#less < at) this.#less = this.#seeker.next(text, at)
-    if (this.#tilde < at) this.#tilde = indexOr(text, "~~~", at, final ? text.length : endTildes(text, at))
-    if (this.#ticks3 < at) this.#ticks3 = indexOr(text, "```", at, text.length)
-    if (this.#blank < at) this.#blank = indexOr(text, "\n\n", at, text.length)
-    const run = Math.min(this.#tilde, this.#ticks3)
-    const stop = Math.min(this.#less, run)
-    if (this.#blank < stop) {
+    if (this.#nextCandidate < at) this.#nextCandidate = this.#matcher.findCandidate(text, at)
+    if (this.#nextTildes < at)
+      this.#nextTildes = indexOfOr(text, "~~~", at, final ? text.length : findTrailingTildes(text, at))
+    if (this.#nextTripleBackticks < at) this.#nextTripleBackticks = indexOfOr(text, "```", at, text.length)
+    if (this.#nextBlankLine < at) this.#nextBlankLine = indexOfOr(text, "\n\n", at, text.length)
+    const run = Math.min(this.#nextTildes, this.#nextTripleBackticks)
+    const stop = Math.min(this.#nextCandidate, run)
+    if (this.#nextBlankLine < stop) {
       const start = text.lastIndexOf("\n\n", stop - 1) + 1
       startLine(this.#line)
-      this.#lineTo = start
+      this.#trackedTo = start
       return start
     }
-    if (stop < run || run === text.length || run === this.#refused) return at
-    const end = this.#fenceAt(run, runEnd(text, run), final)
+    if (stop < run || run === text.length || run === this.#rejectedRun) return at
+    const end = this.#tryEnterFence(run, findRunEnd(text, run), final)
     if (end >= 0) return end
-    this.#refused = run
+    this.#rejectedRun = run
     return at
   }
 
-  #tildes(at: number, final: boolean): number {
-    const end = runEnd(this.#text, at)
-    const fence = this.#fenceAt(at, end, final)
+  #settleTildes(at: number, final: boolean): number {
+    const end = findRunEnd(this.#text, at)
+    const fence = this.#tryEnterFence(at, end, final)
     return fence === TEXT ? end : fence
   }
 
   /** Enters the fence that the run from `at` to `end` opens; → TEXT if it opens none. */
-  #fenceAt(at: number, end: number, final: boolean): number {
-    this.#follow(at)
-    const fence = this.#line.place === "head" ? fenceAt(this.#text, at, final, end) : TEXT
+  #tryEnterFence(at: number, end: number, final: boolean): number {
+    this.#trackLine(at)
+    const fence = this.#line.place === "head" ? matchFence(this.#text, at, final, end) : TEXT
     if (fence < 0) return fence
     enterFence(this.#line, this.#text.charAt(at), end - at)
-    this.#lineTo = end
+    this.#trackedTo = end
     return end
   }
 
-  #ticks(at: number, final: boolean): number {
+  #settleBackticks(at: number, final: boolean): number {
     const text = this.#text
-    const end = runEnd(text, at)
+    const end = findRunEnd(text, at)
     const size = end - at
     if (end === text.length && !final) {
-      if (size <= MAX_HELD) return WAIT
+      if (size <= MAX_PENDING_CHARS) return WAIT
       this.#inRun = true
       return end
     }
-    const fence = size >= 3 ? this.#fenceAt(at, end, final) : TEXT
+    const fence = size >= 3 ? this.#tryEnterFence(at, end, final) : TEXT
     if (fence !== TEXT) return fence
-    const closed = this.#spans.closerOf(text, at, size, final)
-    return closed === TEXT ? end : closed
+    const closerEnd = this.#inlineCode.findCloser(text, at, size, final)
+    return closerEnd === TEXT ? end : closerEnd
   }
 
-  #candidate(at: number, final: boolean): number {
-    const found = this.#seeker.at(this.#text, at, final)
-    if (found === null) return at + 1
-    if (found === WAIT) return WAIT
-    this.#seeker.take(found)
-    this.#less = -1
-    this.#tell(at)
-    for (const piece of found.pieces) this.#pieces.push(piece)
-    if (found.end === at) return at + 1
-    this.#told = found.end
-    return found.end
+  #settleCandidate(at: number, final: boolean): number {
+    const match = this.#matcher.matchAt(this.#text, at, final)
+    if (match === null) return at + 1
+    if (match === WAIT) return WAIT
+    this.#matcher.acceptMatch(match)
+    this.#nextCandidate = -1
+    this.#reportText(at)
+    for (const token of match.tokens) this.#tokens.push(token)
+    if (match.end === at) return at + 1
+    this.#reported = match.end
+    return match.end
   }
 
   /** In text whose code is open: where the first thing stands that would count if it is no code. */
-  #firstHeld(final: boolean): number {
+  #findFirstPending(final: boolean): number {
     const text = this.#text
-    let at = Math.max(this.#told, this.#settled)
+    let at = Math.max(this.#reported, this.#settled)
     for (;;) {
-      at = this.#seeker.next(text, at)
-      if (at === text.length || (!this.#isEscaped(at) && this.#seeker.at(text, at, final) !== null)) return at
+      at = this.#matcher.findCandidate(text, at)
+      if (at === text.length || (!this.#isEscaped(at) && this.#matcher.matchAt(text, at, final) !== null)) return at
       at++
     }
   }
@@ -253,28 +254,28 @@ export class Scanner<P> {
   #isEscaped(at: number): boolean {
     let from = at
     while (from > 0 && this.#text.charCodeAt(from - 1) === BACKSLASH) from--
-    return ((at - from) % 2 === 1) !== (from === 0 && this.#escaped)
+    return ((at - from) % 2 === 1) !== (from === 0 && this.#isEscapedStart)
   }
 
-  #follow(to: number): void {
-    if (to > this.#lineTo) followText(this.#line, this.#text.slice(this.#lineTo, to))
-    this.#lineTo = to
+  #trackLine(to: number): void {
+    if (to > this.#trackedTo) trackText(this.#line, this.#text.slice(this.#trackedTo, to))
+    this.#trackedTo = to
   }
 
-  #tell(to: number): void {
-    if (to > this.#told) this.#pieces.push({ type: "text", text: this.#text.slice(this.#told, to) })
-    this.#told = Math.max(this.#told, to)
+  #reportText(to: number): void {
+    if (to > this.#reported) this.#tokens.push({ type: "text", text: this.#text.slice(this.#reported, to) })
+    this.#reported = Math.max(this.#reported, to)
   }
 
-  #forget(): void {
+  #discardSettled(): void {
     const to = this.#settled
-    this.#follow(to)
-    this.#escaped = this.#isEscaped(to)
-    this.#head = headAfter(this.#head, this.#text.slice(0, to))
-    this.#spans.shift(to)
+    this.#trackLine(to)
+    this.#isEscapedStart = this.#isEscaped(to)
+    this.#head = countHeadSpaces(this.#head, this.#text.slice(0, to))
+    this.#inlineCode.shift(to)
     this.#text = this.#text.slice(to)
-    this.#told -= to
-    this.#lineTo = 0
+    this.#reported -= to
+    this.#trackedTo = 0
     this.#settled = 0
   }
 }
@@ -282,9 +283,9 @@ export class Scanner<P> {
 const BACKSLASH = 92
 
 /** Told text that is kept for want of a candidate, in UTF-16 code units, before its code is settled all the same. */
-const MAX_PLAIN = 256 * MAX_HELD
+const MAX_PLAIN_CHARS = 256 * MAX_PENDING_CHARS
 
-function indexOr(text: string, needle: string, from: number, otherwise: number): number {
+function indexOfOr(text: string, needle: string, from: number, otherwise: number): number {
   const found = text.indexOf(needle, from)
   return found < 0 ? otherwise : found
 }

@@ -98,7 +98,13 @@ function follow(socket: WebSocket, from?: Reader): Reader {
   const waiting = new Set<Waiting>()
   const { epoch = "", seq = 0, messages = new Map() } = from ?? {}
   const reader: Reader = {
-    ...{ socket, messages: new Map(messages), sizes: new Map(), epoch, seq, welcome: 0, bytes: 0 },
+    socket,
+    messages: new Map(messages),
+    sizes: new Map(),
+    epoch,
+    seq,
+    welcome: 0,
+    bytes: 0,
     say: (frame) => socket.send(JSON.stringify(frame)),
     until: (fits) => new Promise((resolve, reject) => void waiting.add({ fits, resolve, reject })),
   }

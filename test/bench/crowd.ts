@@ -52,7 +52,9 @@ async function benchSockets(): Promise<Row> {
   await cuecard.close()
   return {
     what: `${SOCKETS} sockets of one session, 2,000 deltas: until all have the end`,
-    ...{ ours: ms(ours), goal: "≤ 300 ms", peer: "1,613 ms" },
+    ours: ms(ours),
+    goal: "≤ 300 ms",
+    peer: "1,613 ms",
     floor: `${ms(single)} single, ${ms(gathered)} gathered`,
   }
 }
@@ -130,7 +132,9 @@ async function benchSessions(deltas: number, goal: string, peer: string): Promis
   return {
     what: `${SESSIONS} sessions at once, ${deltas.toLocaleString("en")} deltas each: all done; workerd at its largest`,
     ours: `${told(ours)}, ${ours.errors} errors`,
-    ...{ goal, floor: `${told(floor)} gathered`, peer },
+    goal,
+    floor: `${told(floor)} gathered`,
+    peer,
   }
 }
 

@@ -102,10 +102,15 @@ export async function startFloor(): Promise<Floor> {
   const compatibilityDate = "2026-10-15"
   const moduleOf = (name: string, contents: string) => ({ type: "ESModule" as const, path: `${name}.mjs`, contents })
   const options = convertV4MiniflareOptions({
-    ...{ host: "127.0.0.1", port: 0, cf: false },
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
     workers: [
       {
-        ...{ name: "floor", modules: [moduleOf("floor", SCRIPT)], compatibilityDate, outboundService: "outbound" },
+        name: "floor",
+        modules: [moduleOf("floor", SCRIPT)],
+        compatibilityDate,
+        outboundService: "outbound",
         durableObjects: { BARE: { className: "Bare", useSQLite: true } },
       },
       { name: "outbound", modules: [moduleOf("outbound", OUTBOUND)], compatibilityDate },

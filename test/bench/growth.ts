@@ -37,7 +37,9 @@ function rowOf(mark: number, { turns, told, memory }: Mark): Row {
   return {
     what: `one more short turn at turn ${mark.toLocaleString("en")}: first delta, whole, up, down; workerd`,
     ours: `${ms(of("firstMs"))}, ${ms(of("wholeMs"))}, ${of("up")} B, ${of("bytes")} B, ${rows}; ${mb(memory)}`,
-    ...{ goal: "flat", floor: "", peer: mark === 1_000 ? "287 ms, 14.4 MB up; 771 MB" : "" },
+    goal: "flat",
+    floor: "",
+    peer: mark === 1_000 ? "287 ms, 14.4 MB up; 771 MB" : "",
   }
 }
 

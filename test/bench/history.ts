@@ -34,7 +34,9 @@ export async function benchHistory(): Promise<Row[]> {
     rows.push({
       what: `page of ${PAGE} from a session of ${size.toLocaleString("en")} messages`,
       ours: `${ms(median(pages.map((page) => page.ms)))}, ${kb(page?.bytes ?? 0)}, ${page?.rows ?? 0} rows read`,
-      ...{ goal: "flat", floor: "", peer: "sends all: 1.4 MB after 100 turns, 14 MB and 219 ms after 1,000" },
+      goal: "flat",
+      floor: "",
+      peer: "sends all: 1.4 MB after 100 turns, 14 MB and 219 ms after 1,000",
     })
   }
   await cuecard.close()

@@ -5,8 +5,8 @@
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { canonicalJson } from "../../shared/protocol/frame.ts"
-import { WINDOW_MS } from "../../shared/limits.ts"
+import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { DELTA_WINDOW_MS } from "../../shared/limits.ts"
 import { answerTo, isEnd, nextId, openReader, type Reader, readPage, textShown } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
 import { kb, median, ms, sleep } from "./measure.ts"
@@ -30,7 +30,7 @@ interface Cut {
 }
 
 /** So much after half of the text, the `run`-th one is cut: at another moment of a window each time. */
-const momentMs = (run: number): number => (run * WINDOW_MS) / RUNS
+const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
 /** Runs a turn until a reader has seen half of it, and cuts that reader off. */
 async function cutInTheMiddle(cuecard: Cuecard, run: number): Promise<Cut> {
@@ -90,7 +90,7 @@ async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exc
   const { messages } = await readPage(cuecard, session, 10)
   const stored = messages.find((message) => message.exchange_id === exchange && message.role === "assistant")
   const held = answerTo(reader, exchange)
-  const segments = held !== undefined && canonicalJson(held.segments) === canonicalJson(stored?.segments)
+  const segments = held !== undefined && toCanonicalJson(held.segments) === toCanonicalJson(stored?.segments)
   return segments && held.status === "completed" && textShown(stored).length === textShown(held).length
 }
 
@@ -166,24 +166,38 @@ export async function benchResume(): Promise<Row[]> {
   return [
     {
       what: `reconnect in the middle of 2,000 deltas after ${AWAY_MS} ms: bytes sent besides the ${kb(of("missed"))} missed`,
-      ...{ ours: `${of("again")} B`, goal: "≤ 1 KB", floor: "", peer: "164 KB" },
+      ours: `${of("again")} B`,
+      goal: "≤ 1 KB",
+      floor: "",
+      peer: "164 KB",
     },
     {
       what: "the same: from connecting to caught up",
-      ...{ ours: ms(of("ms")), goal: "", floor: `${ms(floor)} (a socket and one frame)`, peer: "29 ms" },
+      ours: ms(of("ms")),
+      goal: "",
+      floor: `${ms(floor)} (a socket and one frame)`,
+      peer: "29 ms",
     },
     {
       what: "the same: at its end the text is that of history",
-      ...{ ours: count(middle.map((run) => run.isWhole)), goal: "all", floor: "", peer: "" },
+      ours: count(middle.map((run) => run.isWhole)),
+      goal: "all",
+      floor: "",
+      peer: "",
     },
     {
       what: "the turn ends while the client is away: the text is whole",
-      ...{ ours: count(late), goal: "all", floor: "", peer: "half the text is missing" },
+      ours: count(late),
+      goal: "all",
+      floor: "",
+      peer: "half the text is missing",
     },
     {
       what: "kill -9 in the middle: characters seen that a reload shows at once",
       ours: `${sum(killed, "kept")} of ${sum(killed, "seen")} (${statuses}, ${ms(median(killed.map((run) => run.ms)))})`,
-      ...{ goal: "all", floor: "", peer: "no answer until it is generated again" },
+      goal: "all",
+      floor: "",
+      peer: "no answer until it is generated again",
     },
   ]
 }

@@ -7,7 +7,7 @@
  */
 
 import { startCuecard } from "cuecard/testing"
-import { ALARM_MS } from "../../shared/limits.ts"
+import { TURN_ALARM_MS } from "../../shared/limits.ts"
 import { openSession, runTurn } from "./client.ts"
 import { sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
@@ -41,11 +41,13 @@ export async function benchRows(): Promise<Row[]> {
     const longest = Math.max(...(await Promise.all(turns)))
     // A log line may come after the frame that it tells of.
     for (let tries = 0; counts.length < RUNS && tries < 50; tries++) await sleep(20)
-    const alarms = Math.ceil(longest / ALARM_MS)
+    const alarms = Math.ceil(longest / TURN_ALARM_MS)
     rows.push({
       what: `rows written: ${what}`,
       ours: `${Math.max(...counts) + alarms} (${alarms} of them alarm), and ${LIST_ROWS} in the list of sessions`,
-      ...{ goal: `≤ ${goal}`, floor: "", peer },
+      goal: `≤ ${goal}`,
+      floor: "",
+      peer,
     })
   }
   await cuecard.close()

@@ -5,9 +5,9 @@
  */
 
 import { clean, createCleaner } from "../../shared/sanitize/clean.ts"
-import { createMarkScanner } from "../../shared/segment/span-tag.ts"
+import { createSpanScanner } from "../../shared/segment/span-tag.ts"
 import { parse } from "../../shared/segment/segmenter.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { median } from "./measure.ts"
 import type { Row } from "./table.ts"
 import { DIRECTIVES, HOSTILE, ORDINARY, SIZE, TEXTS } from "./texts.ts"
@@ -15,7 +15,7 @@ import { DIRECTIVES, HOSTILE, ORDINARY, SIZE, TEXTS } from "./texts.ts"
 const RUNS = 15
 /** Runs before the clock counts, so that the compiler has settled. */
 const WARM_UP = 30
-const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":12.4}\n\n${cardTrailer("weather_1")}` }]
+const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":12.4}\n\n${createCardTrailer("weather_1")}` }]
 
 /** Milliseconds of one run of each, medians. They take turns, so that a busy moment meets them alike. */
 function timed<T>(run: (item: T) => unknown, items: readonly T[], runs: number): number[] {
@@ -91,7 +91,7 @@ export function benchEachText(): Row[] {
   return TEXTS.map(([name, text]) => {
     const units = text.slice(0, STREAM_SIZE).split("")
     const [whole, streamed] = [[text], units].map(
-      (pieces) => `clean ${speedOf(createCleaner, pieces)}, marks ${speedOf(createMarkScanner, pieces)} MB/s`,
+      (pieces) => `clean ${speedOf(createCleaner, pieces)}, marks ${speedOf(createSpanScanner, pieces)} MB/s`,
     )
     const what = name.replaceAll("|", "\\|")
     return { what, ours: `${whole}; unit by unit ${streamed}`, goal: "", floor: "", peer: "" }

@@ -12,8 +12,8 @@ import { type AddressInfo, createServer } from "node:net"
 import { networkInterfaces } from "node:os"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { sealDocument } from "../../worker/routes/canvas-document.ts"
-import { documentHeaders, pageHeaders } from "../../worker/routes/content-policy.ts"
+import { hardenDocument } from "../../worker/routes/canvas-document.ts"
+import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/content-policy.ts"
 import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, WAYS } from "./ways-out.ts"
 
@@ -55,16 +55,17 @@ const server = createHttp((request, reply) => {
       const sandbox = mode === "open" ? "" : 'sandbox="allow-scripts"'
       return `<iframe title="x" ${sandbox} src="/canvas/documents/${at}/index.html?mode=${mode}"></iframe>`
     })
-    const headers = mode === "open" ? {} : pageHeaders({ own, canvas: null }, { embed_origins: [], media_hosts: [] })
+    const headers =
+      mode === "open" ? {} : createPageHeaders({ own, canvas: null }, { embed_origins: [], media_hosts: [] })
     reply.writeHead(200, { ...headers, "content-type": "text/html", "set-cookie": "secret=1" })
     return void reply.end(frames.join(""))
   }
   const [, at] = /^\/canvas\/documents\/(-?\d+)\/index\.html$/.exec(pathname) ?? []
   if (at !== undefined) {
-    const { "connection-allowlist": allowlist = "", ...others } = documentHeaders(["'self'"])
+    const { "connection-allowlist": allowlist = "", ...others } = createDocumentHeaders(["'self'"])
     const closed = mode === "closed" ? { ...others, "connection-allowlist": allowlist } : others
     reply.writeHead(200, mode === "open" ? { "content-type": "text/html" } : closed)
-    return void reply.end(mode === "open" ? documentAt(Number(at)) : sealDocument(documentAt(Number(at))))
+    return void reply.end(mode === "open" ? documentAt(Number(at)) : hardenDocument(documentAt(Number(at))))
   }
   if (pathname !== "/favicon.ico") heard.push(`GET ${pathname}`)
   reply.writeHead(404).end()

@@ -209,7 +209,12 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
     const whole = await (await route.fetch()).json()
     const messages = texts.map((text, n) => ({
       ...blank,
-      ...{ id: `a${n}`, role: "assistant", exchange_id: `x${n}`, seq: n + 1, content: "", status: "completed" },
+      id: `a${n}`,
+      role: "assistant",
+      exchange_id: `x${n}`,
+      seq: n + 1,
+      content: "",
+      status: "completed",
       segments: [{ type: "text", content: text }],
     }))
     await route.fulfill({ json: { ...whole, messages, has_more: false } })

@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { beforeAll, expect, test } from "vitest"
-import { card, weather } from "../support/page-fixtures/messages.ts"
+import { createCardSegment, createWeather } from "../support/page-fixtures/messages.ts"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { openIn } from "./page.ts"
 import { epochOf, said, say, text } from "./samples.ts"
@@ -39,8 +39,12 @@ const WHY = "Two days by the sea in May: it is the wind that decides what to wea
 const exchange = "x1"
 const toAgent = { direction: "received", name: "general", exchange } as const
 const tool: Segment = {
-  ...{ type: "tool", call_id: "c1", name: "weather", args: '{"location":"London"}', status: "ok" },
-  ...{ result: '{"location":"London, GB","temperature_c":12.4,"condition":"Overcast"}' },
+  type: "tool",
+  call_id: "c1",
+  name: "weather",
+  args: '{"location":"London"}',
+  status: "ok",
+  result: '{"location":"London, GB","temperature_c":12.4,"condition":"Overcast"}',
 }
 
 const answer = (...segments: Segment[]): WireMessage[] => [said("user", [text("And?")]), said("assistant", segments)]
@@ -50,15 +54,24 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
   ["text", () => answer(text(PROSE)), null, "article[data-role=assistant]"],
   ["thinking", () => answer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],
   ["tool", () => answer(tool, text("Twelve degrees.")), "summary", ""],
-  ["card", () => answer(text("It will be mild:"), card(weather("Overcast"), "Take a coat for the evening.")), null, ""],
+  [
+    "card",
+    () =>
+      answer(text("It will be mild:"), createCardSegment(createWeather("Overcast"), "Take a coat for the evening.")),
+    null,
+    "",
+  ],
   [
     "agent",
     () => [
       said("user", [{ type: "agent", content: "Where is it **warm** in May?", ...toAgent }], {
-        ...{ role: "agent", agent: toAgent, exchange_id: exchange },
+        role: "agent",
+        agent: toAgent,
+        exchange_id: exchange,
       } as Partial<WireMessage>),
       said("assistant", [text("In Seville: 26 degrees and dry.")], {
-        ...{ exchange_id: exchange, agent: { ...toAgent, direction: "sent" } },
+        exchange_id: exchange,
+        agent: { ...toAgent, direction: "sent" },
       }),
     ],
     null,

@@ -331,7 +331,9 @@ test("[PG35] an import whose page was closed leaves nothing behind, once the pag
   const content = `${JSON.stringify({ role: "user", content: "hi" })}\n`
   const made = page.waitForResponse((answer) => answer.request().method() === "POST" && /sessions$/.test(answer.url()))
   await page.setInputFiles("dialog input[type=file]", {
-    ...{ name: "cut.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(content) },
+    name: "cut.jsonl",
+    mimeType: "application/jsonl",
+    buffer: Buffer.from(content),
   })
   await made
   const { page: next } = await openIn(page.context(), cuecard)

@@ -13,8 +13,8 @@ import { type HistoryPage, type ImportProgress, type Op, parseJson } from "../..
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message } from "../../shared/protocol/message.ts"
-import { recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
-import { createTranscriber, messageToWire, opsBeside } from "../../shared/segment/segmenter.ts"
+import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
+import { createMessageSegmenter, messageToWire, diffMessageState } from "../../shared/segment/segmenter.ts"
 import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { answerOfGolden, endedEvents, openAnswer, questionOf } from "../support/golden-messages.ts"
@@ -53,13 +53,13 @@ function framesOf(turns: readonly Turn[]): object[] {
     send({ type: "message", ...messageToWire(question) })
     send({ type: "message", ...messageToWire(message) })
     const intake = createIntake()
-    const transcriber = createTranscriber()
+    const transcriber = createMessageSegmenter()
     for (const event of endedEvents(golden)) {
       const before = message
-      for (const clean of intake.take(event)) message = fold(message, clean)
+      for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
       const told = transcriber.advance(message, undefined, golden.resolver)
-      message = transcriber.granted(message)
-      const ops: Op[] = [...told, ...opsBeside(before, message)]
+      message = transcriber.applyGrants(message)
+      const ops: Op[] = [...told, ...diffMessageState(before, message)]
       if (ops.length > 0) send({ type: "ops", message: message.id, ops })
     }
   }
@@ -108,11 +108,16 @@ function linesOf(records: readonly object[]): string {
 function exportedFile(turns: readonly Turn[]): string {
   const messages = turns.flatMap(({ question, answer }) => [question, answer])
   const records: StreamRecord[] = messages.flatMap((message, at) => {
-    return recordsOf({ pos: at + 1, parent: at === 0 ? null : at, tip: null, message }, "golden")
+    return messageToRecords({ pos: at + 1, parent: at === 0 ? null : at, tip: null, message }, "golden")
   })
   const head = {
-    ...{ type: "signature", timestamp: "2026-01-01T00:00:00.000Z", sessionId: "golden", tip: null, title: "Golden" },
-    ...{ records: records.length, algorithm: "HMAC-SHA256" },
+    type: "signature",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    sessionId: "golden",
+    tip: null,
+    title: "Golden",
+    records: records.length,
+    algorithm: "HMAC-SHA256",
   }
   return linesOf([...records, { ...head, value: sealOf([...records, head]) }])
 }

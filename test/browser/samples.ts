@@ -39,8 +39,16 @@ export function said(
 ): WireMessage {
   const id = `m${++count}`
   return {
-    ...{ id, role, exchange_id: role === "user" ? id : `m${count - 1}`, content: "", segments, status: "completed" },
-    ...{ reason: null, topic: null, mode: "chat", metrics: null },
+    id,
+    role,
+    exchange_id: role === "user" ? id : `m${count - 1}`,
+    content: "",
+    segments,
+    status: "completed",
+    reason: null,
+    topic: null,
+    mode: "chat",
+    metrics: null,
     timestamp: new Date(Date.UTC(2026, 4, 2) + count * 1000).toISOString(),
     ...more,
   }

@@ -1,8 +1,8 @@
 /** acts.test.tsx: what a reader can ask for in a transcript, how it is shown while it is under way, and how it is refused. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { focusAsked } from "../../client/composer/composer.tsx"
-import { copiedWords } from "../../client/transcript/message-actions.tsx"
+import { focusRequests } from "../../client/composer/composer.tsx"
+import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
 import { answer, call, text, user } from "./said.ts"
@@ -39,13 +39,13 @@ describe("a call that wants leave", () => {
   test("[PG20] one answer is given once, and is shown as under way until the server's state comes", async () => {
     const { root, wishes, commands, store } = waiting()
     button(root, "Deny").click()
-    expect(wishes.approve.mock.calls).toEqual([["a", "c1", "deny"]])
+    expect(wishes.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
     expect(document.activeElement?.localName).toBe("summary")
-    commands.ask("a", { type: "approve", call_id: "c1", decision: "deny" })
+    commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "deny" })
     await soon()
     expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Denying…"])
     button(root, "Approve").click()
-    expect(wishes.approve).toHaveBeenCalledTimes(1)
+    expect(wishes.decideApproval).toHaveBeenCalledTimes(1)
     const error = { code: "denied", message: "The call was not allowed." }
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "failed", approval: "denied", error } }]))
     await soon()
@@ -59,8 +59,8 @@ describe("a call that wants leave", () => {
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
     expect(allowed.root.querySelector(".badge")?.textContent).toBe("[OK]")
     const { root, commands } = waiting()
-    commands.ask("a", { type: "approve", call_id: "c1", decision: "allow" })
-    commands.refuse("c1", "call_unknown", "There is no such tool call.")
+    commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "allow" })
+    commands.refuseCommand("c1", "call_unknown", "There is no such tool call.")
     await soon()
     expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("There is no such tool call.")
     expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Deny"])
@@ -77,16 +77,16 @@ describe("the way on", () => {
     ["cancelled", "Regenerate", "regenerate"],
   ] as const)("[PG21] an answer that %s offers %s", async (status, name, wish) => {
     const { root, wishes, commands } = ended(status)
-    const before = focusAsked.value
+    const before = focusRequests.value
     button(root, name).click()
-    expect(wishes[wish].mock.calls).toEqual([["a"]])
-    expect(focusAsked.value).toBe(before + 1)
-    commands.ask("a", { type: wish, id: "n", message: "a" })
+    expect(wishes[`${wish}Answer` as const].mock.calls).toEqual([["a"]])
+    expect(focusRequests.value).toBe(before + 1)
+    commands.sendCommand("a", { type: wish, id: "n", message: "a" })
     await soon()
     expect(button(root, name).getAttribute("aria-disabled")).toBe("true")
     button(root, name).click()
-    expect(wishes[wish]).toHaveBeenCalledTimes(1)
-    commands.refuse("n", "turn_running", "An answer is under way. Stop it first.")
+    expect(wishes[`${wish}Answer` as const]).toHaveBeenCalledTimes(1)
+    commands.refuseCommand("n", "turn_running", "An answer is under way. Stop it first.")
     await soon()
     expect(root.querySelector("article[data-id=a] [role=alert]")?.textContent).toContain("Stop it first")
   })
@@ -116,7 +116,7 @@ describe("the way on", () => {
     ])
     expect(root.querySelector("[data-id=b] .acts")?.hasAttribute("data-last")).toBe(true)
     button(root, "Regenerate").click()
-    expect(wishes.regenerate.mock.calls).toEqual([["b"]])
+    expect(wishes.regenerateAnswer.mock.calls).toEqual([["b"]])
     store.applyFrame(messageFrame(2, 1, user("q3", "and?", { timestamp: "2026-05-02T14:00:01.000Z" })))
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await soon()
@@ -137,7 +137,7 @@ describe("the way on", () => {
       call({ status: "ok" }),
       { type: "rich", tag: "weather_1", payload: {}, synthesis: "and wind" },
     ] as Segment[]
-    expect(copiedWords(segments)).toBe("An **Array<T>**\n\nand wind")
+    expect(segmentsToCopyText(segments)).toBe("An **Array<T>**\n\nand wind")
     const { root } = transcript([answer("a", { segments })])
     button(root, "Copy").click()
     await soon()
@@ -157,8 +157,8 @@ describe("queued words", () => {
     expect(article.querySelector(".note")?.textContent).toBe("Queued Withdraw")
     expect(buttonsIn(article)).toEqual(["Withdraw"])
     button(article, "Withdraw").click()
-    expect(wishes.withdraw.mock.calls).toEqual([["q2"]])
-    commands.ask("q2", { type: "withdraw", id: "n", message: "q2" })
+    expect(wishes.withdrawMessage.mock.calls).toEqual([["q2"]])
+    commands.sendCommand("q2", { type: "withdraw", id: "n", message: "q2" })
     await soon()
     expect(buttonsIn(article)).toEqual(["Withdrawing…"])
     store.applyFrame(ops(2, 1, "q2", [{ op: "end", status: "cancelled", reason: null, metrics: null }]))
@@ -191,25 +191,25 @@ describe("words said differently", () => {
     expect(root.querySelector("textarea")).toBe(null)
     expect(root.querySelector("article[data-id=q] p")?.textContent).toBe("old words")
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Edit")
-    expect(wishes.edit).not.toHaveBeenCalled()
+    expect(wishes.editMessage).not.toHaveBeenCalled()
   })
 
   test("[PG22] Ctrl or Cmd and Enter save; the editor stays until the edited message stands there", async () => {
     const { root, field, type, wishes, commands, store } = await editing()
     press(field, "Enter")
-    expect(wishes.edit).not.toHaveBeenCalled()
+    expect(wishes.editMessage).not.toHaveBeenCalled()
     await type("new words")
     press(field, "Enter", { ctrlKey: true })
-    expect(wishes.edit.mock.calls).toEqual([["q", "new words"]])
-    commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
-    commands.acknowledge("n")
+    expect(wishes.editMessage.mock.calls).toEqual([["q", "new words"]])
+    commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    commands.acknowledgeCommand("n")
     await soon()
     expect(field.readOnly).toBe(true)
     expect(buttonsIn(root.querySelector(".editor") as Element)).toEqual(["Cancel", "Saving…"])
     press(field, "Escape")
     await soon()
     expect(root.textContent).not.toContain("old words")
-    store.load({ messages: [user("n", "new words"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
+    store.loadPage({ messages: [user("n", "new words"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")).toBe(null)
     expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new words")
@@ -219,13 +219,13 @@ describe("words said differently", () => {
     for (const giveUp of ["Escape", "Cancel"]) {
       const { root, type, wishes, commands } = await editing()
       await type("new words")
-      commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
+      commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
       await soon()
       // A mouse left the focus on Save.
       if (giveUp === "Escape") press(button(root, "Saving…"), "Escape")
       else button(root, "Cancel").click()
       await soon()
-      expect(wishes.giveUpEdit.mock.calls).toEqual([["q"]])
+      expect(wishes.cancelEdit.mock.calls).toEqual([["q"]])
       expect(root.querySelector("textarea")).toBe(null)
     }
   })
@@ -233,11 +233,11 @@ describe("words said differently", () => {
   test("[PG27] an editor that goes and comes again has its words", async () => {
     const { root, type, store, draft } = await editing()
     await type("half of it")
-    expect([...draft.edits]).toEqual([["q", "half of it"]])
-    store.load({ messages: [], has_more: false, epoch: "e1", seq: 2 })
+    expect([...draft.editTexts]).toEqual([["q", "half of it"]])
+    store.loadPage({ messages: [], has_more: false, epoch: "e1", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")).toBe(null)
-    store.load({ messages: [user("q", "old words")], has_more: false, epoch: "e1", seq: 2 })
+    store.loadPage({ messages: [user("q", "old words")], has_more: false, epoch: "e1", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
@@ -249,11 +249,11 @@ describe("words said differently", () => {
     await type("é".repeat(40_000))
     press(field, "Enter", { metaKey: true })
     expect(root.querySelector(".editor .note")?.textContent).toBe("A message may have 64 KB at most.")
-    expect(wishes.edit).not.toHaveBeenCalled()
+    expect(wishes.editMessage).not.toHaveBeenCalled()
     await type("new words")
-    commands.ask("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
     await soon()
-    commands.refuse("n", "turn_running", "An answer is under way. Stop it first.")
+    commands.refuseCommand("n", "turn_running", "An answer is under way. Stop it first.")
     await soon()
     expect(field.value).toBe("new words")
     expect(field.readOnly).toBe(false)
@@ -265,9 +265,9 @@ describe("words that were not taken", () => {
   test("[PG5] Retry and Discard go with their press, and the focus goes to the composer", () => {
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
     for (const name of ["Retry", "Discard"]) {
-      const before = focusAsked.value
+      const before = focusRequests.value
       button(root, name).click()
-      expect(focusAsked.value).toBe(before + 1)
+      expect(focusRequests.value).toBe(before + 1)
     }
   })
 })
@@ -283,14 +283,14 @@ describe("versions", () => {
     button(asked as Element, "Previous version").click()
     button(asked as Element, "Next version").click()
     button(answered as Element, "Previous version").click()
-    expect(wishes.switchTo.mock.calls).toEqual([
+    expect(wishes.switchVersion.mock.calls).toEqual([
       ["q", 1],
       ["q", 3],
     ])
-    commands.ask("a", { type: "switch", id: "n", message: "a", version: 2 })
+    commands.sendCommand("a", { type: "switch", id: "n", message: "a", version: 2 })
     await soon()
     button(answered as Element, "Next version").click()
-    expect(wishes.switchTo).toHaveBeenCalledTimes(2)
+    expect(wishes.switchVersion).toHaveBeenCalledTimes(2)
   })
 
   test("[PG23] a message without others shows none", () => {
@@ -305,15 +305,15 @@ describe("versions", () => {
     const kept = root.querySelector("article[data-id=first]") as HTMLElement
     const words = kept.querySelector("strong")
     ;(kept.querySelector("details") as HTMLDetailsElement).open = true
-    const shown = store.message("first")?.value.segments
+    const shown = store.getMessageSignal("first")?.value.segments
     button(root, "Next version").focus()
     const page = [user("q", "go"), structuredClone(first), user("q2", "on"), answer("b2", { version: 3, versions: 3 })]
-    store.load({ messages: page, has_more: false, epoch: "e2", seq: 2 })
+    store.loadPage({ messages: page, has_more: false, epoch: "e2", seq: 2 })
     await soon()
     expect(root.querySelector("article[data-id=first]")).toBe(kept)
     expect(kept.querySelector("strong")).toBe(words)
     expect(kept.querySelector("details")?.open).toBe(true)
-    expect(store.message("first")?.value.segments[1]).toBe(shown?.[1])
+    expect(store.getMessageSignal("first")?.value.segments[1]).toBe(shown?.[1])
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")
     expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")
   })

@@ -2,14 +2,14 @@
 
 import { signal } from "@preact/signals"
 import { expect, test } from "vitest"
-import { announce } from "../../client/ui/announcer.ts"
+import { announceAnswerEnd } from "../../client/ui/announcer.ts"
 
 test("[PG17] two endings with the same words are announced twice", () => {
   const spoken = signal("")
   const heard: string[] = []
   spoken.subscribe((words) => void heard.push(words))
   for (const status of ["waiting", "waiting", "waiting", "cancelled", "completed", "completed"] as const)
-    announce(spoken, status, "same words")
+    announceAnswerEnd(spoken, status, "same words")
   const waits = "The answer waits for you."
   expect(heard.map((words) => words.trim())).toEqual(["", waits, waits, waits, "Stopped.", "same words", "same words"])
 })

@@ -34,12 +34,12 @@ const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]
 describe("tokens", () => {
   test("[SO1] one is asked for by all at once, used until shortly before it runs out, then renewed", async () => {
     const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }))
-    const [a, b] = await Promise.all([api.token(), api.token()])
+    const [a, b] = await Promise.all([api.getToken(), api.getToken()])
     expect([nameOf(a), nameOf(b)]).toEqual(["t1", "t1"])
     pass(3_539_999)
-    expect(nameOf(await api.token())).toBe("t1")
+    expect(nameOf(await api.getToken())).toBe("t1")
     pass(1)
-    expect(nameOf(await api.token())).toBe("t2")
+    expect(nameOf(await api.getToken())).toBe("t2")
     expect(asked).toHaveLength(2)
   })
 
@@ -49,10 +49,10 @@ describe("tokens", () => {
       [30, 15_000],
     ] as const) {
       const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }), seconds)
-      const { renewAt } = await api.token()
+      const { renewAt } = await api.getToken()
       expect(renewAt).toBe(1_000_000 + renewsAfter)
       pass(renewsAfter - 1)
-      await api.sessions()
+      await api.listSessions()
       expect(asked.filter((path) => path === "/v1/dev/token")).toHaveLength(1)
     }
   })
@@ -62,12 +62,12 @@ describe("tokens", () => {
     const { api, tokens } = setUp(() =>
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
     )
-    await expect(api.sessions()).resolves.toEqual([])
+    await expect(api.listSessions()).resolves.toEqual([])
     expect(tokens.map((one) => one?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
     const never = setUp(() =>
       Response.json({ code: "token_invalid", text: "The token is not valid." }, { status: 401 }),
     )
-    await expect(never.api.sessions()).rejects.toThrow("The token is not valid.")
+    await expect(never.api.listSessions()).rejects.toThrow("The token is not valid.")
     expect(never.asked).toHaveLength(4)
   })
 })
@@ -77,11 +77,11 @@ describe("requests", () => {
     const { api } = setUp(() =>
       Response.json({ code: "session_unknown", text: "There is no such session." }, { status: 404 }),
     )
-    const error = await api.page("s", 5).catch((reason: unknown) => reason)
+    const error = await api.getHistoryPage("s", 5).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RequestError)
     expect(error).toMatchObject({ status: 404, message: "There is no such session." })
     const other = setUp(() => new Response("<html>", { status: 502 }))
-    await expect(other.api.sessions()).rejects.toThrow("The server answered 502.")
+    await expect(other.api.listSessions()).rejects.toThrow("The server answered 502.")
   })
 
   test("[PG16] pages are asked for with their cursor, sessions made with their title", async () => {
@@ -90,8 +90,8 @@ describe("requests", () => {
       bodies.push(init.body)
       return path === "/v1/sessions" ? Response.json({ id: "s1" }, { status: 201 }) : Response.json({ messages: [] })
     })
-    await api.page("a_b", 24)
-    await api.page("a_b", 24, "9 0")
+    await api.getHistoryPage("a_b", 24)
+    await api.getHistoryPage("a_b", 24, "9 0")
     expect(await api.createSession("Title", "s1")).toBe("s1")
     expect(asked.slice(1)).toEqual([
       "/v1/sessions/a_b/conversation/recent?limit=24",

@@ -1,9 +1,9 @@
 /** calls.test.tsx: calls side by side are one group, and what agents say to one another is one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
-import { agentCallOf } from "../../client/transcript/agent-exchange.tsx"
-import { runsOf, statusOf } from "../../client/transcript/tool-call-group.tsx"
-import { blocksOf } from "../../client/transcript/transcript-rows.tsx"
+import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
+import { groupCalls, getGroupStatus } from "../../client/transcript/tool-call-group.tsx"
+import { groupExchanges } from "../../client/transcript/transcript-rows.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { CallStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"
@@ -34,7 +34,10 @@ describe("calls side by side", () => {
     expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
     expect(two?.querySelector("button")?.textContent).toBe("2 callstool_2, tool_3[FAILED]")
     expect([...root.querySelectorAll("[data-segment]")].map((each) => each.getAttribute("data-segment"))).toEqual([
-      ...["tool", "text", "tool", "tool"],
+      "tool",
+      "text",
+      "tool",
+      "tool",
     ])
     expect(visible(root)).toEqual(["tool_1"])
   })
@@ -47,8 +50,8 @@ describe("calls side by side", () => {
     [["interrupted", "failed", "ok"], "failed"],
     [["ok", "interrupted"], "interrupted"],
   ])("[PG36] %j together are %s", (statuses, together) => {
-    const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof statusOf>[0]
-    expect(statusOf(calls)).toBe(together)
+    const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof getGroupStatus>[0]
+    expect(getGroupStatus(calls)).toBe(together)
   })
 
   test("[PG36] a group grows in its place: what stands there keeps its elements, its folds and the focus", async () => {
@@ -121,9 +124,14 @@ describe("calls side by side", () => {
 
   test("[PG36] runs are stretches of calls; all else stands alone", () => {
     const ask = call({ name: "agents_message", args: '{"agent":"r","message":"m"}', status: "ok" })
-    const runs = runsOf([plain(1), plain(2), ask, plain(3), text("t"), text("u"), plain(4)])
+    const runs = groupCalls([plain(1), plain(2), ask, plain(3), text("t"), text("u"), plain(4)])
     expect(runs.map(({ at, calls }) => [at, calls.length])).toEqual([
-      ...[[0, 2] as const, [2, 0] as const, [3, 1] as const, [4, 0] as const, [5, 0] as const, [6, 1] as const],
+      [0, 2] as const,
+      [2, 0] as const,
+      [3, 1] as const,
+      [4, 0] as const,
+      [5, 0] as const,
+      [6, 1] as const,
     ])
   })
 })
@@ -135,12 +143,14 @@ describe("agents", () => {
   }
   const received = (exchange: string, content = "Where is it **warm**?") =>
     wireMessage(exchange, {
-      ...{ role: "agent", status: "completed", exchange_id: exchange },
-      agent: { direction: "received", name: "general", exchange },
-      segments: [{ type: "agent", direction: "received", name: "general", exchange, content }],
+      role: "agent",
+      status: "completed",
+      exchange_id: exchange,
+      agent: { direction: "received", name: "general", exchange: exchange },
+      segments: [{ type: "agent", direction: "received", name: "general", exchange: exchange, content }],
     })
   const sent = (id: string, exchange: string) =>
-    answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange } })
+    answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange: exchange } })
 
   test("[PG37] what came in and the answer that goes back are one block, which the answer joins", async () => {
     const { root, store } = transcript([received("x")])
@@ -170,9 +180,12 @@ describe("agents", () => {
       d: tag("sent", "2"),
       e: tag("sent", "3"),
     }
-    const blocks = blocksOf(Object.keys(tags), (id) => tags[id as keyof typeof tags])
+    const blocks = groupExchanges(Object.keys(tags), (id) => tags[id as keyof typeof tags])
     expect(blocks.map(({ agent, ids }) => [agent?.exchange ?? null, ids.join("")])).toEqual([
-      ...[["1", "a"] as const, [null, "b"] as const, ["2", "cd"] as const, [null, "e"] as const],
+      ["1", "a"] as const,
+      [null, "b"] as const,
+      ["2", "cd"] as const,
+      [null, "e"] as const,
     ])
   })
 
@@ -190,7 +203,7 @@ describe("agents", () => {
     expect(block?.querySelector("a")?.getAttribute("href")).toBe("#/s/agent-1")
     expect(block?.querySelectorAll("button")).toHaveLength(0)
     expect(root.textContent).not.toContain("Waiting for your answer.")
-    expect(wishes.approve).not.toHaveBeenCalled()
+    expect(wishes.decideApproval).not.toHaveBeenCalled()
     const result = JSON.stringify({ agent: "researcher", session: "agent-1", answer: "Lima is *warm*." })
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { status: "ok", result } }]))
     await soon()
@@ -207,11 +220,11 @@ describe("agents", () => {
       document.body.replaceChildren()
     }
     const args = '{"agent":"r","message":"m"}'
-    expect(agentCallOf({ args, result: '{"session":"../evil","answer":7}' })).toMatchObject({
+    expect(parseAgentCall({ args, result: '{"session":"../evil","answer":7}' })).toMatchObject({
       answer: null,
       session: null,
     })
-    expect(agentCallOf({ args, result: "null" })).toMatchObject({ answer: null, session: null })
+    expect(parseAgentCall({ args, result: "null" })).toMatchObject({ answer: null, session: null })
   })
 
   test("[PG37] long words are folded, short ones are not", () => {

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
-import { takeEscape } from "../../client/app/escape-key.ts"
+import { handleEscape } from "../../client/app/escape-key.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { Segment, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, reconnect, user } from "./opened.ts"
@@ -26,32 +26,32 @@ const commands = (server: FakeServer) =>
 describe("stopping", () => {
   test("[PG18] what runs or waits can be stopped, and is not called stopped before the server says so", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
-    expect(room.store.turn.value).toEqual({ id: "a", exchange: "q" })
-    expect(room.stop()).toBe(true)
-    expect(room.stop()).toBe(false)
+    expect(room.store.activeTurn.value).toEqual({ id: "a", exchangeId: "q" })
+    expect(room.stopAnswer()).toBe(true)
+    expect(room.stopAnswer()).toBe(false)
     expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "q" }])
     server.last().say({ type: "ack", id: "q", seq: 11 })
-    expect(room.commands.asked.value.has("a")).toBe(true)
+    expect(room.commands.pending.value.has("a")).toBe(true)
     server.last().say(ops(11, 10, "a", end("cancelled")))
-    expect(room.commands.asked.value.size).toBe(0)
-    expect(room.store.turn.value).toBe(null)
-    expect(room.stop()).toBe(false)
+    expect(room.commands.pending.value.size).toBe(0)
+    expect(room.store.activeTurn.value).toBe(null)
+    expect(room.stopAnswer()).toBe(false)
   })
 
   test("[PG18] a second press is not for the answer that begins in place of the one that was stopped", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { room, server, clock } = await opened([pageOf([user("q", "go"), running(), queued])])
     const stopped = () => commands(server).map((one) => one.type === "cancel" && one.exchange_id)
-    room.stop()
+    room.stopAnswer()
     clock.pass(80)
     server.last().say(ops(11, 10, "a", end("cancelled")))
     server.last().say(messageFrame(12, 11, wireMessage("b", { exchange_id: "q2" })))
-    room.stop()
+    room.stopAnswer()
     clock.pass(599)
-    room.stop()
+    room.stopAnswer()
     expect(stopped()).toEqual(["q"])
     clock.pass(1)
-    room.stop()
+    room.stopAnswer()
     expect(stopped()).toEqual(["q", "q2"])
   })
 
@@ -61,28 +61,28 @@ describe("stopping", () => {
     server.last().say(ops(12, 11, "a", end("completed")))
     server.last().say(messageFrame(13, 12, wireMessage("b", { exchange_id: "q2" })))
     clock.pass(500)
-    expect(room.stop()).toBe(false)
+    expect(room.stopAnswer()).toBe(false)
     clock.pass(5_000)
     server.last().say(ops(14, 13, "b", end("completed")))
     clock.pass(5_000)
     server.last().say(messageFrame(15, 14, wireMessage("c", { exchange_id: "q3" })))
-    expect(room.stop()).toBe(true)
+    expect(room.stopAnswer()).toBe(true)
   })
 
   test("[PG18] after new words the next answer can be stopped at once", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
-    room.stop()
+    room.stopAnswer()
     server.last().say(ops(11, 10, "a", end("cancelled")))
-    room.send("again")
+    room.sendMessage("again")
     server.last().say(messageFrame(12, 11, wireMessage("b", { exchange_id: "n1" })))
-    expect(room.stop()).toBe(true)
+    expect(room.stopAnswer()).toBe(true)
   })
 
   test("[PG18] pressed between sending and the first word, it stops what begins then", async () => {
     const { room, server } = await opened()
-    expect(room.stop()).toBe(false)
-    room.send("go")
-    expect(room.stop()).toBe(true)
+    expect(room.stopAnswer()).toBe(false)
+    room.sendMessage("go")
+    expect(room.stopAnswer()).toBe(true)
     server.last().say({ type: "ack", id: "n1", seq: 12 })
     server.last().say(messageFrame(11, 10, user("n1", "go")))
     expect(commands(server)).toEqual([])
@@ -96,27 +96,27 @@ describe("stopping", () => {
       server,
       ended: told,
     } = await opened([pageOf([user("q", "go"), running({ segments: [waitingCall] })])])
-    expect(room.store.busy.value).toBe(true)
+    expect(room.store.isBusy.value).toBe(true)
     server.last().say(ops(11, 10, "a", [{ op: "meta", status: "waiting" }]))
-    expect(room.store.busy.value).toBe(false)
+    expect(room.store.isBusy.value).toBe(false)
     expect(told).toEqual(["a"])
     server.last().say(messageFrame(12, 11, user("q2", "more", { status: "queued" })))
-    expect(room.store.busy.value).toBe(false)
-    expect(room.stop()).toBe(true)
+    expect(room.store.isBusy.value).toBe(false)
+    expect(room.stopAnswer()).toBe(true)
   })
 
   test("[SO11] a cancel goes out again until the answer has ended, also where a send's ack looks like its own", async () => {
     const all = await opened([pageOf([])])
     const { room, server } = all
-    room.send("go")
+    room.sendMessage("go")
     server.last().say(messageFrame(11, 10, user("n1", "go")))
     server.last().say(messageFrame(12, 11, running({ exchange_id: "n1" })))
-    room.stop()
+    room.stopAnswer()
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     await reconnect(all, 12)
     expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
     server.last().say(refusal("turn_ended", "n1"))
-    expect(room.commands.asked.value.size).toBe(0)
+    expect(room.commands.pending.value.size).toBe(0)
     expect(room.commands.refusals.value.size).toBe(0)
   })
 
@@ -126,15 +126,15 @@ describe("stopping", () => {
       pageOf([user("q", "go"), running()]),
       pageOf([user("q", "go"), other], { epoch: "e2", seq: 20 }),
     ])
-    server.last().events.close(1006)
-    room.stop()
+    server.last().events.onClose(1006)
+    room.stopAnswer()
     clock.pass(300)
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     server.last().say(hello(20, "e2"))
     await settle()
     server.last().say(hello(20, "e2"))
-    expect(room.store.turn.value?.id).toBe("b")
+    expect(room.store.activeTurn.value?.id).toBe("b")
     expect(commands(server)).toEqual([])
   })
 
@@ -145,7 +145,7 @@ describe("stopping", () => {
     const press = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
       const event = new KeyboardEvent("keydown", { key, cancelable: true, ...more })
       if (taken) event.preventDefault()
-      takeEscape(event, { isDrawerOpen: drawer, reply, stop: () => void stopped++ })
+      handleEscape(event, { isDrawerOpen: drawer, replyTo: reply, stopAnswer: () => void stopped++ })
     }
     press({ isComposing: true })
     press({ repeat: true })
@@ -165,10 +165,10 @@ describe("asking", () => {
   test("[SO11] what was asked while the socket was away goes out when it is back, once it is heard no more", async () => {
     const all = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     const { room, server } = all
-    server.last().events.close(1006)
-    room.approve("a", "c1", "allow")
-    room.regenerate("a")
-    room.retry("a")
+    server.last().events.onClose(1006)
+    room.decideApproval("a", "c1", "allow")
+    room.regenerateAnswer("a")
+    room.retryAnswer("a")
     expect(commands(server)).toEqual([])
     await reconnect(all)
     const asked = [
@@ -179,15 +179,15 @@ describe("asking", () => {
     server.last().say({ type: "ack", id: "c1", seq: 10 })
     await reconnect(all)
     expect(commands(server)).toEqual(asked.slice(1))
-    expect([...room.commands.asked.value.keys()]).toEqual(["c1", "a"])
+    expect([...room.commands.pending.value.keys()]).toEqual(["c1", "a"])
     server.last().say(ops(11, 10, "a", [{ op: "set", at: 0, fields: { status: "queued", approval: "allowed" } }]))
-    expect([...room.commands.asked.value.keys()]).toEqual(["a"])
+    expect([...room.commands.pending.value.keys()]).toEqual(["a"])
   })
 
   test("[SO11] each wish is one frame with an id of its own, and its refusal is told where it was asked", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), ended()])])
-    room.edit("q", "new")
-    room.switchTo("a", 2)
+    room.editMessage("q", "new")
+    room.switchVersion("a", 2)
     expect(commands(server)).toEqual([
       { type: "edit", id: "n1", message: "q", content: "new" },
       { type: "switch", id: "n2", message: "a", version: 2 },
@@ -198,7 +198,7 @@ describe("asking", () => {
       ["q", "turn_running"],
       ["a", "version_unknown"],
     ])
-    room.retry("a")
+    room.retryAnswer("a")
     expect(room.commands.refusals.value.size).toBe(0)
     expect(commands(server).at(-1)).toEqual({ type: "retry", id: "n3", message: "a" })
     server.last().say(refusal("turn_whole", "n9"))
@@ -211,27 +211,27 @@ describe("asking", () => {
     const all = await opened([page("e1"), page("e3")])
     const { room, server } = all
     server.last().say(hello(20, "e1"))
-    room.switchTo("a", 2)
-    room.edit("q", "other")
+    room.switchVersion("a", 2)
+    room.editMessage("q", "other")
     await reconnect({ ...all }, 20)
     server.last().say(hello(22, "e3"))
     await settle()
     server.last().say(hello(22, "e3"))
-    expect([...room.commands.asked.value.keys()]).toEqual(["a", "q"])
+    expect([...room.commands.pending.value.keys()]).toEqual(["a", "q"])
     server.last().say({ type: "ack", id: "n1", seq: 21 })
     server.last().say({ type: "ack", id: "n2", seq: 22 })
-    expect(room.commands.asked.value.size).toBe(0)
+    expect(room.commands.pending.value.size).toBe(0)
   })
 
   test("[SO11] a refusal is told until what it was for has changed", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
     const refuse = (id: string) => {
-      room.edit("q", "other")
+      room.editMessage("q", "other")
       server.last().say(refusal("turn_running", id))
       expect(room.commands.refusals.value.size).toBe(1)
     }
     refuse("n1")
-    room.giveUpEdit("q")
+    room.cancelEdit("q")
     expect(room.commands.refusals.value.size).toBe(0)
     refuse("n2")
     server.last().say(ops(11, 10, "a", end("completed")))
@@ -240,10 +240,10 @@ describe("asking", () => {
 
   test("[SO11] a decision that somebody else made is no error", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
-    room.approve("a", "c1", "deny")
+    room.decideApproval("a", "c1", "deny")
     server.last().say(refusal("call_decided", "c1"))
     expect(room.commands.refusals.value.size).toBe(0)
-    expect(room.commands.asked.value.size).toBe(0)
+    expect(room.commands.pending.value.size).toBe(0)
   })
 
   test.each(["ops first", "ack first"])(
@@ -252,14 +252,14 @@ describe("asking", () => {
       const { room, server } = await opened([
         pageOf([user("q", "go"), running(), user("q2", "later", { status: "queued" })]),
       ])
-      room.withdraw("q2")
+      room.withdrawMessage("q2")
       expect(commands(server)).toEqual([{ type: "withdraw", id: "n1", message: "q2" }])
       const gone = ops(11, 10, "q2", end("cancelled"))
       const ack: ServerFrame = { type: "ack", id: "n1", seq: 11 }
       for (const frame of order === "ops first" ? [gone, ack] : [ack, gone]) server.last().say(frame)
-      expect(room.store.order.value).toEqual(["q", "a"])
-      expect(room.draft.words.value).toBe("later")
-      expect(room.commands.asked.value.size).toBe(0)
+      expect(room.store.messageIds.value).toEqual(["q", "a"])
+      expect(room.draft.text.value).toBe("later")
+      expect(room.commands.pending.value.size).toBe(0)
     },
   )
 
@@ -269,9 +269,9 @@ describe("asking", () => {
     server.last().say(messageFrame(11, 10, user("q2", "", { status: "cancelled", segments: [] })))
     server.last().say(messageFrame(12, 11, user("q9", "", { status: "cancelled", segments: [] })))
     server.last().say(ops(13, 12, "q3", end("cancelled")))
-    expect(room.store.order.value).toEqual(["q", "a"])
-    expect(room.store.message("q2")).toBe(undefined)
-    expect(room.draft.words.value).toBe("")
+    expect(room.store.messageIds.value).toEqual(["q", "a"])
+    expect(room.store.getMessageSignal("q2")).toBe(undefined)
+    expect(room.draft.text.value).toBe("")
   })
 })
 
@@ -288,7 +288,7 @@ describe("another version", () => {
     ] as const) {
       server.last().say(hello(20, epoch))
       await settle()
-      expect(room.store.order.value).toEqual(["q", id])
+      expect(room.store.messageIds.value).toEqual(["q", id])
       server.last().say(hello(20, epoch))
     }
     expect(room.link.value).toBe("live")
@@ -318,11 +318,11 @@ describe("another version", () => {
       pageOf(old.slice(2, 25), { epoch: "e2", seq: 21, has_more: true, cursor: "2" }),
     ])
     await room.loadOlder()
-    room.reading = () => "m3"
+    room.findReadingMessage = () => "m3"
     server.last().say(hello(20, "e2"))
     await settle()
     expect(asked).toEqual([undefined, "6", undefined, "25"])
-    expect(room.store.order.value).toEqual([...old.slice(2, 25).map(({ id }) => id), "new"])
+    expect(room.store.messageIds.value).toEqual([...old.slice(2, 25).map(({ id }) => id), "new"])
     expect(room.store.cursor).toBe("2")
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
   })

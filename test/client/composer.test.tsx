@@ -102,7 +102,7 @@ describe("the composer", () => {
 
   test("[PG18] while an answer is under way it stops it, and sends too as soon as something is written", async () => {
     const onStop = vi.fn()
-    const { root, type, press, onSend } = composer(true, { stop: { isAsked: false, onStop } })
+    const { root, type, press, onSend } = composer(true, { stop: { isRequested: false, onStop } })
     const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
     expect(names()).toEqual(["Stop"])
     root.querySelector("button")?.click()
@@ -114,13 +114,13 @@ describe("the composer", () => {
   })
 
   test("[PG18] it says at once that it is stopping, and not that it has stopped", () => {
-    const { root } = composer(true, { stop: { isAsked: true, onStop() {} } })
+    const { root } = composer(true, { stop: { isRequested: true, onStop() {} } })
     expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")
   })
 
   test("[PG18] Escape is left to the page while there is something to stop", async () => {
-    const { field, press } = composer(true, { stop: { isAsked: false, onStop() {} } })
+    const { field, press } = composer(true, { stop: { isRequested: false, onStop() {} } })
     field.focus()
     expect(await press("Escape")).toBe(false)
     expect(document.activeElement).toBe(field)
@@ -136,17 +136,17 @@ describe("the composer", () => {
     await second.type("half a thought")
     await second.press("Enter")
     expect(second.onSend.mock.calls).toEqual([["half a thought", {}]])
-    expect(draft.words.value).toBe("")
+    expect(draft.text.value).toBe("")
   })
 
   test("[PG19] words that come back stand after what is being written", async () => {
     const draft = new Draft()
     const { field, type } = composer(true, { draft })
-    draft.giveBack("taken back")
+    draft.restoreText("taken back")
     await soon()
     expect(field.value).toBe("taken back")
     await type("something else")
-    draft.giveBack("again")
+    draft.restoreText("again")
     await soon()
     expect(field.value).toBe("something else\nagain")
   })

@@ -2,7 +2,7 @@
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { turnTheme } from "../../client/ui/theme.ts"
+import { cycleTheme } from "../../client/ui/theme.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
@@ -66,7 +66,10 @@ describe("documents", () => {
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
-    wishes.sign.mockImplementation(async (urls) => ({ signed: urls.map((url) => ({ url, href: null })), expires: 4e9 }))
+    wishes.signUrls.mockImplementation(async (urls) => ({
+      signed: urls.map((url) => ({ url, href: null })),
+      expires: 4e9,
+    }))
     await until(() => expect(root.textContent).toContain("No longer available."))
     expect(root.querySelector("iframe")?.getAttribute("src")).toBe("https://embed.example.com/x")
     expect(root.querySelector(".canvas header small")?.textContent).toBe("embed.example.com")
@@ -78,11 +81,11 @@ describe("documents", () => {
     isNear = false
     const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     await soon()
-    expect([wishes.sign.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
+    expect([wishes.signUrls.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
     expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
     for (const tell of watched) tell(true)
     const frame = await found(root, "iframe")
-    expect(wishes.sign).toHaveBeenCalledTimes(1)
+    expect(wishes.signUrls).toHaveBeenCalledTimes(1)
     expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
@@ -100,7 +103,7 @@ describe("documents", () => {
     sayGone(false)
     await soon()
     expect(root.querySelector("iframe")).toBe(first)
-    wishes.sign.mockResolvedValueOnce({
+    wishes.signUrls.mockResolvedValueOnce({
       signed: [{ url: "/canvas/documents/d/index.html", href: "/canvas/documents/d/index.html?token=t2" }],
       expires: 4e9,
     })
@@ -110,7 +113,7 @@ describe("documents", () => {
     )
     sayGone()
     await until(() => expect(root.querySelector(".canvas")?.textContent).toBe("PlanNo longer available. Try again"))
-    expect(wishes.sign).toHaveBeenCalledTimes(2)
+    expect(wishes.signUrls).toHaveBeenCalledTimes(2)
     root.querySelector<HTMLButtonElement>(".canvas button")?.click()
     await until(() => expect(root.querySelectorAll("iframe")).toHaveLength(1))
   })
@@ -131,12 +134,12 @@ describe("documents", () => {
     expect(inner.postMessage).not.toHaveBeenCalled()
     say({ type: "cuecard:ready" }, inner)
     expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
-    turnTheme()
+    cycleTheme()
     expect(inner.postMessage.mock.lastCall).toEqual([{ type: "cuecard:theme", theme: "dark" }, "*"])
     render(null, root)
     say({ type: "cuecard:ready" }, inner)
-    turnTheme()
-    turnTheme()
+    cycleTheme()
+    cycleTheme()
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 })

@@ -2,9 +2,9 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Files, type Uplink, uploadTo } from "../../client/files/attachment-uploads.ts"
-import { Early } from "../../client/session/draft-session.ts"
-import { Chat } from "../../client/session/session-router.ts"
+import { AttachmentUploads, type UploadFile, uploadAttachment } from "../../client/files/attachment-uploads.ts"
+import { DraftSession } from "../../client/session/draft-session.ts"
+import { SessionRouter } from "../../client/session/session-router.ts"
 import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
@@ -16,7 +16,11 @@ import { transcript } from "./window.tsx"
 import { messageFrame, settle } from "./wire.ts"
 
 const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
-  ...{ id, kind: "file", mime_type: "text/plain", label: `${id}.txt`, size: 5 },
+  id,
+  kind: "file",
+  mime_type: "text/plain",
+  label: `${id}.txt`,
+  size: 5,
   ...more,
 })
 const file = (name: string, type = "text/plain", words = "words"): File => new File([words], name, { type })
@@ -30,25 +34,25 @@ function uplinks() {
     fail: (e: unknown) => void
   }[] = []
   const signals: AbortSignal[] = []
-  const uplink: Uplink = (one, sent, signal) => {
+  const uplink: UploadFile = (one, sent, signal) => {
     signals.push(signal)
     return new Promise((end, fail) => under.push({ name: one.name, sent, end, fail }))
   }
   return { under, uplink, signals }
 }
 
-const states = (files: Files) => files.list.value.map(({ state }) => state.at)
+const states = (files: AttachmentUploads) => files.entries.value.map(({ state }) => state.at)
 
 beforeEach(() => document.body.replaceChildren())
 
 describe("files of a message", () => {
   test("[PG42] two go up at a time, each tells how far it is, and their ids come in the order in which they were chosen", async () => {
-    const files = new Files()
+    const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
-    files.add([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
+    files.addFiles([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
     expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt"])
     under[1]?.sent(3)
-    expect(files.list.value.map(({ state }) => state)).toEqual([
+    expect(files.entries.value.map(({ state }) => state)).toEqual([
       { at: "sending", sent: 0 },
       { at: "sending", sent: 3 },
       { at: "waiting" },
@@ -61,34 +65,34 @@ describe("files of a message", () => {
     expect(files.isReady).toBe(false)
     await soon(0)
     expect(files.isReady).toBe(true)
-    expect(files.take().map(({ id }) => id)).toEqual(["a", "b", "c"])
-    expect(files.list.value).toEqual([])
+    expect(files.takeAssets().map(({ id }) => id)).toEqual(["a", "b", "c"])
+    expect(files.entries.value).toEqual([])
   })
 
   test("[PG42] one that is taken away is given up; what it says later is not heard", async () => {
-    const files = new Files()
+    const files = new AttachmentUploads()
     const { under, uplink, signals } = uplinks()
-    files.add([file("a.txt"), file("b.txt")], uplink)
-    files.remove(files.list.value[0]?.key ?? 0)
+    files.addFiles([file("a.txt"), file("b.txt")], uplink)
+    files.removeUpload(files.entries.value[0]?.key ?? 0)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
     under[0]?.end(asset("a"))
     under[1]?.end(asset("b"))
     await soon(0)
-    expect(files.take().map(({ id }) => id)).toEqual(["b"])
+    expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
   test("[PG42] a refusal is told in the server's words; only what can help is tried again", async () => {
-    const files = new Files()
+    const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
-    files.add([file("a.txt"), file("b.txt")], uplink)
+    files.addFiles([file("a.txt"), file("b.txt")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     under[1]?.fail(new TypeError("no network"))
     await soon(0)
-    expect(files.list.value.map(({ state }) => state)).toEqual([
+    expect(files.entries.value.map(({ state }) => state)).toEqual([
       { at: "failed", text: "Such files are not taken.", isFinal: true },
       { at: "failed", text: "The server could not be reached.", isFinal: false },
     ])
-    files.retry(files.list.value[1]?.key ?? 0)
+    files.retryUpload(files.entries.value[1]?.key ?? 0)
     under[2]?.end(asset("b"))
     await soon(0)
     expect(states(files)).toEqual(["failed", "done"])
@@ -96,16 +100,16 @@ describe("files of a message", () => {
   })
 
   test("[PG42] what is empty, too large or too many is not sent at all", () => {
-    const files = new Files()
+    const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     const large = Object.defineProperty(file("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
-    const leftOut = files.add(
+    const leftOut = files.addFiles(
       [file("no.txt", "text/plain", ""), large, ...Array.from({ length: 12 }, (_, at) => file(`${at}`))],
       uplink,
     )
     expect(leftOut).toBe(4)
-    expect(files.list.value).toHaveLength(10)
-    expect(files.list.value.slice(0, 2).map(({ state }) => state)).toEqual([
+    expect(files.entries.value).toHaveLength(10)
+    expect(files.entries.value.slice(0, 2).map(({ state }) => state)).toEqual([
       { at: "failed", text: "The file is empty.", isFinal: true },
       { at: "failed", text: "It may have 20 MB at most.", isFinal: true },
     ])
@@ -120,22 +124,22 @@ describe("files of a message", () => {
       async () => ({ status: 201, text: JSON.stringify(asset("a")) }),
     ]
     const upload = () => answers.shift()?.() ?? Promise.reject(new Error("asked too often"))
-    const chat = new Chat({ ...deps, readHash: () => "#/s/s1", writeHash() {}, upload })
-    chat.follow()
-    chat.attach([file("a.txt"), file("a.exe")])
-    await vi.waitFor(() => expect(states(chat.draft.files)).toEqual(["failed", "failed"]))
-    chat.wake()
-    await vi.waitFor(() => expect(states(chat.draft.files)).toEqual(["done", "failed"]))
+    const chat = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    chat.openFromHash()
+    chat.attachFiles([file("a.txt"), file("a.exe")])
+    await vi.waitFor(() => expect(states(chat.draft.attachments)).toEqual(["failed", "failed"]))
+    chat.checkConnections()
+    await vi.waitFor(() => expect(states(chat.draft.attachments)).toEqual(["done", "failed"]))
     expect(answers).toEqual([])
   })
 
   test("[PG42] what a message has no room for is told", async () => {
     const { deps } = setUp()
     const upload = () => Promise.reject(new TypeError("no network"))
-    const chat = new Chat({ ...deps, readHash: () => "#/s/s1", writeHash() {}, upload })
-    chat.follow()
-    chat.attach(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
-    expect(chat.sessions.notice.value).toMatchObject({
+    const chat = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    chat.openFromHash()
+    chat.attachFiles(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
+    expect(chat.sessionList.notice.value).toMatchObject({
       text: "A message takes 10 files: 1 was left out.",
       isFault: true,
     })
@@ -143,13 +147,13 @@ describe("files of a message", () => {
 
   test("[PG42] the bytes go raw, under their name, with a token that is renewed once where it is refused", async () => {
     const asked: [string, string][] = []
-    const api = { token: vi.fn(async () => ({ token: `t${asked.length}`, renewAt: 0 })), forgetToken: vi.fn() }
+    const api = { getToken: vi.fn(async () => ({ token: `t${asked.length}`, renewAt: 0 })), forgetToken: vi.fn() }
     const upload = async (path: string, _body: Blob, token: string) => {
       asked.push([path, token])
       if (asked.length === 1) return { status: 401, text: "{}" }
       return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
     }
-    const up = () => uploadTo("s1", { api, upload }, file("ä b.txt"), () => {}, new AbortController().signal)
+    const up = () => uploadAttachment("s1", { api, upload }, file("ä b.txt"), () => {}, new AbortController().signal)
     expect(await up()).toEqual(asset("a"))
     expect(asked).toEqual([
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t0"],
@@ -173,7 +177,7 @@ describe("the composer", () => {
     const { send, draft, onSend, root } = composer()
     const { under, uplink } = uplinks()
     expect(send.disabled).toBe(true)
-    draft.files.add([file("a.txt")], uplink)
+    draft.attachments.addFiles([file("a.txt")], uplink)
     await soon()
     expect(send.disabled).toBe(true)
     expect(root.querySelector(".chip progress")).not.toBe(null)
@@ -189,8 +193,8 @@ describe("the composer", () => {
   test("[PG42] a file that failed says why, and holds the message back until it is taken away", async () => {
     const { send, draft, root, field } = composer()
     const { under, uplink } = uplinks()
-    draft.words.value = "words"
-    draft.files.add([file("a.exe")], uplink)
+    draft.text.value = "words"
+    draft.attachments.addFiles([file("a.exe")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     await soon()
     expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
@@ -229,7 +233,7 @@ describe("on the wire", () => {
   test("[PG42] [PG43] a send names its files and what it replies to, and again after a reload", async () => {
     const shelf = createShelf()
     const first = await opened(undefined, shelf)
-    first.room.send("see", beside)
+    first.room.sendMessage("see", beside)
     const frame = { type: "send", id: "n1", content: "see", reply_to: "m1", attachments: ["a", "b"] }
     expect(sends(first.server.last().sent)).toEqual([frame])
     expect(new Outbox(shelf, "s1").entries.value[0]).toMatchObject({ content: "see", ...beside })
@@ -248,13 +252,13 @@ describe("on the wire", () => {
     } as const
     const queued = userOf("q", "see", { status: "queued", reply_to: "m1", segments: [text("see"), media] })
     const { room, server } = await opened([pageOf([queued])])
-    room.withdraw("q")
+    room.withdrawMessage("q")
     const [asked] = server.last().sent.filter(({ type }) => type === "withdraw")
     server.last().say({ type: "ack", id: (asked as unknown as { id: string }).id, seq: 11 })
     server.last().say(messageFrame(11, 10, { ...queued, status: "cancelled" }))
-    expect(room.draft.words.value).toBe("see")
-    expect(room.draft.reply.value).toBe("m1")
-    expect(room.draft.files.take()).toEqual([asset("a")])
+    expect(room.draft.text.value).toBe("see")
+    expect(room.draft.replyTo.value).toBe("m1")
+    expect(room.draft.attachments.takeAssets()).toEqual([asset("a")])
   })
 
   test("[PG42] without a session the first file makes one, the first words are its first message, and name it", async () => {
@@ -268,26 +272,26 @@ describe("on the wire", () => {
         created.push([title, id])
         return id
       },
-      rename: async (id: string, title: string) => {
+      renameSession: async (id: string, title: string) => {
         renamed.push([id, title])
         return title
       },
     }
-    const chat = new Chat({
+    const chat = new SessionRouter({
       ...deps,
       api,
       readHash: () => "",
       writeHash() {},
-      upload: async (path) => {
+      sendFile: async (path) => {
         paths.push(path)
         return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
       },
     })
-    chat.attach([file("a.txt")])
+    chat.attachFiles([file("a.txt")])
     await settle()
     expect(created).toEqual([["", "n1"]])
     expect(paths).toEqual(["/v1/sessions/n1/assets?name=a.txt"])
-    chat.send("", chat.draft.takeBeside())
+    chat.sendMessage("", chat.draft.takeExtras())
     await settle()
     await settle()
     expect(created).toEqual([
@@ -295,7 +299,7 @@ describe("on the wire", () => {
       ["a.txt", "n1"],
     ])
     expect(renamed).toEqual([["n1", "a.txt"]])
-    server.last().events.open()
+    server.last().events.onOpen()
     server.last().say({ type: "hello", protocol: 3, epoch: "e1", seq: 10 })
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "", attachments: ["a"] }])
     expect([...shelf.all.keys()].filter((key) => key.includes("import"))).toEqual([])
@@ -314,13 +318,17 @@ describe("on the wire", () => {
     }
     let ids = 0
     const createSession = async (_: string, id: string) => id
-    const early = new Early({ api: { createSession }, unfinished: { during }, nextId: () => `s${++ids}` })
-    expect(await Promise.all([early.session(), early.session()])).toEqual(["s1", "s1"])
-    early.drop()
-    expect(await early.session()).toBe("s2")
-    expect(early.take()).toBe("s2")
-    early.drop()
-    expect(early.take()).toBe(null)
+    const early = new DraftSession({
+      api: { createSession },
+      unfinishedImports: { trackImport: during },
+      createId: () => `s${++ids}`,
+    })
+    expect(await Promise.all([early.ensureSession(), early.ensureSession()])).toEqual(["s1", "s1"])
+    early.discardSession()
+    expect(await early.ensureSession()).toBe("s2")
+    expect(early.takeSession()).toBe("s2")
+    early.discardSession()
+    expect(early.takeSession()).toBe(null)
     expect(await Promise.all(fates)).toEqual(["s1 erased", "s2 kept"])
   })
 })

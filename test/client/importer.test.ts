@@ -2,43 +2,49 @@
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
-import { cutAtLines, isOneList, isPacked } from "../../client/files/split-file.ts"
-import { Importer, type Stage } from "../../client/files/import-file.ts"
-import type { Uploaded } from "../../client/files/send-file.ts"
-import { Unfinished } from "../../client/files/unfinished-imports.ts"
-import { Sessions } from "../../client/session/session-list.ts"
+import { splitAtLines, isJsonArray, isGzip } from "../../client/files/split-file.ts"
+import { Importer, type ImportStage } from "../../client/files/import-file.ts"
+import type { SendFileResult } from "../../client/files/send-file.ts"
+import { UnfinishedImports } from "../../client/files/unfinished-imports.ts"
+import { SessionList } from "../../client/session/session-list.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { pageOf, setUp, user } from "./opened.ts"
 import { settle } from "./wire.ts"
 
-const answered = (value: object, status = 200): Uploaded => ({ status, text: JSON.stringify(value) })
+const answered = (value: object, status = 200): SendFileResult => ({ status, text: JSON.stringify(value) })
 const DONE = { records: 3, skipped: 0, bad: [] }
 
-function importing(upload: (path: string, body: Blob) => Promise<Uploaded>, more: Partial<Api> = {}) {
+function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>, more: Partial<Api> = {}) {
   const { api: plain, shelf, claims } = setUp()
   const made: string[] = []
   const erased: string[] = []
   const paths: string[] = []
-  const stages: Stage[] = []
+  const stages: ImportStage[] = []
   const api: Api = {
     ...plain,
     createSession: (_title, id) => {
       made.push(id)
       return Promise.resolve(id)
     },
-    erase: (id) => {
+    eraseSession: (id) => {
       erased.push(id)
       return Promise.resolve()
     },
     ...more,
   }
-  const sessions = new Sessions({ api, now: () => 0, after: () => () => {}, isVisible: () => true })
-  const remembering = () => new Unfinished({ api, shelf, claim: claims.claim, erase: (id) => sessions.erase(id, true) })
+  const sessions = new SessionList({ api, now: () => 0, setTimer: () => () => {}, isVisible: () => true })
+  const remembering = () =>
+    new UnfinishedImports({
+      api,
+      storage: shelf,
+      withLock: claims.claim,
+      eraseSession: (id) => sessions.eraseSession(id, true),
+    })
   const importer = new Importer({
     api,
-    unfinished: remembering(),
+    unfinishedImports: remembering(),
     random: () => 1,
-    upload: (path, body, _token, onSent, signal) => {
+    sendFile: (path, body, _token, onSent, signal) => {
       paths.push(path)
       onSent(body.size)
       return new Promise((resolve, reject) => {
@@ -46,8 +52,8 @@ function importing(upload: (path: string, body: Blob) => Promise<Uploaded>, more
         upload(path, body).then(resolve, reject)
       })
     },
-    nextId: () => "new",
-    after: (_ms, call) => {
+    createId: () => "new",
+    setTimer: (_ms, call) => {
       const timer = setTimeout(call)
       return () => clearTimeout(timer)
     },
@@ -56,7 +62,7 @@ function importing(upload: (path: string, body: Blob) => Promise<Uploaded>, more
   /** The page is closed, and opened again. */
   const reopen = async () => {
     claims.free()
-    remembering().collect()
+    remembering().settleStale()
     await settle()
   }
   return { importer, sessions, shelf, claims, made, erased, paths, stages, reopen }
@@ -88,24 +94,24 @@ describe("cutting", () => {
   test("[PG35] each part ends at a line's end and is as long as may be; together they are the file", async () => {
     const lines = Array.from({ length: 40 }, (_, n) => `{"n":${n},"w":"${"x".repeat(n)}"}\n`).join("")
     for (const max of [60, 64, 100, 333, lines.length - 1, lines.length]) {
-      const parts = await cutAtLines(new Blob([lines]), max)
+      const parts = await splitAtLines(new Blob([lines]), max)
       const all = await texts(parts)
       expect(all.join("")).toBe(lines)
       expect(all.every((one) => one.length <= max && one.endsWith("\n"))).toBe(true)
     }
-    expect(await texts(await cutAtLines(new Blob([lines]), lines.length))).toHaveLength(1)
+    expect(await texts(await splitAtLines(new Blob([lines]), lines.length))).toHaveLength(1)
   })
 
   test("[PG35] a last line without an end is kept; a line that fits no part cannot be cut", async () => {
-    expect(await texts(await cutAtLines(new Blob(["a\nbb\ncc"]), 5))).toEqual(["a\nbb\n", "cc"])
-    expect(await cutAtLines(new Blob(["abcdef\n"]), 5)).toBe(null)
+    expect(await texts(await splitAtLines(new Blob(["a\nbb\ncc"]), 5))).toEqual(["a\nbb\n", "cc"])
+    expect(await splitAtLines(new Blob(["abcdef\n"]), 5)).toBe(null)
   })
 
   test("[PG35] packed files and lists are known by their first bytes", async () => {
-    expect(await isPacked(new Blob([new Uint8Array([0x1f, 0x8b, 8])]))).toBe(true)
-    expect(await isPacked(new Blob(["{"]))).toBe(false)
-    expect(await isOneList(new Blob(["\n [{}]"]))).toBe(true)
-    expect(await isOneList(new Blob(['{"a":[]}']))).toBe(false)
+    expect(await isGzip(new Blob([new Uint8Array([0x1f, 0x8b, 8])]))).toBe(true)
+    expect(await isGzip(new Blob(["{"]))).toBe(false)
+    expect(await isJsonArray(new Blob(["\n [{}]"]))).toBe(true)
+    expect(await isJsonArray(new Blob(['{"a":[]}']))).toBe(false)
   })
 })
 
@@ -120,20 +126,20 @@ describe("an import", () => {
     const bad = [{ line: 2, code: "frame_malformed", text: "The frame is not a JSON object." }]
     const { importer, made, erased, paths, stages } = importing(
       () => Promise.resolve(answered({ state: "staging", records: 3, skipped: 1, bad }, 202)),
-      { importProgress: () => Promise.resolve(progress[Math.min(asked++, 2)] ?? progress[2]) },
+      { getImportProgress: () => Promise.resolve(progress[Math.min(asked++, 2)] ?? progress[2]) },
     )
-    await importer.start(file("a\nb\nc\n"))
+    await importer.startImport(file("a\nb\nc\n"))
     expect(importer.stage.value).toEqual({ at: "done", session: "new", records: 3, skipped: 1, bad })
     expect({ made, erased, paths }).toEqual({ made: ["new"], erased: [], paths: ["/v1/sessions/new/import"] })
     expect(stages).toContainEqual({ at: "sending", sent: 6, size: 6 })
     expect(stages).toContainEqual({ at: "folding", folded: 1, of: 3 })
-    expect(importer.name.value).toBe("old.jsonl")
+    expect(importer.fileName.value).toBe("old.jsonl")
   })
 
   test("[PG35] a server that cannot say how far it is has answered when it was done", async () => {
     const unknown = () => Promise.reject(new RequestError(404, "There is nothing here."))
-    const { importer } = importing(() => Promise.resolve(answered(DONE)), { importProgress: unknown })
-    await importer.start(file("a\n"))
+    const { importer } = importing(() => Promise.resolve(answered(DONE)), { getImportProgress: unknown })
+    await importer.startImport(file("a\n"))
     expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
   })
 
@@ -143,8 +149,8 @@ describe("an import", () => {
     ["knows of no such session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
     ["refuses", () => Promise.reject(new RequestError(403, "Not yours.")), "Not yours."],
   ])("[PG35] a server that is folding and then %s has not done it", async (_, importProgress, words) => {
-    const { importer, erased } = importing(() => Promise.resolve(FOLDING), { importProgress })
-    await importer.start(file("a\n"))
+    const { importer, erased } = importing(() => Promise.resolve(FOLDING), { getImportProgress: importProgress })
+    await importer.startImport(file("a\n"))
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })
     await vi.waitFor(() => expect(erased).toEqual(["new"]))
   })
@@ -157,8 +163,8 @@ describe("an import", () => {
         if (++asked > 2) return Promise.resolve({ state: "done", records: 3, folded: 3 } as const)
         return Promise.reject(typeof how === "number" ? new RequestError(how, "Later.") : new TypeError("no network"))
       }
-      const { importer, erased } = importing(() => Promise.resolve(FOLDING), { importProgress })
-      await importer.start(file("a\n"))
+      const { importer, erased } = importing(() => Promise.resolve(FOLDING), { getImportProgress: importProgress })
+      await importer.startImport(file("a\n"))
       expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
       expect({ asked, erased }).toEqual({ asked: 3, erased: [] })
     },
@@ -173,11 +179,11 @@ describe("an import", () => {
     const fail = () => (said === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(said))
     let tries = 0
     const again = importing(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
-    await again.importer.start(file("a\n"))
+    await again.importer.startImport(file("a\n"))
     expect(again.importer.stage.value).toMatchObject({ at: "done" })
     expect(again.paths).toHaveLength(3)
     const never = importing(fail)
-    await never.importer.start(file("a\n"))
+    await never.importer.startImport(file("a\n"))
     expect(never.importer.stage.value).toMatchObject({ at: "choose", error: expect.any(String) })
     expect(never.paths.length).toBeGreaterThan(3)
   })
@@ -186,11 +192,14 @@ describe("an import", () => {
     let isAway = true
     const erase = vi.fn(() => (isAway ? Promise.reject(new TypeError("no network")) : Promise.resolve()))
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
-    const it = importing(() => new Promise(() => {}), { erase, sessions: () => Promise.resolve([summary]) })
-    const under = it.importer.start(file("a\n"))
+    const it = importing(() => new Promise(() => {}), {
+      eraseSession: erase,
+      listSessions: () => Promise.resolve([summary]),
+    })
+    const under = it.importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(it.importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
     await it.sessions.refresh()
-    it.importer.cancel()
+    it.importer.cancelImport()
     await under
     await vi.waitFor(() => expect(erase).toHaveBeenCalledTimes(1))
     expect(it.sessions.notice.value).toBe(null)
@@ -202,11 +211,11 @@ describe("an import", () => {
     expect(it.shelf.all.size).toBe(0)
 
     const other = importing(() => Promise.reject(new RequestError(422, "No.")), {
-      sessions: () => Promise.resolve([summary]),
+      listSessions: () => Promise.resolve([summary]),
     })
     await other.sessions.refresh()
-    await other.importer.start(file("a\n"))
-    expect(other.sessions.list.value).toEqual([])
+    await other.importer.startImport(file("a\n"))
+    expect(other.sessions.sessions.value).toEqual([])
   })
 
   const unfinished = { state: "staging", records: 1, folded: 0 } as const
@@ -217,10 +226,10 @@ describe("an import", () => {
     ["where somebody went on it is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
   ])("[PG35] a page was closed on its import: %s", async (_, progress, messages, times) => {
     const { importer, erased, shelf, paths, reopen } = importing(() => new Promise(() => {}), {
-      importProgress: () => Promise.resolve(progress),
-      page: () => Promise.resolve(pageOf(messages)),
+      getImportProgress: () => Promise.resolve(progress),
+      getHistoryPage: () => Promise.resolve(pageOf(messages)),
     })
-    void importer.start(file("a\n"))
+    void importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(paths).toHaveLength(1))
     expect(shelf.all.size).toBe(1)
     await reopen()
@@ -230,12 +239,17 @@ describe("an import", () => {
 
   test("[PG35] what another page is at is not touched", async () => {
     const { importer, erased, shelf, claims } = importing(() => new Promise(() => {}))
-    void importer.start(file("a\n"))
+    void importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
     const { api } = setUp()
     const importProgress = () => Promise.resolve(unfinished)
     const erase = vi.fn(() => Promise.resolve(true))
-    new Unfinished({ api: { ...api, importProgress }, shelf, claim: claims.claim, erase }).collect()
+    new UnfinishedImports({
+      api: { ...api, getImportProgress: importProgress },
+      storage: shelf,
+      withLock: claims.claim,
+      eraseSession: erase,
+    }).settleStale()
     await settle()
     expect(erase).not.toHaveBeenCalled()
     expect(erased).toEqual([])
@@ -243,12 +257,12 @@ describe("an import", () => {
 
   test("[PG35] a file that comes meanwhile is turned away by its name", async () => {
     const { importer, paths } = importing(() => new Promise(() => {}))
-    const under = importer.start(file("a\n"))
+    const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(paths).toHaveLength(1))
-    await importer.start(file("b\n", "second.jsonl"))
-    expect(importer.turnedAway.value).toBe("second.jsonl")
-    expect(importer.name.value).toBe("old.jsonl")
-    importer.cancel()
+    await importer.startImport(file("b\n", "second.jsonl"))
+    expect(importer.rejectedFileName.value).toBe("second.jsonl")
+    expect(importer.fileName.value).toBe("old.jsonl")
+    importer.cancelImport()
     await under
     expect(paths).toHaveLength(1)
   })
@@ -261,7 +275,7 @@ describe("an import", () => {
       { part: 2, line: 2, code: "frame_malformed", text: "No." },
     ]
     const { importer, paths } = importing(() => Promise.resolve(answered({ ...DONE, skipped: 2, bad })))
-    await importer.start(new File(text, "large.jsonl"))
+    await importer.startImport(new File(text, "large.jsonl"))
     expect(paths).toEqual(["/v1/sessions/new/import?part=1&of=2", "/v1/sessions/new/import?part=2&of=2"])
     expect(importer.stage.value).toMatchObject({ at: "done", bad: [{ line: 2 }, { line: 66 }] })
   })
@@ -269,7 +283,7 @@ describe("an import", () => {
   test("[PG35] what is refused is told in the server's words, and leaves no session behind", async () => {
     const refusal = answered({ code: "import_empty", text: "There is nothing in this file that can be used." }, 422)
     const { importer, erased } = importing(() => Promise.resolve(refusal))
-    await importer.start(file("nonsense"))
+    await importer.startImport(file("nonsense"))
     expect(importer.stage.value).toEqual({
       at: "choose",
       error: "There is nothing in this file that can be used.",
@@ -280,9 +294,9 @@ describe("an import", () => {
 
   test("[PG35] given up, it stops at once, and what was begun is erased", async () => {
     const { importer, erased } = importing(() => new Promise(() => {}))
-    const under = importer.start(file("a\n"))
+    const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
-    importer.cancel()
+    importer.cancelImport()
     await under
     expect(importer.stage.value).toEqual({ at: "choose", error: null })
     expect(erased).toEqual(["new"])
@@ -293,7 +307,7 @@ describe("an import", () => {
     let tries = 0
     const send = () => Promise.resolve(++tries === 1 ? answered({ text: "no" }, 401) : answered(DONE))
     const { importer } = importing(send, { forgetToken })
-    await importer.start(file("a\n"))
+    await importer.startImport(file("a\n"))
     expect(importer.stage.value).toMatchObject({ at: "done" })
     expect(forgetToken).toHaveBeenCalledTimes(1)
   })
@@ -305,7 +319,7 @@ describe("an import", () => {
     ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "A list of more than 64 MB cannot be sent in parts."],
   ])("[PG35] %s that is not for sending is told before anything is made", async (_, one, words) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
-    await importer.start(one)
+    await importer.startImport(one)
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })
     expect(made).toEqual([])
   })

@@ -3,8 +3,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Room, type RoomDeps } from "../../client/session/session-controller.ts"
-import { canonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
+import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
+import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
 import { LossyServer } from "./lossy.ts"
 import { createShelf } from "./opened.ts"
 import { createClock, settle } from "./wire.ts"
@@ -25,40 +25,40 @@ function setUp() {
   const shelf = createShelf()
   let ids = 0
   let expiresAt = clock.now() + 120_000
-  const deps: RoomDeps = {
+  const deps: SessionControllerDeps = {
     api: {
-      token() {
+      getToken() {
         if (expiresAt <= clock.now()) expiresAt = clock.now() + 120_000
         return Promise.resolve({ token: "jwt", renewAt: expiresAt })
       },
       forgetToken() {},
-      sessions: () => Promise.resolve([]),
+      listSessions: () => Promise.resolve([]),
       createSession: () => Promise.resolve("s1"),
-      rename: (_session, title) => Promise.resolve(title),
-      erase: () => Promise.resolve(),
-      importProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
-      download: () => Promise.resolve(new Blob()),
-      sign: () => Promise.reject(new TypeError("no network")),
-      settings: () => Promise.reject(new TypeError("no network")),
-      page: () => new Promise((done, fail) => loading.push({ done, fail })),
+      renameSession: (_session, title) => Promise.resolve(title),
+      eraseSession: () => Promise.resolve(),
+      getImportProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
+      downloadExport: () => Promise.resolve(new Blob()),
+      signUrls: () => Promise.reject(new TypeError("no network")),
+      getSettings: () => Promise.reject(new TypeError("no network")),
+      getHistoryPage: () => new Promise((done, fail) => loading.push({ done, fail })),
     },
-    shelf,
+    storage: shelf,
     connect: (_session, _protocols, events) => server.connect(events),
     now: clock.now,
     random: () => 0.5,
-    nextId: () => `n${++ids}`,
-    after: clock.after,
-    schedule: (call) => call(),
-    ended() {},
+    createId: () => `n${++ids}`,
+    setTimer: clock.setTimer,
+    scheduleRender: (call) => call(),
+    onMessageEnd() {},
   }
   return { clock, server, loading, deps }
 }
 
-type World = ReturnType<typeof setUp> & { room: Room; said: string[] }
+type World = ReturnType<typeof setUp> & { room: SessionController; said: string[] }
 
 function createWorld(): World {
   const { clock, server, loading, deps } = setUp()
-  return { clock, server, loading, deps, room: new Room("s1", deps), said: [] }
+  return { clock, server, loading, deps, room: new SessionController("s1", deps), said: [] }
 }
 
 /** All goes well for a moment. */
@@ -99,18 +99,18 @@ const ACTS: readonly ((world: World, size: number) => void)[] = [
   ({ clock }) => clock.pass(25_000),
   ({ loading, server }) => loading.shift()?.done(server.page()),
   ({ loading }) => loading.shift()?.fail(new RequestError(500, "no")),
-  ({ room }) => room.wake(),
-  ({ room }) => void room.stop(),
+  ({ room }) => room.checkConnection(),
+  ({ room }) => void room.stopAnswer(),
   ({ room, said }, size) => {
     const words = `said ${said.length} ${size}`
     said.push(words)
-    room.send(words)
+    room.sendMessage(words)
   },
   // The page is closed and opened again.
   (world) => {
     world.room.close()
-    world.room = new Room("s1", world.deps)
-    void world.room.load()
+    world.room = new SessionController("s1", world.deps)
+    void world.room.loadNewest()
   },
 ]
 
@@ -118,7 +118,8 @@ function lineOf(server: LossyServer, act: (line: LossyServer["lines"][number]) =
   for (const line of server.lines.slice(-2)) act(line)
 }
 
-const shown = (room: Room) => room.store.order.value.map((id) => room.store.message(id)?.value)
+const shown = (room: SessionController) =>
+  room.store.messageIds.value.map((id) => room.store.getMessageSignal(id)?.value)
 
 /** What is shown of an answer is the beginning of what the server has of it. */
 function expectPrefix({ room, server }: World): void {
@@ -150,9 +151,9 @@ describe("a session on bad wires", () => {
     })
     const property = fc.asyncProperty(acts, async (list) => {
       const world = createWorld()
-      void world.room.load()
+      void world.room.loadNewest()
       world.said.push("first")
-      world.room.send("first")
+      world.room.sendMessage("first")
       for (let i = 0; i < 4; i++) {
         flow(world)
         await settle()
@@ -164,10 +165,10 @@ describe("a session on bad wires", () => {
       }
       await heal(world)
       const { room, server, said } = world
-      expect(shown(room).map(canonicalJson)).toEqual(server.messages.map(canonicalJson))
+      expect(shown(room).map(toCanonicalJson)).toEqual(server.messages.map(toCanonicalJson))
       expect(server.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))).toEqual(said)
       expect(room.outbox.entries.value).toEqual([])
-      expect(room.commands.asked.value.size).toBe(0)
+      expect(room.commands.pending.value.size).toBe(0)
       expect(room.link.value).toBe("live")
       room.close()
     })

@@ -14,11 +14,11 @@ import {
   type WireMessage,
 } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { Wire, WireEvents } from "../../client/net/socket-link.ts"
+import type { WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
 import { wireMessage } from "./wire.ts"
 
 interface Line {
-  readonly events: WireEvents
+  readonly events: WebSocketEvents
   readonly up: string[]
   readonly down: string[]
   isOpen: boolean
@@ -42,7 +42,7 @@ export class LossyServer {
   readonly known = new Map<string, number>()
   #made = 0
 
-  connect(events: WireEvents): Wire {
+  connect(events: WebSocketEvents): WebSocketLike {
     const line: Line = { events, up: [], down: [], isOpen: false, isDead: false, last: null }
     this.lines.push(line)
     return {
@@ -110,20 +110,20 @@ export class LossyServer {
 
   moveDown(line: Line, most = Number.POSITIVE_INFINITY): void {
     for (let i = 0; i < most && line.isOpen && !line.isDead && line.down.length > 0; i++)
-      line.events.message(line.down.shift())
+      line.events.onMessage(line.down.shift())
   }
 
   open(line: Line): void {
     if (line.isOpen || line.isDead) return
     line.isOpen = true
-    line.events.open()
+    line.events.onOpen()
   }
 
   /** The line is cut: told to the page, or not. */
   cut(line: Line, isTold: boolean): void {
     if (line.isDead) return
     line.isDead = true
-    if (isTold) line.events.close(1006)
+    if (isTold) line.events.onClose(1006)
   }
 
   /** One numbered frame less, where a later one tells of it. */

@@ -5,10 +5,10 @@ import { render } from "preact"
 import { describe, expect, test } from "vitest"
 import { createBlockReader } from "../../client/markdown/markdown-blocks.ts"
 import { decodeEntities } from "../../client/markdown/html-entities.ts"
-import { MAX_BLOCK_DEPTH, MAX_INLINE_MARKS } from "../../client/markdown/markdown-lexer.ts"
-import { safeHref } from "../../client/words/link-policy.ts"
+import { MAX_BLOCK_DEPTH, MAX_INLINE_MARKUP } from "../../client/markdown/markdown-lexer.ts"
+import { toSafeHref } from "../../client/words/link-policy.ts"
 import { Markdown } from "../../client/markdown/markdown.tsx"
-import { spokenWords } from "../../client/markdown/markdown-to-text.ts"
+import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { hold } from "../support/seeded.ts"
 import { draw, markdown } from "./dom.ts"
 
@@ -125,7 +125,7 @@ describe("links and pictures", () => {
     const root = draw(<Markdown text={`[words](<${href}>) and [words](${href})`} />)
     expect([...root.querySelectorAll("a")].map((a) => a.getAttribute("href"))).toEqual([])
     expect(root.textContent).toContain("words")
-    expect(safeHref(decodeEntities(href))).toBe(null)
+    expect(toSafeHref(decodeEntities(href))).toBe(null)
   })
 
   test("[MD6] a picture is words and a host, and nothing is fetched before a click", () => {
@@ -198,13 +198,13 @@ describe("hostile text", () => {
     // A hang is found by the time that a test may take: ordinary text of this size takes a few milliseconds.
     const read = createBlockReader()
     const blocks = read(text)
-    const words = spokenWords([{ type: "text", content: text }])
+    const words = segmentsToSpokenText([{ type: "text", content: text }])
     expect(blocks.length).toBeGreaterThan(0)
     expect(words.length).toBeLessThanOrEqual(1_201)
   })
 
   test("[MD8] beyond the bounds it is drawn as the text it is", () => {
-    const stars = "a*".repeat(MAX_INLINE_MARKS + 1)
+    const stars = "a*".repeat(MAX_INLINE_MARKUP + 1)
     expect(markdown(stars)).toBe(`<p>${stars}</p>`)
     const deep = draw(<Markdown text={`${"> ".repeat(5_000)}deep`} />)
     expect(deep.querySelectorAll("blockquote").length).toBeLessThanOrEqual(MAX_BLOCK_DEPTH)
@@ -214,7 +214,7 @@ describe("hostile text", () => {
 
 describe("spoken words", () => {
   test("[PG17] are the words of text and cards, without marks, code, tools and thinking", () => {
-    const words = spokenWords([
+    const words = segmentsToSpokenText([
       { type: "thinking", content: "secret" },
       {
         type: "text",

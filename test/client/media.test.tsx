@@ -2,11 +2,11 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
-import { notePlay, stopSound } from "../../client/media/exclusive-playback.ts"
-import { clock, endingOf, sizeWords } from "../../client/words/media-descriptions.ts"
-import { barsOf } from "../../client/media/waveform.ts"
-import { spokenWords } from "../../client/markdown/markdown-to-text.ts"
-import { copiedWords } from "../../client/transcript/message-actions.tsx"
+import { trackPlay, stopPlayback } from "../../client/media/exclusive-playback.ts"
+import { formatClock, formatExtension, formatSize } from "../../client/words/media-descriptions.ts"
+import { samplesToBars } from "../../client/media/waveform.ts"
+import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
+import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
@@ -44,7 +44,7 @@ describe("pictures", () => {
     await until(() => expect(root.textContent).toContain("So it is"))
     expect(root.querySelector("img")).toBe(image)
     expect(image.getAttribute("src")).toBe("/media/x?token=t")
-    expect(wishes.sign.mock.calls).toEqual([[["/media/x"]]])
+    expect(wishes.signUrls.mock.calls).toEqual([[["/media/x"]]])
   })
 
   test("[PG38] one that fails gets another address once, and then says so, with a way to try again", async () => {
@@ -52,16 +52,16 @@ describe("pictures", () => {
     const { root, wishes } = transcript([answer("a", { segments: [picture("/media/x")] })])
     const first = await found(root, "img")
     first.dispatchEvent(new Event("error"))
-    await until(() => expect(wishes.sign).toHaveBeenCalledTimes(2))
+    await until(() => expect(wishes.signUrls).toHaveBeenCalledTimes(2))
     // It has gone, and another stands there.
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     ;(await found(root, "img")).dispatchEvent(new Event("error"))
     const gate = await found(root, ".gate")
-    expect(wishes.sign).toHaveBeenCalledTimes(2)
+    expect(wishes.signUrls).toHaveBeenCalledTimes(2)
     expect(gate.textContent).toBe("a chart Your browser cannot show it.Try again")
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     await found(root, "img")
-    expect(wishes.sign).toHaveBeenCalledTimes(3)
+    expect(wishes.signUrls).toHaveBeenCalledTimes(3)
   })
 
   test("[PG38] what the net took comes by itself when it is back, whether the address or the bytes failed", async () => {
@@ -74,7 +74,7 @@ describe("pictures", () => {
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     expect((await found(root, ".gate")).textContent).toBe("a chart It could not be loaded.Try again")
     link.value = "waiting"
-    wishes.sign.mockRejectedValueOnce(new TypeError("no network"))
+    wishes.signUrls.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelectorAll(".gate")).toHaveLength(2))
     link.value = "live"
@@ -88,14 +88,14 @@ describe("pictures", () => {
     await found(root, ".gate")
     await soon()
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
-    expect(wishes.sign).not.toHaveBeenCalled()
+    expect(wishes.signUrls).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     // The click holds for the address, wherever it stands.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${FAR}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
-    expect(wishes.sign.mock.calls).toEqual([[[FAR]]])
+    expect(wishes.signUrls.mock.calls).toEqual([[[FAR]]])
     // And in another transcript of this page, but for nothing else.
     const other = transcript([answer("b", { segments: [picture(FAR), picture(`${FAR}?more`)] })])
     await found(other.root, "img")
@@ -139,14 +139,14 @@ describe("pictures", () => {
       "Download report.pdf, from example.com",
       "PDFreport.pdf PDF · example.com",
     ])
-    expect(wishes.sign).not.toHaveBeenCalled()
+    expect(wishes.signUrls).not.toHaveBeenCalled()
     expect(root.querySelector(".media a")).toBeNull()
     button.click()
     const link = await found<HTMLAnchorElement>(root, ".media a")
     expect([link.href, link.target, link.rel]).toEqual([far, "_blank", "noopener noreferrer"])
     expect(button.textContent).toContain("That address gives nothing.")
     expect(button.getAttribute("aria-label")).toContain("That address gives nothing.")
-    expect(wishes.sign.mock.calls).toEqual([[[far]]])
+    expect(wishes.signUrls.mock.calls).toEqual([[[far]]])
   })
 
   test("[MD6] Markdown draws ours by its address, and no other address of this page", async () => {
@@ -160,7 +160,7 @@ describe("pictures", () => {
       }),
     ])
     await until(() => expect(srcs(root)).toEqual(["/media/x?token=t"]))
-    expect(wishes.sign.mock.calls).toEqual([[["/media/x"]]])
+    expect(wishes.signUrls.mock.calls).toEqual([[["/media/x"]]])
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
@@ -186,10 +186,10 @@ describe("pictures", () => {
     await press("ArrowLeft")
     expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
     // Its address ran out since it was drawn.
-    const old = wishes.sign.mock.calls.length
+    const old = wishes.signUrls.mock.calls.length
     box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
     await until(() =>
-      expect([wishes.sign.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
+      expect([wishes.signUrls.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
     )
     await until(() => {
       box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
@@ -206,12 +206,12 @@ describe("sound", () => {
 
   test("[PG39] one thing plays at a time, and is stopped once", () => {
     const [first, second] = [audio(), audio()]
-    notePlay(first)
-    notePlay(second)
+    trackPlay(first)
+    trackPlay(second)
     expect(first.pause).toHaveBeenCalledTimes(1)
-    expect(stopSound()).toBe(true)
+    expect(stopPlayback()).toBe(true)
     expect(second.pause).toHaveBeenCalledTimes(1)
-    expect(stopSound()).toBe(false)
+    expect(stopPlayback()).toBe(false)
   })
 
   test("[PG39] a player says what it is, where it stands, and can be moved by the keyboard", async () => {
@@ -250,7 +250,7 @@ describe("sound", () => {
     Object.defineProperty(element, "paused", { value: false })
     element.dispatchEvent(new Event("error"))
     element.currentTime = 0
-    await until(() => expect([wishes.sign.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
+    await until(() => expect([wishes.signUrls.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
     element.dispatchEvent(new Event("loadedmetadata"))
     await until(() => expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1]))
   })
@@ -259,8 +259,8 @@ describe("sound", () => {
     const samples = Float32Array.from({ length: 400 }, (_, at) =>
       at < 100 ? 0 : at < 200 ? 0.25 : at < 300 ? 0.5 : 0.1,
     )
-    expect(barsOf(samples, 4)).toEqual([0.06, 0.5, 1, 0.2])
-    expect(barsOf(new Float32Array(4), 4)).toEqual([0.06, 0.06, 0.06, 0.06])
+    expect(samplesToBars(samples, 4)).toEqual([0.06, 0.5, 1, 0.2])
+    expect(samplesToBars(new Float32Array(4), 4)).toEqual([0.06, 0.06, 0.06, 0.06])
   })
 })
 
@@ -268,12 +268,12 @@ describe("words for media", () => {
   test("[PG39] the ear and a copy get what it is and its name", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
     const segments = [text("Look."), picture("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
-    expect(spokenWords(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
-    expect(copiedWords(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
+    expect(segmentsToSpokenText(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
+    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })
 
   test("[PG39] sizes, endings and times are short", () => {
-    expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(sizeWords)).toEqual([
+    expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(formatSize)).toEqual([
       "0 bytes",
       "999 bytes",
       "1.0 KB",
@@ -283,11 +283,11 @@ describe("words for media", () => {
       "1.0 MB",
       "12 MB",
     ])
-    expect([endingOf("a.pdf"), endingOf("x", "application/json"), endingOf("no.ending here")]).toEqual([
-      "PDF",
-      "JSON",
-      "",
-    ])
-    expect([0, 9.6, 75, Number.NaN].map(clock)).toEqual(["0:00", "0:10", "1:15", "0:00"])
+    expect([
+      formatExtension("a.pdf"),
+      formatExtension("x", "application/json"),
+      formatExtension("no.ending here"),
+    ]).toEqual(["PDF", "JSON", ""])
+    expect([0, 9.6, 75, Number.NaN].map(formatClock)).toEqual(["0:00", "0:10", "1:15", "0:00"])
   })
 })

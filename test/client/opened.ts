@@ -1,13 +1,13 @@
 /** opened.ts: a room or a page of rooms on a server played by hand, and a shelf that outlives them. */
 
 import type { Api } from "../../client/net/api.ts"
-import type { ChatDeps } from "../../client/session/session-router.ts"
-import type { Shelf } from "../../client/net/outbox.ts"
-import { Room, type RoomDeps } from "../../client/session/session-controller.ts"
+import type { SessionRouterDeps } from "../../client/session/session-router.ts"
+import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
 
-export function createShelf(): Shelf & { readonly all: Map<string, string> } {
+export function createShelf(): KeyValueStorage & { readonly all: Map<string, string> } {
   const all = new Map<string, string>()
   return {
     all,
@@ -44,17 +44,17 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
   const asked: (string | undefined)[] = []
   let ids = 0
   const api: Api = {
-    token: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
+    getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
     forgetToken() {},
-    sessions: () => Promise.resolve([]),
+    listSessions: () => Promise.resolve([]),
     createSession: () => Promise.resolve("s1"),
-    rename: (_session, title) => Promise.resolve(title),
-    erase: () => Promise.resolve(),
-    importProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
-    download: () => Promise.resolve(new Blob()),
-    sign: () => Promise.reject(new TypeError("no network")),
-    settings: () => Promise.reject(new TypeError("no network")),
-    page(_session, _limit, before) {
+    renameSession: (_session, title) => Promise.resolve(title),
+    eraseSession: () => Promise.resolve(),
+    getImportProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
+    downloadExport: () => Promise.resolve(new Blob()),
+    signUrls: () => Promise.reject(new TypeError("no network")),
+    getSettings: () => Promise.reject(new TypeError("no network")),
+    getHistoryPage(_session, _limit, before) {
       asked.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]
       return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
@@ -62,28 +62,28 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
   }
   const ended: string[] = []
   const claims = createClaims()
-  const deps: RoomDeps & Pick<ChatDeps, "claim" | "isVisible"> = {
-    claim: claims.claim,
+  const deps: SessionControllerDeps & Pick<SessionRouterDeps, "withLock" | "isVisible"> = {
+    withLock: claims.claim,
     isVisible: () => true,
     api,
-    shelf,
+    storage: shelf,
     connect: (_session, protocols, events) => server.connect(protocols, events),
     now: clock.now,
     random: () => 1,
-    nextId: () => `n${++ids}`,
-    after: clock.after,
-    schedule: (call) => call(),
-    ended: (message) => void ended.push(message.id),
+    createId: () => `n${++ids}`,
+    setTimer: clock.setTimer,
+    scheduleRender: (call) => call(),
+    onMessageEnd: (message) => void ended.push(message.id),
   }
   return { clock, server, shelf, asked, deps, ended, api, claims }
 }
 
 export async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createShelf>) {
   const { clock, server, shelf, asked, deps, ended } = setUp(pages, kept)
-  const room = new Room("s1", deps)
-  await room.load()
+  const room = new SessionController("s1", deps)
+  await room.loadNewest()
   await settle()
-  server.last().events.open()
+  server.last().events.onOpen()
   server.last().say(hello())
   return { clock, server, shelf, asked, ended, room, deps }
 }
@@ -104,9 +104,9 @@ export async function reconnect(
   seq = 10,
 ) {
   clock.pass(5_000)
-  server.last().events.close(1006)
+  server.last().events.onClose(1006)
   clock.pass(300)
   await settle()
-  server.last().events.open()
+  server.last().events.onOpen()
   server.last().say(hello(seq))
 }

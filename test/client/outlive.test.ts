@@ -1,8 +1,8 @@
 /** outlive.test.ts: words and edits outlive their socket, their version, their room and their page. */
 
 import { describe, expect, test } from "vitest"
-import { Chat } from "../../client/session/session-router.ts"
-import { Room } from "../../client/session/session-controller.ts"
+import { SessionRouter } from "../../client/session/session-router.ts"
+import { SessionController } from "../../client/session/session-controller.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, reconnect, sends, setUp, user } from "./opened.ts"
@@ -21,41 +21,41 @@ describe("edits", () => {
 
   test("[PG27] words whose editor goes with its message go on in the composer", async () => {
     const { room, server } = await opened([page("e1", "q"), page("e2", "x")])
-    room.draft.words.value = "written here"
-    room.draft.edits.set("q", "half an hour of typing")
+    room.draft.text.value = "written here"
+    room.draft.editTexts.set("q", "half an hour of typing")
     server.last().say(hello(20, "e2"))
     await settle()
-    expect(room.draft.words.value).toBe("written here\nhalf an hour of typing")
-    expect(room.draft.edits.size).toBe(0)
+    expect(room.draft.text.value).toBe("written here\nhalf an hour of typing")
+    expect(room.draft.editTexts.size).toBe(0)
   })
 
   test("[PG27] but not those that were saved: they come back only when they are refused", async () => {
     const all = await opened([page("e1", "q"), page("e2", "x")])
     const { room, server } = all
-    server.last().events.close(1006)
-    room.draft.edits.set("q", "other")
-    room.edit("q", "other")
+    server.last().events.onClose(1006)
+    room.draft.editTexts.set("q", "other")
+    room.editMessage("q", "other")
     await reconnect(all, 20)
     server.last().say(hello(20, "e2"))
     await settle()
     server.last().say(hello(20, "e2"))
     expect(commands(server)).toMatchObject([{ type: "edit", content: "other" }])
-    expect(room.draft.words.value).toBe("")
+    expect(room.draft.text.value).toBe("")
     server.last().say(refusal("message_unknown", "n1"))
-    expect(room.draft.words.value).toBe("other")
+    expect(room.draft.text.value).toBe("other")
     expect(all.shelf.all.size).toBe(0)
   })
 
   test("[SO13] one that was saved offline goes out from the next page, opened wherever, and is forgotten once heard", async () => {
     const world = setUp([page("e1", "q")])
-    const closed = new Room("s1", world.deps)
-    closed.edit("q", "said differently")
+    const closed = new SessionController("s1", world.deps)
+    closed.editMessage("q", "said differently")
     closed.close()
     const { server, shelf, deps } = world
-    const chat = new Chat({ ...deps, readHash: () => "#/", writeHash() {} })
-    chat.collect()
+    const chat = new SessionRouter({ ...deps, readHash: () => "#/", writeHash() {} })
+    chat.resumeStored()
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     server.last().say(hello(20))
     expect(commands(server)).toEqual([{ type: "edit", id: "n1", message: "q", content: "said differently" }])
     expect(shelf.all.size).toBe(1)
@@ -67,32 +67,32 @@ describe("edits", () => {
   test("[PG22] one that nobody has heard can be given up, and its words are not kept", async () => {
     const all = await opened([page("e1", "q")])
     const { room, server, shelf } = all
-    server.last().events.close(1006)
-    room.draft.edits.set("q", "other")
-    room.edit("q", "other")
+    server.last().events.onClose(1006)
+    room.draft.editTexts.set("q", "other")
+    room.editMessage("q", "other")
     expect(shelf.all.size).toBe(1)
-    expect(room.giveUpEdit("q")).toBe(true)
-    expect([shelf.all.size, room.draft.edits.size, room.commands.asked.value.size]).toEqual([0, 0, 0])
+    expect(room.cancelEdit("q")).toBe(true)
+    expect([shelf.all.size, room.draft.editTexts.size, room.commands.pending.value.size]).toEqual([0, 0, 0])
     await reconnect(all, 20)
     expect(commands(server)).toEqual([])
-    room.edit("q", "again")
+    room.editMessage("q", "again")
     server.last().say({ type: "ack", id: "n2", seq: 21 })
-    expect(room.giveUpEdit("q")).toBe(false)
+    expect(room.cancelEdit("q")).toBe(false)
   })
 })
 
 describe("words that outlive the page", () => {
   test("[SO13] written without a network, the page closed and opened again: they arrive, in order, once", async () => {
     const { server, shelf, deps, clock } = setUp()
-    const first = new Room("s1", deps)
-    first.send("one")
-    first.send("two")
+    const first = new SessionController("s1", deps)
+    first.sendMessage("one")
+    first.sendMessage("two")
     first.close()
     clock.pass(60_000)
-    const second = new Room("s1", deps)
-    await second.load()
+    const second = new SessionController("s1", deps)
+    await second.loadNewest()
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     server.last().say(hello())
     for (const [at, id] of ["n1", "n2"].entries()) {
       expect(sends(server.last().sent)).toHaveLength(at + 1)
@@ -106,12 +106,12 @@ describe("words that outlive the page", () => {
 
   test("[SO13] sent into a dying socket they go out again on the next, and nothing that was acknowledged does", async () => {
     const all = await opened()
-    all.room.send("one")
-    all.room.send("two")
+    all.room.sendMessage("one")
+    all.room.sendMessage("two")
     all.server.last().say(messageFrame(11, 10, user("n1", "one")))
     all.server.last().say({ type: "ack", id: "n1", seq: 11 })
     all.server.last().say({ type: "ack", id: "n2", seq: 12 })
-    all.room.send("three")
+    all.room.sendMessage("three")
     await reconnect(all, 12)
     expect(sends(all.server.last().sent)).toMatchObject([{ id: "n3" }])
     expect(all.room.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
@@ -119,7 +119,7 @@ describe("words that outlive the page", () => {
 
   test("[SO13] what was acknowledged and is not on a later page is no ghost at the end", async () => {
     const { room, server } = await opened([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
-    room.send("hi")
+    room.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(room.outbox.entries.value).toHaveLength(1)
     server.last().say(ops(11, 10, "x", []))
@@ -131,22 +131,22 @@ describe("words that outlive the page", () => {
   test("[SO13] a room that is left goes on until all that was said and asked is handed over", async () => {
     const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
     let hash = "#/s/s1"
-    const chat = new Chat({ ...deps, readHash: () => hash, writeHash() {} })
-    chat.follow()
+    const chat = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })
+    chat.openFromHash()
     await settle()
-    const room = chat.room.value as Room
-    room.send("last words")
-    room.stop()
+    const room = chat.controller.value as SessionController
+    room.sendMessage("last words")
+    room.stopAnswer()
     hash = "#/"
-    chat.follow()
-    expect(chat.room.value).toBe(null)
+    chat.openFromHash()
+    expect(chat.controller.value).toBe(null)
     expect(room.isClosed).toBe(false)
     hash = "#/s/s1"
-    chat.follow()
-    expect(chat.room.value).toBe(room)
+    chat.openFromHash()
+    expect(chat.controller.value).toBe(room)
     hash = "#/"
-    chat.follow()
-    server.last().events.open()
+    chat.openFromHash()
+    server.last().events.onOpen()
     server.last().say(hello())
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(room.isClosed).toBe(false)
@@ -154,7 +154,7 @@ describe("words that outlive the page", () => {
     expect(room.isClosed).toBe(true)
     expect(server.last().closedWith).toBe(1000)
     hash = "#/s/s1"
-    chat.follow()
-    expect(chat.room.value).not.toBe(room)
+    chat.openFromHash()
+    expect(chat.controller.value).not.toBe(room)
   })
 })

@@ -33,27 +33,27 @@ describe("replies", () => {
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
     await until(() => expect(last?.textContent).toBe("It is not there any more."))
-    expect(wishes.fetchMessage.mock.calls).toEqual([["far"]])
+    expect(wishes.loadUntilMessage.mock.calls).toEqual([["far"]])
   })
 
   test("[PG43] Reply puts it into the draft; the composer shows it, and lets go of it", async () => {
     const { root, draft } = scene()
     root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
-    expect(draft.reply.value).toBe("a")
+    expect(draft.replyTo.value).toBe("a")
     const written = new Draft()
-    written.reply.value = "a"
+    written.replyTo.value = "a"
     const onSend = vi.fn()
-    const quote = { who: "Cuecard", words: "A picture" }
+    const quote = { author: "Cuecard", text: "A picture" }
     const box = draw(<Composer canSend draft={written} stop={null} onSend={onSend} quote={quote} />)
     expect(box.querySelector(".quoted .what")?.textContent).toBe("Reply to Cuecard A picture")
-    written.words.value = "yes"
+    written.text.value = "yes"
     await soon()
     box.querySelector<HTMLButtonElement>("button[type=submit]")?.click()
     expect(onSend.mock.calls).toEqual([["yes", { reply_to: "a" }]])
-    expect(written.reply.value).toBe(null)
-    written.reply.value = "a"
+    expect(written.replyTo.value).toBe(null)
+    written.replyTo.value = "a"
     box.querySelector<HTMLButtonElement>(".quoted button")?.click()
-    expect(written.reply.value).toBe(null)
+    expect(written.replyTo.value).toBe(null)
   })
 
   test("[PG43] older pages are loaded until it is there, once each, and no further than the beginning", async () => {
@@ -61,7 +61,7 @@ describe("replies", () => {
     const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
     const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })
     const { room, asked } = await opened([newest, between, old])
-    const [found, lost] = await Promise.all([room.fetchMessage("old"), room.fetchMessage("nowhere")])
+    const [found, lost] = await Promise.all([room.loadUntilMessage("old"), room.loadUntilMessage("nowhere")])
     expect([found, lost]).toEqual([true, false])
     expect(asked).toEqual([undefined, "9", "5"])
   })

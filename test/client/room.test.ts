@@ -1,28 +1,28 @@
 /** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
-import { Chat, sessionOf } from "../../client/session/session-router.ts"
-import { Room } from "../../client/session/session-controller.ts"
-import { titleOf } from "../../client/session/session-starts.ts"
+import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
+import { SessionController } from "../../client/session/session-controller.ts"
+import { deriveTitle } from "../../client/session/session-starts.ts"
 import { opened, pageOf, sends, setUp, user } from "./opened.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 describe("sending", () => {
   test("[SO6] words stand there at once, and give way to the message of the same id", async () => {
     const { room, server } = await opened()
-    room.send("hi")
+    room.sendMessage("hi")
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
     server.last().say(messageFrame(11, 10, user("n1", "hi")))
     expect(room.outbox.entries.value).toEqual([])
-    expect(room.store.order.value).toEqual(["n1"])
+    expect(room.store.messageIds.value).toEqual(["n1"])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(room.outbox.entries.value).toEqual([])
   })
 
   test("[SO6] an ack before the message keeps the words until it comes", async () => {
     const { room, server, shelf } = await opened()
-    room.send("hi")
+    room.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(shelf.all.size).toBe(0)
     expect(room.outbox.entries.value).toHaveLength(1)
@@ -32,13 +32,13 @@ describe("sending", () => {
 
   test("[SO7] what is not acknowledged goes out again after a reconnect, under the same id", async () => {
     const { room, server, clock } = await opened()
-    room.send("one")
-    room.send("two")
+    room.sendMessage("one")
+    room.sendMessage("two")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
-    server.last().events.close(1006)
+    server.last().events.onClose(1006)
     clock.pass(300)
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     expect(sends(server.last().sent)).toEqual([])
     server.last().say(hello(11))
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
@@ -46,8 +46,8 @@ describe("sending", () => {
 
   test("[SO7] it survives a reload, and is not sent where the page has it already", async () => {
     const first = await opened()
-    first.room.send("kept")
-    first.room.send("known")
+    first.room.sendMessage("kept")
+    first.room.sendMessage("known")
     first.room.close()
     const { room, server } = await opened([pageOf([user("n2", "known")])], first.shelf)
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
@@ -56,7 +56,7 @@ describe("sending", () => {
 
   test("[SO7] an ack for what lies before the page ends it", async () => {
     const first = await opened()
-    first.room.send("long ago")
+    first.room.sendMessage("long ago")
     first.room.close()
     const { room, server } = await opened([pageOf([], { seq: 900 })], first.shelf)
     await settle()
@@ -67,16 +67,16 @@ describe("sending", () => {
 
   test("[SO6] a refusal marks its words, keeps them, and can be sent again or discarded", async () => {
     const { room, server, shelf } = await opened()
-    room.send("too long")
+    room.sendMessage("too long")
     server
       .last()
       .say({ type: "error", code: "message_too_large", text: "A message may have 1 bytes at most.", id: "n1" })
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "A message may have 1 bytes at most." }])
-    expect(room.outbox.waiting()).toEqual([])
+    expect(room.outbox.listPending()).toEqual([])
     room.retrySend("n1")
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
     expect(sends(server.last().sent)).toHaveLength(2)
-    room.discard("n1")
+    room.discardUnsent("n1")
     expect(room.outbox.entries.value).toEqual([])
     expect(shelf.all.size).toBe(0)
   })
@@ -88,7 +88,7 @@ describe("the transcript", () => {
     const { room, server } = await opened([pageOf([old]), pageOf([user("new", "after")], { epoch: "e2", seq: 20 })])
     server.last().say(hello(10, "e2"))
     await settle()
-    expect(room.store.order.value).toEqual(["new"])
+    expect(room.store.messageIds.value).toEqual(["new"])
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
   })
 
@@ -96,10 +96,10 @@ describe("the transcript", () => {
     const broken = wireMessage("a", { segments: [{ type: "text", content: "abc" }] })
     const whole = wireMessage("a", { segments: [{ type: "text", content: "abcdef" }] })
     const { room, server } = await opened([pageOf([broken]), pageOf([whole], { seq: 12 })])
-    const shown = room.store.message("a")
+    const shown = room.store.getMessageSignal("a")
     server.last().say(ops(11, 10, "a", [{ op: "text", at: 0, offset: 5, text: "f" }]))
     await settle()
-    expect(room.store.message("a")).toBe(shown)
+    expect(room.store.getMessageSignal("a")).toBe(shown)
     expect(shown?.value.segments).toEqual([{ type: "text", content: "abcdef" }])
     server.last().say(hello(12))
     server.last().say(ops(13, 12, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
@@ -129,21 +129,21 @@ describe("the transcript", () => {
       ],
     })
     const { room, server } = await opened([pageOf([first, running])])
-    const [a, b] = [room.store.message("a")?.value, room.store.message("b")?.value]
+    const [a, b] = [room.store.getMessageSignal("a")?.value, room.store.getMessageSignal("b")?.value]
     server.last().say(ops(11, 10, "b", [{ op: "text", at: 1, offset: 1, text: "z" }]))
-    expect(room.store.message("a")?.value).toBe(a)
-    expect(room.store.message("b")?.value.segments[0]).toBe(b?.segments[0])
-    expect(room.store.message("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
+    expect(room.store.getMessageSignal("a")?.value).toBe(a)
+    expect(room.store.getMessageSignal("b")?.value.segments[0]).toBe(b?.segments[0])
+    expect(room.store.getMessageSignal("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
   })
 
   test("[PG7] the sign that an answer is coming follows the statuses alone", async () => {
     const { room, server, ended } = await opened([pageOf([wireMessage("a")])])
-    expect(room.store.busy.value).toBe(true)
+    expect(room.store.isBusy.value).toBe(true)
     server.last().say(ops(11, 10, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
-    expect(room.store.busy.value).toBe(false)
+    expect(room.store.isBusy.value).toBe(false)
     expect(ended).toEqual(["a"])
     server.last().say(messageFrame(12, 11, user("q", "later", { status: "queued" })))
-    expect(room.store.busy.value).toBe(true)
+    expect(room.store.isBusy.value).toBe(true)
   })
 
   test("[PG8] messages that come in the order of their last change stand in the order of their beginning", async () => {
@@ -157,20 +157,20 @@ describe("the transcript", () => {
       wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" }),
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
-    expect(room.store.order.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
+    expect(room.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
     server.last().say(messageFrame(16, 15, user("q0", "first", { timestamp: at(0) })))
-    expect(room.store.order.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
+    expect(room.store.messageIds.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
   })
 
   test("[PG16] older pages go before what there is, once each", async () => {
     const newest = pageOf([user("m3", "3")], { has_more: true, cursor: "3" })
     const older = pageOf([user("m1", "1"), user("m2", "2")])
     const { room, asked } = await opened([newest, older])
-    const shown = room.store.message("m3")
+    const shown = room.store.getMessageSignal("m3")
     await Promise.all([room.loadOlder(), room.loadOlder()])
     expect(asked).toEqual([undefined, "3"])
-    expect(room.store.order.value).toEqual(["m1", "m2", "m3"])
-    expect(room.store.message("m3")).toBe(shown)
+    expect(room.store.messageIds.value).toEqual(["m1", "m2", "m3"])
+    expect(room.store.getMessageSignal("m3")).toBe(shown)
     expect(room.store.hasOlder.value).toBe(false)
     await room.loadOlder()
     expect(asked).toHaveLength(2)
@@ -179,15 +179,15 @@ describe("the transcript", () => {
   test("[PG29] what the server answers proves that the net is there, whatever the browser says", async () => {
     const { deps, server } = setUp()
     let reached = 0
-    const room = new Room("s1", { ...deps, reached: () => void reached++ })
-    await room.load()
+    const room = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
+    await room.loadNewest()
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     expect(reached).toBe(0)
     server.last().say(hello())
     server.last().say(messageFrame(11, 10, user("q", "go")))
     expect(reached).toBe(1)
-    room.wake()
+    room.checkConnection()
     expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
     server.last().say({ type: "pong" })
     expect(reached).toBe(2)
@@ -195,8 +195,8 @@ describe("the transcript", () => {
 
   test("[SO5] a page that cannot be read is asked for again", async () => {
     const { clock, deps, asked } = setUp([])
-    const room = new Room("s1", deps)
-    await room.load()
+    const room = new SessionController("s1", deps)
+    await room.loadNewest()
     expect(room.link.value).toBe("waiting")
     clock.pass(300)
     await settle()
@@ -222,16 +222,16 @@ describe("sessions", () => {
   test("[PG14] the first words make a session, are sent to it, and its address is kept", async () => {
     const { deps, server } = setUp()
     const hashes: string[] = []
-    const chat = new Chat({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
-    chat.send("first words")
-    expect(chat.starting.value).toMatchObject({ content: "first words", error: null })
+    const chat = new SessionRouter({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
+    chat.sendMessage("first words")
+    expect(chat.startingEntry.value).toMatchObject({ content: "first words", error: null })
     await settle()
-    expect(chat.room.value?.id).toBe("s1")
-    expect(chat.starting.value).toBe(null)
+    expect(chat.controller.value?.id).toBe("s1")
+    expect(chat.startingEntry.value).toBe(null)
     expect(hashes).toEqual(["#/s/s1"])
-    expect(chat.room.value?.outbox.entries.value).toMatchObject([{ id: "n1", content: "first words" }])
+    expect(chat.controller.value?.outbox.entries.value).toMatchObject([{ id: "n1", content: "first words" }])
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     server.last().say(hello())
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
@@ -247,45 +247,45 @@ describe("sessions", () => {
     const writeHash = (next: string) => {
       hash = next
     }
-    const chat = new Chat({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
-    chat.send("first")
-    chat.draft.words.value = "my second thought"
+    const chat = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
+    chat.sendMessage("first")
+    chat.draft.text.value = "my second thought"
     await settle()
     made("s1")
     await settle()
-    expect(chat.room.value?.id).toBe("s1")
-    expect(chat.draft.words.value).toBe("my second thought")
+    expect(chat.controller.value?.id).toBe("s1")
+    expect(chat.draft.text.value).toBe("my second thought")
     hash = "#/s/s2"
-    chat.follow()
-    expect(chat.draft.words.value).toBe("")
-    chat.draft.words.value = "elsewhere"
+    chat.openFromHash()
+    expect(chat.draft.text.value).toBe("")
+    chat.draft.text.value = "elsewhere"
     hash = "#/"
-    chat.follow()
-    expect(chat.draft.words.value).toBe("")
+    chat.openFromHash()
+    expect(chat.draft.text.value).toBe("")
     hash = "#/s/s1"
-    chat.follow()
-    expect(chat.draft.words.value).toBe("my second thought")
+    chat.openFromHash()
+    expect(chat.draft.text.value).toBe("my second thought")
   })
 
   test("[PG14] a session that cannot be made keeps the words for another try", async () => {
     const { deps, api } = setUp()
     let tries = 0
     const createSession = () => (++tries === 1 ? Promise.reject(new TypeError("no network")) : Promise.resolve("s9"))
-    const chat = new Chat({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
-    chat.send("words")
+    const chat = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
+    chat.sendMessage("words")
     await settle()
-    expect(chat.starting.value).toMatchObject({ content: "words", error: "The server could not be reached." })
+    expect(chat.startingEntry.value).toMatchObject({ content: "words", error: "The server could not be reached." })
     chat.retryStart()
     await settle()
-    expect(chat.room.value?.id).toBe("s9")
+    expect(chat.controller.value?.id).toBe("s9")
   })
 
   test("[PG14] an address names a session, and a title is the first line", () => {
-    expect(sessionOf("#/s/abc_-9")).toBe("abc_-9")
+    expect(parseSessionHash("#/s/abc_-9")).toBe("abc_-9")
     for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/b", `#/s/${"a".repeat(65)}`])
-      expect(sessionOf(other)).toBe(null)
-    expect(titleOf({ content: "  What is\tit?\nAnd more" })).toBe("What is it?")
-    const long = titleOf({ content: "word ".repeat(60) })
+      expect(parseSessionHash(other)).toBe(null)
+    expect(deriveTitle({ content: "  What is\tit?\nAnd more" })).toBe("What is it?")
+    const long = deriveTitle({ content: "word ".repeat(60) })
     expect(long.length).toBeLessThanOrEqual(120)
     expect(long.endsWith("word…")).toBe(true)
   })

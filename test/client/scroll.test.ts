@@ -1,7 +1,7 @@
 /** scroll.test.ts: following the end, letting go, and keeping the place, on a window whose sizes the test holds. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { ScrollKeeper } from "../../client/transcript/scroll-anchor.ts"
+import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 
 /** A scrolling element of 500 px over content of so many. */
 function createView(height: number) {
@@ -26,13 +26,13 @@ function createView(height: number) {
 
 function setUp(height = 3000) {
   const nearTop = vi.fn()
-  const keeper = new ScrollKeeper(nearTop)
+  const keeper = new ScrollAnchor(nearTop)
   const all = createView(height)
-  keeper.attach(all.view, document.createElement("div"))
-  keeper.settle()
+  keeper.attachTo(all.view, document.createElement("div"))
+  keeper.updatePosition()
   const grow = (by: number): void => {
     all.size.height += by
-    keeper.settle()
+    keeper.updatePosition()
   }
   return { ...all, keeper, nearTop, grow }
 }
@@ -58,32 +58,32 @@ describe("scrolling", () => {
   test("[PG15] lets go when the reader goes up, and tells of news", () => {
     const { view, keeper, grow, scrollTo } = setUp()
     scrollTo(2460)
-    expect(keeper.following.value).toBe(false)
-    keeper.noteNews()
+    expect(keeper.isFollowing.value).toBe(false)
+    keeper.noteNewContent()
     grow(300)
     expect(view.scrollTop).toBe(2460)
-    expect(keeper.unread.value).toBe(true)
+    expect(keeper.hasUnread.value).toBe(true)
     scrollTo(2800)
-    expect(keeper.following.value).toBe(true)
-    expect(keeper.unread.value).toBe(false)
+    expect(keeper.isFollowing.value).toBe(true)
+    expect(keeper.hasUnread.value).toBe(false)
   })
 
   test("[PG15] content that shrinks does not count as going up", () => {
     const { keeper, size, scrollTo } = setUp()
     size.height -= 40
     scrollTo(2460)
-    expect(keeper.following.value).toBe(true)
+    expect(keeper.isFollowing.value).toBe(true)
     size.height -= 10
     scrollTo(2420)
-    expect(keeper.following.value).toBe(true)
+    expect(keeper.isFollowing.value).toBe(true)
   })
 
   test("[PG15] the button, and sending, go back to the end", () => {
     const { view, keeper, scrollTo } = setUp()
     scrollTo(1000)
-    keeper.toEnd()
+    keeper.scrollToEnd()
     expect(view.scrollTop).toBe(2500)
-    expect(keeper.following.value).toBe(true)
+    expect(keeper.isFollowing.value).toBe(true)
   })
 
   test("[PG16] asks for older messages near the top, and keeps the place when they come", () => {
@@ -92,7 +92,7 @@ describe("scrolling", () => {
     scrollTo(800)
     expect(nearTop).toHaveBeenCalledTimes(1)
     size.height += 1200
-    keeper.keepPlace(-800, 400)
+    keeper.shiftBy(-800, 400)
     expect(view.scrollTop).toBe(2000)
   })
 
@@ -107,9 +107,9 @@ describe("scrolling", () => {
       article.dataset["id"] = id
       article.getBoundingClientRect = () => ({ bottom }) as DOMRect
     }
-    expect(keeper.reading()).toBe(null)
+    expect(keeper.findReadingMessage()).toBe(null)
     scrollTo(1000)
-    expect(keeper.reading()).toBe("b")
+    expect(keeper.findReadingMessage()).toBe("b")
   })
 
   test("[PG16] asks at once where the first page does not fill the window", () => {

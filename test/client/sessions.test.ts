@@ -2,16 +2,20 @@
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
-import { Chat } from "../../client/session/session-router.ts"
-import { Sessions } from "../../client/session/session-list.ts"
-import { fileName } from "../../client/sidebar/save-session.ts"
-import { groupsOf, whenWords } from "../../client/words/relative-time.ts"
+import { SessionRouter } from "../../client/session/session-router.ts"
+import { SessionList } from "../../client/session/session-list.ts"
+import { createFileName } from "../../client/sidebar/save-session.ts"
+import { groupByDate, formatRelativeTime } from "../../client/words/relative-time.ts"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import { opened, pageOf, setUp, user } from "./opened.ts"
 import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
 
 const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
-  ...{ id, title: id, created: 1, active: 1, running: false },
+  id,
+  title: id,
+  created: 1,
+  active: 1,
+  running: false,
   ...more,
 })
 
@@ -19,16 +23,19 @@ function listed(rows: SessionSummary[], more: Partial<Api> = {}) {
   const { api, clock } = setUp()
   let isVisible = true
   const sessionsOf = vi.fn(() => Promise.resolve<readonly SessionSummary[]>(rows))
-  const deps = { ...clock, isVisible: () => isVisible, api: { ...api, sessions: sessionsOf, ...more } }
+  const deps = { ...clock, isVisible: () => isVisible, api: { ...api, listSessions: sessionsOf, ...more } }
   return {
-    ...{ clock, rows, asked: sessionsOf, sessions: new Sessions(deps) },
+    clock,
+    rows,
+    asked: sessionsOf,
+    sessions: new SessionList(deps),
     hide: () => {
       isVisible = false
     },
   }
 }
-const titles = (sessions: Sessions) => sessions.list.value.map(({ title }) => title)
-const ids = (sessions: Sessions) => sessions.list.value.map(({ id }) => id)
+const titles = (sessions: SessionList) => sessions.sessions.value.map(({ title }) => title)
+const ids = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => id)
 const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
 
 describe("the list", () => {
@@ -39,19 +46,19 @@ describe("the list", () => {
     expect(sessions.isLoaded.value).toBe(true)
     expect(ids(sessions)).toEqual(["b", "a"])
     clock.pass(10)
-    sessions.touch("a")
+    sessions.markActive("a")
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
   test("[PG31] an open room knows first whether it runs; when it is left that holds until the server speaks", async () => {
     const { sessions, rows } = listed([row("a")])
-    const runs = () => sessions.list.value[0]?.running
+    const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
-    sessions.see("a", true)
+    sessions.setLocalRunning("a", true)
     expect(runs()).toBe(true)
     await sessions.refresh()
     expect(runs()).toBe(true)
-    sessions.unsee("a")
+    sessions.clearLocalRunning("a")
     expect(runs()).toBe(true)
     rows[0] = row("a", { running: false })
     await sessions.refresh()
@@ -61,7 +68,7 @@ describe("the list", () => {
   test("[PG31] it is asked for often while something runs elsewhere, seldom else, and never while nobody looks", async () => {
     const { sessions, clock, asked, rows, hide } = listed([row("a", { running: true })])
     await sessions.refresh()
-    sessions.watch()
+    sessions.startPolling()
     clock.pass(5_000)
     await settle()
     expect(asked).toHaveBeenCalledTimes(2)
@@ -79,27 +86,30 @@ describe("the list", () => {
     hide()
     clock.pass(600_000)
     expect(asked.mock.calls.length).toBe(calm + 1)
-    sessions.wake()
+    sessions.refreshIfStale()
     expect(asked.mock.calls.length).toBe(calm + 2)
   })
 
   test("[PG31] when it was is said in a word or two, under the heading of its day", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
     const ago = (minutes: number) => now - minutes * 60_000
-    const words = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => whenWords(ago(minutes), now))
+    const words = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
     expect(words).toEqual(["now", "5 min", "59 min", "1 h", "14 h", "Yesterday", "Yesterday"])
     const at = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
-    expect(whenWords(at(2026, 4, 9), now)).toBe("Sat")
-    expect(whenWords(at(2026, 2, 2), now)).toBe("2 Mar")
-    expect(whenWords(at(2025, 2, 2), now)).toBe("2 Mar 2025")
-    expect(whenWords(now + 60_000, now)).toBe("now")
+    expect(formatRelativeTime(at(2026, 4, 9), now)).toBe("Sat")
+    expect(formatRelativeTime(at(2026, 2, 2), now)).toBe("2 Mar")
+    expect(formatRelativeTime(at(2025, 2, 2), now)).toBe("2 Mar 2025")
+    expect(formatRelativeTime(now + 60_000, now)).toBe("now")
     const all = [now, ago(16 * 60), at(2026, 4, 9), at(2026, 3, 20), at(2025, 1, 1)]
-    const groups = groupsOf(
+    const groups = groupByDate(
       all.map((active, nth) => row(`s${nth}`, { active })),
       now,
     )
     expect(groups.map(({ name, sessions }) => [name, sessions.length])).toEqual([
-      ...[["Today", 1] as const, ["Last 7 days", 2] as const, ["Last 30 days", 1] as const, ["Older", 1] as const],
+      ["Today", 1] as const,
+      ["Last 7 days", 2] as const,
+      ["Last 30 days", 1] as const,
+      ["Older", 1] as const,
     ])
   })
 })
@@ -111,9 +121,9 @@ describe("wishes", () => {
       new Promise<string>((resolve) => {
         done = resolve
       })
-    const { sessions, rows } = listed([row("a")], { rename })
+    const { sessions, rows } = listed([row("a")], { renameSession: rename })
     await sessions.refresh()
-    const renamed = sessions.rename("a", "New")
+    const renamed = sessions.renameSession("a", "New")
     expect(titles(sessions)).toEqual(["New"])
     const late = sessions.refresh()
     rows[0] = row("a", { title: "New" })
@@ -124,9 +134,9 @@ describe("wishes", () => {
   })
 
   test("[PG32] one that is refused goes back, and the reader is told why", async () => {
-    const { sessions } = listed([row("a", { title: "Old" })], { rename: refused })
+    const { sessions } = listed([row("a", { title: "Old" })], { renameSession: refused })
     await sessions.refresh()
-    await sessions.rename("a", "New")
+    await sessions.renameSession("a", "New")
     expect(titles(sessions)).toEqual(["Old"])
     expect(sessions.notice.value).toEqual({
       text: "“Old” could not be renamed: Something went wrong on our side.",
@@ -136,9 +146,9 @@ describe("wishes", () => {
   })
 
   test("[PG33] a deleted one goes at once, and stands there again where that was refused", async () => {
-    const { sessions } = listed([row("a"), row("b")], { erase: refused })
+    const { sessions } = listed([row("a"), row("b")], { eraseSession: refused })
     await sessions.refresh()
-    const erased = sessions.erase("a")
+    const erased = sessions.eraseSession("a")
     expect(ids(sessions)).toEqual(["b"])
     expect(await erased).toBe(false)
     expect(ids(sessions)).toEqual(["a", "b"])
@@ -150,7 +160,7 @@ describe("wishes", () => {
     const hashes: string[] = []
     world.shelf.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
     let hash = "#/s/s1"
-    const chat = new Chat({
+    const chat = new SessionRouter({
       ...world.deps,
       readHash: () => hash,
       writeHash: (next) => {
@@ -158,47 +168,47 @@ describe("wishes", () => {
         hashes.push(next)
       },
     })
-    chat.follow()
+    chat.openFromHash()
     await settle()
-    chat.room.value?.send("never sent")
-    chat.draft.words.value = "half a thought"
+    chat.controller.value?.sendMessage("never sent")
+    chat.draft.text.value = "half a thought"
     expect([...world.shelf.all.keys()]).toContain("cuecard.send.s1.n1")
-    await chat.erase("s1")
-    expect(chat.room.value).toBe(null)
+    await chat.eraseSession("s1")
+    expect(chat.controller.value).toBe(null)
     expect(hashes).toEqual(["#/"])
-    expect(chat.draft.words.value).toBe("")
+    expect(chat.draft.text.value).toBe("")
     expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s2.x"])
     hash = "#/s/s1"
-    chat.follow()
-    expect(chat.draft.words.value).toBe("")
+    chat.openFromHash()
+    expect(chat.draft.text.value).toBe("")
   })
 
   test("[PG33] where it could not be deleted, its words are still there", async () => {
     const world = setUp()
-    const api = { ...world.api, erase: refused }
-    const chat = new Chat({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
-    chat.follow()
+    const api = { ...world.api, eraseSession: refused }
+    const chat = new SessionRouter({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
+    chat.openFromHash()
     await settle()
-    chat.room.value?.send("never sent")
-    chat.draft.words.value = "half a thought"
-    await chat.erase("s1")
-    chat.follow()
+    chat.controller.value?.sendMessage("never sent")
+    chat.draft.text.value = "half a thought"
+    await chat.eraseSession("s1")
+    chat.openFromHash()
     await settle()
-    expect(chat.draft.words.value).toBe("half a thought")
-    expect(chat.room.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
+    expect(chat.draft.text.value).toBe("half a thought")
+    expect(chat.controller.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
   })
 
   test("[PG33] one that was deleted elsewhere says so, takes no words, and tries no more", async () => {
     const { room, server, clock, shelf } = await opened([pageOf([user("q", "hi")])])
-    room.send("on its way")
-    room.withdraw("q")
-    server.last().events.close(4404)
+    room.sendMessage("on its way")
+    room.withdrawMessage("q")
+    server.last().events.onClose(4404)
     expect(room.link.value).toBe("gone")
     expect(room.outbox.entries.value).toMatchObject([{ error: "The conversation was deleted." }])
     clock.pass(120_000)
     await settle()
     expect(server.sockets).toHaveLength(1)
-    room.leave()
+    room.moveToBackground()
     expect(room.isClosed).toBe(true)
     expect(shelf.all.size).toBe(1)
   })
@@ -206,13 +216,18 @@ describe("wishes", () => {
   test("[PG31] the list hears from the open room that an answer began and ended", async () => {
     const { deps, api, server } = setUp()
     const sessions = () => Promise.resolve([row("s1")])
-    const chat = new Chat({ ...deps, api: { ...api, sessions }, readHash: () => "#/s/s1", writeHash() {} })
-    await chat.sessions.refresh()
-    chat.follow()
+    const chat = new SessionRouter({
+      ...deps,
+      api: { ...api, listSessions: sessions },
+      readHash: () => "#/s/s1",
+      writeHash() {},
+    })
+    await chat.sessionList.refresh()
+    chat.openFromHash()
     await settle()
-    server.last().events.open()
+    server.last().events.onOpen()
     server.last().say(hello())
-    const runs = () => chat.sessions.list.value[0]?.running
+    const runs = () => chat.sessionList.sessions.value[0]?.running
     expect(runs()).toBe(false)
     server.last().say(messageFrame(11, 10, wireMessage("a")))
     expect(runs()).toBe(true)
@@ -223,8 +238,8 @@ describe("wishes", () => {
 })
 
 test("[PG34] a file is called after its conversation, by a name that no file system minds", () => {
-  expect(fileName("Rain or shine", "markdown")).toBe("Rain or shine.md")
-  expect(fileName('a/b\\c: "d" <e>|*?\n\u202e', "jsonl")).toBe("a b c d e.jsonl")
-  expect(fileName("..", "jsonl")).toBe("conversation.jsonl")
-  expect(fileName("x".repeat(300), "jsonl").length).toBeLessThan(100)
+  expect(createFileName("Rain or shine", "markdown")).toBe("Rain or shine.md")
+  expect(createFileName('a/b\\c: "d" <e>|*?\n\u202e', "jsonl")).toBe("a b c d e.jsonl")
+  expect(createFileName("..", "jsonl")).toBe("conversation.jsonl")
+  expect(createFileName("x".repeat(300), "jsonl").length).toBeLessThan(100)
 })

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Chat } from "../../client/session/session-router.ts"
-import { Room } from "../../client/session/session-controller.ts"
-import { MAX_QUEUED } from "../../shared/limits.ts"
+import { SessionRouter } from "../../client/session/session-router.ts"
+import { SessionController } from "../../client/session/session-controller.ts"
+import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
 import { opened, sends, setUp, user } from "./opened.ts"
 import { hello, messageFrame, ops, settle } from "./wire.ts"
 
@@ -16,27 +16,27 @@ function chatOn({ deps, api }: World, more: { hash?: string; createSession?: () 
   const writeHash = (next: string) => {
     hash = next
   }
-  return new Chat({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
+  return new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
 }
 
 async function goLive({ server }: Pick<World, "server">) {
   await settle()
-  server.last().events.open()
+  server.last().events.onOpen()
   server.last().say(hello())
 }
 
 describe("words for a session", () => {
   test("[SO13] left by a closed page, they are handed over by a page that is opened elsewhere, which then lets go", async () => {
     const world = setUp()
-    const closed = new Room("s1", world.deps)
-    closed.send("written offline")
+    const closed = new SessionController("s1", world.deps)
+    closed.sendMessage("written offline")
     closed.close()
     const chat = chatOn(world)
-    chat.follow()
-    chat.collect()
+    chat.openFromHash()
+    chat.resumeStored()
     await goLive(world)
     const { server, shelf } = world
-    expect(chat.room.value).toBe(null)
+    expect(chat.controller.value).toBe(null)
     expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(shelf.all.size).toBe(0)
@@ -47,34 +47,34 @@ describe("words for a session", () => {
   test("[SO13] a page that is open on their session takes them too, once their own page had its time", async () => {
     const world = setUp()
     const chat = chatOn(world, { hash: "#/s/s1" })
-    chat.follow()
+    chat.openFromHash()
     await goLive(world)
-    const other = new Room("s1", world.deps)
-    other.send("from the other tab")
+    const other = new SessionController("s1", world.deps)
+    other.sendMessage("from the other tab")
     other.close()
-    chat.hearShelf()
+    chat.handleStorageEvent()
     expect(sends(world.server.last().sent)).toEqual([])
     world.clock.pass(3_000)
     expect(sends(world.server.last().sent)).toMatchObject([{ id: "n1" }])
-    chat.room.value?.collect()
-    expect(chat.room.value?.outbox.entries.value).toHaveLength(1)
+    chat.controller.value?.sendStored()
+    expect(chat.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
   test("[SO13] what was refused waits for its reader, and what is for no session is refused", async () => {
     const world = setUp()
-    const room = new Room("gone", world.deps)
-    room.send("refused")
-    room.outbox.fail("n1", "No.")
+    const room = new SessionController("gone", world.deps)
+    room.sendMessage("refused")
+    room.outbox.markFailed("n1", "No.")
     room.close()
     const chat = chatOn(world)
-    chat.collect()
+    chat.resumeStored()
     await settle()
     expect(world.asked).toEqual([])
     const page = () => Promise.reject(new RequestError(404, "There is no such session."))
-    const lost = new Room("gone", { ...world.deps, api: { ...world.api, page } })
-    lost.send("for nobody")
-    await lost.load()
-    lost.leave()
+    const lost = new SessionController("gone", { ...world.deps, api: { ...world.api, getHistoryPage: page } })
+    lost.sendMessage("for nobody")
+    await lost.loadNewest()
+    lost.moveToBackground()
     expect(lost.outbox.entries.value.map(({ error }) => error)).toEqual(["No.", "There is no such session."])
     expect(lost.isClosed).toBe(true)
   })
@@ -82,15 +82,16 @@ describe("words for a session", () => {
   test("[SO13] a full queue means not yet: nothing is lost, and nothing overtakes", async () => {
     const { room, server } = await opened()
     const tell = (id: string) => {
-      if (Number(id.slice(1)) > MAX_QUEUED) server.last().say({ type: "error", code: "queue_full", text: "full", id })
+      if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
+        server.last().say({ type: "error", code: "queue_full", text: "full", id })
       else server.last().say({ type: "ack", id, seq: 0 })
     }
-    for (let at = 1; at <= MAX_QUEUED + 2; at++) room.send(`w${at}`)
-    for (let at = 1; at <= MAX_QUEUED + 1; at++) tell(`n${at}`)
+    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) room.sendMessage(`w${at}`)
+    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
     const said = () => sends(server.last().sent).map((one) => Reflect.get(one, "id"))
-    const first = Array.from({ length: MAX_QUEUED + 1 }, (_, at) => `n${at + 1}`)
+    const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(said()).toEqual(first)
-    expect(room.outbox.waiting().map(({ id }) => id)).toEqual(["n9", "n10"])
+    expect(room.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])
     server.last().say(messageFrame(11, 10, user("n1", "w1", { status: "completed" })))
     expect(said()).toEqual([...first, "n9"])
     server.last().say({ type: "ack", id: "n9", seq: 12 })
@@ -112,52 +113,52 @@ describe("first words", () => {
       return answer === null ? Promise.resolve("s9") : Promise.reject(answer)
     }
     const chat = chatOn(world, { createSession })
-    chat.send("first words")
+    chat.sendMessage("first words")
     await settle()
-    expect(chat.starting.value?.error).toBe("The server could not be reached.")
+    expect(chat.startingEntry.value?.error).toBe("The server could not be reached.")
     world.clock.pass(300)
     await settle()
-    expect(chat.starting.value?.error).toBe("The server answered 503.")
-    chat.wake()
+    expect(chat.startingEntry.value?.error).toBe("The server answered 503.")
+    chat.checkConnections()
     await settle()
-    expect(chat.room.value?.id).toBe("s9")
+    expect(chat.controller.value?.id).toBe("s9")
     await goLive(world)
     expect(sends(world.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
     expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s9.n1"])
 
     const refusing = chatOn(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
-    refusing.send("bad words")
+    refusing.sendMessage("bad words")
     await settle()
     world.clock.pass(60_000)
-    refusing.wake()
+    refusing.checkConnections()
     await settle()
-    expect(refusing.starting.value?.error).toBe("No.")
+    expect(refusing.startingEntry.value?.error).toBe("No.")
     expect(asked).toBe(3)
   })
 
   test("[SO13] left by a closed page, they go on from the next; two pages make one session", async () => {
     const world = setUp()
     const first = chatOn(world, { createSession: () => Promise.reject(new TypeError("no network")) })
-    first.send("first words")
+    first.sendMessage("first words")
     await settle()
     let made = 0
     const createSession = () => Promise.resolve(`s${++made}`)
     const beside = chatOn(world, { createSession })
-    beside.follow()
-    beside.collect()
+    beside.openFromHash()
+    beside.resumeStored()
     await settle()
-    expect([beside.starting.value, made]).toEqual([null, 0])
+    expect([beside.startingEntry.value, made]).toEqual([null, 0])
     world.claims.free()
     const [second, third] = [chatOn(world, { createSession }), chatOn(world, { createSession })]
     for (const chat of [second, third]) {
-      chat.follow()
-      chat.collect()
+      chat.openFromHash()
+      chat.resumeStored()
     }
     await settle()
     await settle()
     expect(made).toBe(1)
-    expect(second.room.value?.id).toBe("s1")
-    expect(third.starting.value).toBe(null)
+    expect(second.controller.value?.id).toBe("s1")
+    expect(third.startingEntry.value).toBe(null)
     expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s1.n1"])
   })
 
@@ -169,12 +170,12 @@ describe("first words", () => {
       return Promise.reject(new TypeError("no network"))
     }
     const chat = chatOn(world, { createSession })
-    chat.send("never mind")
+    chat.sendMessage("never mind")
     await settle()
     chat.discardStart()
     world.clock.pass(60_000)
     await settle()
-    expect([made, chat.starting.value, world.shelf.all.size]).toEqual([1, null, 0])
+    expect([made, chat.startingEntry.value, world.shelf.all.size]).toEqual([1, null, 0])
   })
 
   test("[SO13] a browser that keeps nothing hands them over all the same", async () => {
@@ -183,7 +184,7 @@ describe("first words", () => {
       throw new Error("forbidden")
     }
     const chat = chatOn(world)
-    chat.send("first words")
+    chat.sendMessage("first words")
     await settle()
     await goLive(world)
     expect(sends(world.server.last().sent)).toMatchObject([{ content: "first words" }])

@@ -4,15 +4,19 @@ import { signal } from "@preact/signals"
 import { render } from "preact"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { App } from "../../client/app/app.tsx"
-import { Chat } from "../../client/session/session-router.ts"
-import { takeEscape } from "../../client/app/escape-key.ts"
+import { SessionRouter } from "../../client/session/session-router.ts"
+import { handleEscape } from "../../client/app/escape-key.ts"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
 import { setUp } from "./opened.ts"
 import { soon, until } from "./dom.ts"
 import { settle } from "./wire.ts"
 
 const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
-  ...{ id, title: `Title ${id}`, created: 1, active: Date.now() - 90_000, running: false },
+  id,
+  title: `Title ${id}`,
+  created: 1,
+  active: Date.now() - 90_000,
+  running: false,
   ...more,
 })
 
@@ -21,17 +25,18 @@ async function page(rows: readonly SessionSummary[]) {
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
   const stop = vi.fn()
-  const chat = new Chat({
+  const chat = new SessionRouter({
     ...deps,
-    api: { ...api, rename, erase, sessions: () => Promise.resolve(rows) },
+    api: { ...api, renameSession: rename, eraseSession: erase, listSessions: () => Promise.resolve(rows) },
     readHash: () => "#/",
     writeHash() {},
   })
-  await chat.sessions.refresh()
+  await chat.sessionList.refresh()
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
-  render(<App chat={chat} spoken={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
-  const onKeyDown = (event: KeyboardEvent): void => takeEscape(event, { isDrawerOpen, reply: signal(null), stop })
+  render(<App router={chat} announcement={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
+  const onKeyDown = (event: KeyboardEvent): void =>
+    handleEscape(event, { isDrawerOpen, replyTo: signal(null), stopAnswer: stop })
   addEventListener("keydown", onKeyDown)
   ended.push(() => {
     removeEventListener("keydown", onKeyDown)
@@ -163,7 +168,7 @@ describe("another title", () => {
     const input = field(root) as HTMLInputElement
     input.value = "Half ty"
     rows[1] = row("a", { active: Date.now() })
-    await chat.sessions.refresh()
+    await chat.sessionList.refresh()
     await soon()
     expect(field(root)).toBe(input)
     expect(document.activeElement).toBe(input)
@@ -207,7 +212,7 @@ describe("deleting", () => {
 
 test("[PG32] what was refused is told once, and can be sent away", async () => {
   const { root, chat } = await page([row("a")])
-  chat.sessions.tell("It could not be.", true)
+  chat.sessionList.showNotice("It could not be.", true)
   await soon()
   const line = root.querySelector(".notice")
   expect(line?.getAttribute("role")).toBe("alert")
@@ -221,10 +226,10 @@ test("[PG34] what is under way is told until it has ended", async () => {
   const { root, chat } = await page([row("a")])
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   try {
-    chat.sessions.tell("Exporting…", false, true)
+    chat.sessionList.showNotice("Exporting…", false, true)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(root.querySelector(".notice")?.textContent).toBe("Exporting…")
-    chat.sessions.tell("It was exported.")
+    chat.sessionList.showNotice("It was exported.")
     await vi.advanceTimersByTimeAsync(1_000)
     expect(root.querySelector(".notice")?.textContent).toBe("It was exported.")
     await vi.advanceTimersByTimeAsync(4_000)

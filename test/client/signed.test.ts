@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
-import { Signer } from "../../client/files/signed-links.ts"
+import { LinkSigner } from "../../client/files/signed-links.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { soon } from "./dom.ts"
 
@@ -12,8 +12,8 @@ function signing(life = 3600) {
   let waiting: { readonly ms: number; readonly call: () => void }[] = []
   let now = 1_000_000
   let isDown: Error | null = null
-  const signer = new Signer({
-    async sign(urls) {
+  const signer = new LinkSigner({
+    async signUrls(urls) {
       requests.push(urls)
       if (isDown !== null) throw isDown
       const href = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
@@ -21,7 +21,7 @@ function signing(life = 3600) {
     },
     now: () => now,
     random: () => 1,
-    after(ms, call) {
+    setTimer(ms, call) {
       const one = { ms, call }
       waiting.push(one)
       return () => {
@@ -34,7 +34,10 @@ function signing(life = 3600) {
     await soon(0)
   }
   return {
-    ...{ signer, requests, settle, waits: () => waiting.map(({ ms }) => ms) },
+    signer,
+    requests,
+    settle,
+    waits: () => waiting.map(({ ms }) => ms),
     pass(ms: number) {
       now += ms
     },
@@ -47,23 +50,23 @@ function signing(life = 3600) {
 describe("signatures", () => {
   test("[PG38] what is drawn within a moment is asked for at once, a hundred at most in one request", async () => {
     const { signer, requests, settle } = signing()
-    for (let at = 0; at < 230; at++) signer.want(`/media/${at % 210}`)
+    for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()
     expect(requests.map((urls) => urls.length)).toEqual([100, 100, 10])
-    expect(signer.address("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
+    expect(signer.getLink("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
   })
 
   test("[PG38] an answer is remembered until it runs out, and asked for anew then", async () => {
     const { signer, requests, settle, pass } = signing()
-    signer.want("/media/a")
+    signer.requestLink("/media/a")
     await settle()
     pass(3_500_000)
-    signer.want("/media/a")
+    signer.requestLink("/media/a")
     await settle()
     expect(requests).toHaveLength(1)
     pass(100_000)
-    signer.want("/media/a")
-    expect(await Promise.all([signer.fresh("/media/a"), settle()])).toEqual([
+    signer.requestLink("/media/a")
+    expect(await Promise.all([signer.resolveLink("/media/a"), settle()])).toEqual([
       { at: "ready", href: "/media/a?token=2" },
       undefined,
     ])
@@ -71,29 +74,29 @@ describe("signatures", () => {
 
   test("[PG38] what is refused stays refused; what could not be asked is asked again when it is drawn again", async () => {
     const { signer, requests, settle, down } = signing()
-    signer.want("/media/gone")
+    signer.requestLink("/media/gone")
     await settle()
-    signer.want("/media/gone")
+    signer.requestLink("/media/gone")
     await settle()
     expect(requests).toHaveLength(1)
-    expect(signer.address("/media/gone").value).toEqual({ at: "refused" })
+    expect(signer.getLink("/media/gone").value).toEqual({ at: "refused" })
     down()
-    signer.want("/media/a")
+    signer.requestLink("/media/a")
     await settle()
-    expect(signer.address("/media/a").value).toEqual({ at: "failed" })
+    expect(signer.getLink("/media/a").value).toEqual({ at: "failed" })
     down(null)
-    signer.want("/media/a")
+    signer.requestLink("/media/a")
     await settle()
-    expect(signer.address("/media/a").value.at).toBe("ready")
+    expect(signer.getLink("/media/a").value.at).toBe("ready")
   })
 
   test("[PG38] a server that could not be asked is asked again, later each time, without a change until it answers", async () => {
     const { signer, requests, settle, down, waits } = signing()
     const seen: string[] = []
-    signer.address("/media/a").subscribe(({ at }) => void seen.push(at))
+    signer.getLink("/media/a").subscribe(({ at }) => void seen.push(at))
     down(new RequestError(503, "away"))
-    signer.want("/media/a")
-    signer.want("/media/b")
+    signer.requestLink("/media/a")
+    signer.requestLink("/media/b")
     await settle()
     const delays: (number | undefined)[] = []
     for (let n = 0; n < 7; n++) {
@@ -107,34 +110,34 @@ describe("signatures", () => {
     await settle()
     await settle()
     expect(seen).toEqual(["asking", "failed", "ready"])
-    expect([signer.address("/media/b").value.at, waits()]).toEqual(["ready", []])
+    expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
   test("[PG38] it is asked at once where it is known to be back, and no more where nobody draws", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down()
-    signer.want("/media/a")
+    signer.requestLink("/media/a")
     await settle()
-    signer.rest()
+    signer.stopRetrying()
     expect(waits()).toEqual([])
     down(null)
-    signer.retry()
+    signer.retryFailed()
     await settle()
-    expect([requests.length, signer.address("/media/a").value.at]).toEqual([2, "ready"])
+    expect([requests.length, signer.getLink("/media/a").value.at]).toEqual([2, "ready"])
   })
 
   test("[PG38] a request that is refused is not made again; an address that is none spoils nobody's", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down(new RequestError(404, "There is no such session."))
-    signer.want("/media/a")
+    signer.requestLink("/media/a")
     await settle()
-    expect([signer.address("/media/a").value, waits()]).toEqual([{ at: "refused" }, []])
+    expect([signer.getLink("/media/a").value, waits()]).toEqual([{ at: "refused" }, []])
     down(null)
     const long = `https://example.com/${"x".repeat(MAX_URL_CHARS)}`
-    signer.want(long)
-    signer.want("/media/b")
+    signer.requestLink(long)
+    signer.requestLink("/media/b")
     await settle()
     expect(requests.at(-1)).toEqual(["/media/b"])
-    expect([signer.address(long).value.at, signer.address("/media/b").value.at]).toEqual(["refused", "ready"])
+    expect([signer.getLink(long).value.at, signer.getLink("/media/b").value.at]).toEqual(["refused", "ready"])
   })
 })

@@ -2,11 +2,17 @@
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { toolOf } from "../../client/cards/card-registry.ts"
-import { degrees, timeOf } from "../../client/cards/weather-card.tsx"
-import { CONDITIONS, card, everything, message, weather } from "../support/page-fixtures/messages.ts"
-import { duration, SegmentView } from "../../client/transcript/segment-view.tsx"
-import { hintOf } from "../../client/transcript/tool-call.tsx"
+import { tagToToolName } from "../../client/cards/card-registry.ts"
+import { formatDegrees, parseObservedTime } from "../../client/cards/weather-card.tsx"
+import {
+  CONDITIONS,
+  createCardSegment,
+  createAllMessages,
+  createMessage,
+  createWeather,
+} from "../support/page-fixtures/messages.ts"
+import { formatDuration, SegmentView } from "../../client/transcript/segment-view.tsx"
+import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"
@@ -30,7 +36,7 @@ describe("a message", () => {
       { type: "thinking", content: "hm", ms: 400 },
       { type: "text", content: "a" },
       { type: "tool", call_id: "c", name: "weather", args: "{}", status: "ok" },
-      card(weather("Rain"), "wet"),
+      createCardSegment(createWeather("Rain"), "wet"),
       { type: "text", content: "b" },
     ])
     expect(kindsIn(root)).toEqual(["thinking", "text", "tool", "rich", "text"])
@@ -41,7 +47,7 @@ describe("a message", () => {
 
   test("[PG13] a user's words are plain text, with their lines", () => {
     const words = "<b>no</b>\n**none** [l](https://e.x)"
-    const { root } = transcript([message("user", [{ type: "text", content: words }])])
+    const { root } = transcript([createMessage("user", [{ type: "text", content: words }])])
     expect(root.querySelector("article[data-role=user]")?.textContent).toBe(words)
     expect(root.querySelectorAll("b, strong, a")).toHaveLength(0)
   })
@@ -80,7 +86,7 @@ describe("thinking", () => {
         "running",
       ),
     ).toBe("Thought")
-    expect([0, 940, 14_000, 59_800, 75_000].map(duration)).toEqual([
+    expect([0, 940, 14_000, 59_800, 75_000].map(formatDuration)).toEqual([
       "0.1 s",
       "0.9 s",
       "14 s",
@@ -149,22 +155,22 @@ describe("tools", () => {
   })
 
   test("[PG10] the hint is the plain values of the arguments", () => {
-    expect(hintOf('{"city":"London","days":2,"deep":{"a":1}}')).toBe("London, 2")
-    expect(hintOf("[1")).toBe("")
-    expect(hintOf('{"kind":"chart","prompt":"a, b","title":"a, b"}')).toBe("chart, a, b")
-    expect(hintOf(JSON.stringify({ title: "Clock", html: "<!doctype html>\n<p>" }))).toBe("Clock")
-    expect(hintOf(JSON.stringify({ title: "Clock", html: "<p>".repeat(99) }))).toBe("Clock")
-    expect(hintOf(JSON.stringify({ text: "a\nb" }))).toBe("a b")
-    expect(hintOf("null")).toBe("")
-    expect(hintOf(JSON.stringify({ q: "x".repeat(99) }))).toHaveLength(61)
+    expect(createHint('{"city":"London","days":2,"deep":{"a":1}}')).toBe("London, 2")
+    expect(createHint("[1")).toBe("")
+    expect(createHint('{"kind":"chart","prompt":"a, b","title":"a, b"}')).toBe("chart, a, b")
+    expect(createHint(JSON.stringify({ title: "Clock", html: "<!doctype html>\n<p>" }))).toBe("Clock")
+    expect(createHint(JSON.stringify({ title: "Clock", html: "<p>".repeat(99) }))).toBe("Clock")
+    expect(createHint(JSON.stringify({ text: "a\nb" }))).toBe("a b")
+    expect(createHint("null")).toBe("")
+    expect(createHint(JSON.stringify({ q: "x".repeat(99) }))).toHaveLength(61)
   })
 })
 
 describe("cards", () => {
   test("[CA3] the whole tool name chooses the card", () => {
-    expect(toolOf("weather_1")).toBe("weather")
-    expect(toolOf("web_search_12")).toBe("web_search")
-    expect(toolOf("weather_map_1")).toBe("weather_map")
+    expect(tagToToolName("weather_1")).toBe("weather")
+    expect(tagToToolName("web_search_12")).toBe("web_search")
+    expect(tagToToolName("weather_map_1")).toBe("weather_map")
   })
 
   test("[CA3] an unknown card, and a payload that does not fit, fall to their words", () => {
@@ -175,7 +181,7 @@ describe("cards", () => {
       synthesis,
     })
     const { root } = answer([
-      rich("web_search_1", weather("Rain"), "**found**"),
+      rich("web_search_1", createWeather("Rain"), "**found**"),
       rich("weather_1", { temperature_c: 1 }, "so *it* is"),
       rich("weather_2", {}, ""),
     ])
@@ -195,14 +201,14 @@ describe("cards", () => {
   })
 
   test("[CA6] the weather card says what the payload says", () => {
-    const { root } = answer([card(weather("Partly cloudy", { source: "sample" }), "Take *care*.")])
+    const { root } = answer([createCardSegment(createWeather("Partly cloudy", { source: "sample" }), "Take *care*.")])
     const words = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
     expect(words).toBe(
       "London, GBSample data14:0012°CPartly cloudyFeels 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
     )
     const live = answer([
-      card(
-        weather("Rain", {
+      createCardSegment(
+        createWeather("Rain", {
           source: "open-meteo",
           forecast_tomorrow_condition: null,
           forecast_tomorrow_max_c: null,
@@ -217,7 +223,9 @@ describe("cards", () => {
   })
 
   test("[CA2] every sky has its drawing, by day and by night", () => {
-    const { root } = answer(CONDITIONS.map(([condition, is_daylight]) => card(weather(condition, { is_daylight }), "")))
+    const { root } = answer(
+      CONDITIONS.map(([condition, is_daylight]) => createCardSegment(createWeather(condition, { is_daylight }), "")),
+    )
     const icons = [...root.querySelectorAll(".now .sky")].map((sky) => [
       sky.getAttribute("data-icon"),
       sky.children.length,
@@ -227,9 +235,9 @@ describe("cards", () => {
   })
 
   test("[CA6] degrees are whole, with a true minus and no minus zero", () => {
-    expect([12.4, -0.4, 0, -12.5, 21.5].map(degrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
-    expect(timeOf("2026-05-02T14:00")).toBe("14:00")
-    expect(timeOf("soon")).toBe(null)
+    expect([12.4, -0.4, 0, -12.5, 21.5].map(formatDegrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
+    expect(parseObservedTime("2026-05-02T14:00")).toBe("14:00")
+    expect(parseObservedTime("soon")).toBe(null)
   })
 })
 
@@ -250,7 +258,7 @@ describe("live and after a reload", () => {
       },
     ],
     [{ op: "set", at: 2, fields: { status: "ok", result: "{}" } }],
-    [{ op: "open", at: 3, segment: card(weather("Snow", { temperature_c: -12.4 }), "") }],
+    [{ op: "open", at: 3, segment: createCardSegment(createWeather("Snow", { temperature_c: -12.4 }), "") }],
     [{ op: "text", at: 3, offset: 0, text: "Cold *and" }],
     [{ op: "text", at: 3, offset: 9, text: "* white." }],
     [{ op: "open", at: 4, segment: { type: "text", content: "lost" } }],
@@ -267,7 +275,7 @@ describe("live and after a reload", () => {
     for (const [at, list] of weatherTurn.entries()) {
       store.applyFrame(ops(3 + at, 2 + at, "a", list))
       await soon(at >= 6 ? 600 : 20)
-      const now = store.message("a")?.value as WireMessage
+      const now = store.getMessageSignal("a")?.value as WireMessage
       expect(root.innerHTML).toBe(transcript([now]).root.innerHTML)
     }
   }, 20_000)
@@ -278,7 +286,7 @@ describe("live and after a reload", () => {
       played.push(frames)
       return {} as Animation
     }
-    const shown = card(weather("Snow", { temperature_c: 30 }), "")
+    const shown = createCardSegment(createWeather("Snow", { temperature_c: 30 }), "")
     answer([shown])
     expect(played).toHaveLength(0)
     const { store, root } = transcript([])
@@ -307,7 +315,11 @@ describe("live and after a reload", () => {
     HTMLElement.prototype.animate = animate
     const { store, root } = transcript([])
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
-    store.applyFrame(ops(3, 2, "a", [{ op: "open", at: 0, segment: card(weather("Snow", { temperature_c: 30 }), "") }]))
+    store.applyFrame(
+      ops(3, 2, "a", [
+        { op: "open", at: 0, segment: createCardSegment(createWeather("Snow", { temperature_c: 30 }), "") },
+      ]),
+    )
     await soon()
     expect(animate).not.toHaveBeenCalled()
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
@@ -315,7 +327,7 @@ describe("live and after a reload", () => {
 
   test("[PG6] a delta touches its own segment's elements and no others", async () => {
     const { root, store } = transcript([
-      ...everything(),
+      ...createAllMessages(),
       wireMessage("live", {
         segments: [
           { type: "text", content: "x" },
@@ -342,7 +354,7 @@ describe("live and after a reload", () => {
         { type: "text", content: "y" },
       ],
     })
-    const { store } = transcript([...everything(), live])
+    const { store } = transcript([...createAllMessages(), live])
     const drawn = vi.spyOn(SegmentView.prototype, "render")
     store.applyFrame(ops(2, 1, "live", [{ op: "text", at: 1, offset: 1, text: "z" }]))
     await soon()
@@ -358,7 +370,9 @@ describe("live and after a reload", () => {
     expect(log.querySelector("[role=alert]")?.textContent).toBe("no Retry Discard")
     entries.value = []
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
-    store.applyFrame(messageFrame(3, 2, message("user", [{ type: "text", content: "next" }], { status: "queued" })))
+    store.applyFrame(
+      messageFrame(3, 2, createMessage("user", [{ type: "text", content: "next" }], { status: "queued" })),
+    )
     await soon()
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     expect(log.textContent).toContain("Queued")
@@ -371,7 +385,7 @@ describe("live and after a reload", () => {
   })
 
   test("[PG3] no element of a transcript has a style or a handler of its own", () => {
-    const { root } = transcript(everything())
+    const { root } = transcript(createAllMessages())
     for (const one of root.querySelectorAll("*")) {
       expect([...one.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])
     }

@@ -5,12 +5,12 @@ import { vi } from "vitest"
 import { Commands } from "../../client/session/commands.ts"
 import type { LinkState } from "../../client/net/socket-link.ts"
 import { Draft } from "../../client/session/draft.ts"
-import type { Unsent } from "../../client/net/outbox.ts"
+import type { OutboxEntry } from "../../client/net/outbox.ts"
 import { TranscriptStore } from "../../client/session/transcript-store.ts"
-import { ScrollKeeper } from "../../client/transcript/scroll-anchor.ts"
+import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
-import type { SignAnswer } from "../../shared/protocol/asset.ts"
-import { NO_SETTINGS } from "../../client/files/remote-media.ts"
+import type { SignResponse } from "../../shared/protocol/asset.ts"
+import { EMPTY_SETTINGS } from "../../client/files/remote-media.ts"
 import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import { draw } from "./dom.ts"
 
@@ -21,25 +21,25 @@ export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({
   seq: 1,
 })
 
-export function transcript(messages: readonly WireMessage[], unsent: readonly Unsent[] = []) {
-  const store = new TranscriptStore({ schedule: (call) => call(), ended() {} })
-  store.load(pageOf(messages))
+export function transcript(messages: readonly WireMessage[], unsent: readonly OutboxEntry[] = []) {
+  const store = new TranscriptStore({ scheduleRender: (call) => call(), onMessageEnd() {} })
+  store.loadPage(pageOf(messages))
   const commands = new Commands(() => {})
   const draft = new Draft()
   const entries = signal(unsent)
-  const settings = signal(NO_SETTINGS)
+  const settings = signal(EMPTY_SETTINGS)
   const link = signal<LinkState>("live")
   const wishes = {
-    approve: vi.fn(),
-    withdraw: vi.fn(),
-    regenerate: vi.fn(),
-    retry: vi.fn(),
-    edit: vi.fn(),
-    giveUpEdit: vi.fn((id: string) => commands.asked.peek().get(id)?.isHeard !== true),
-    switchTo: vi.fn(),
-    fetchMessage: vi.fn(async (id: string) => store.has(id)),
-    sign: vi.fn(
-      async (urls: readonly string[]): Promise<SignAnswer> => ({
+    decideApproval: vi.fn(),
+    withdrawMessage: vi.fn(),
+    regenerateAnswer: vi.fn(),
+    retryAnswer: vi.fn(),
+    editMessage: vi.fn(),
+    cancelEdit: vi.fn((id: string) => commands.pending.peek().get(id)?.isAcknowledged !== true),
+    switchVersion: vi.fn(),
+    loadUntilMessage: vi.fn(async (id: string) => store.has(id)),
+    signUrls: vi.fn(
+      async (urls: readonly string[]): Promise<SignResponse> => ({
         signed: urls.map((url) => ({ url, href: `${url}?token=t` })),
         expires: 4e9,
       }),
@@ -49,8 +49,8 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Un
     <Transcript
       store={store}
       unsent={entries}
-      keeper={new ScrollKeeper(() => {})}
-      asking={{ store, commands, draft, settings, link, ...wishes }}
+      scrollAnchor={new ScrollAnchor(() => {})}
+      requests={{ store, commands, draft, settings, link, ...wishes }}
       onRetry={() => {}}
       onDiscard={() => {}}
     />,

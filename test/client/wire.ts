@@ -3,13 +3,13 @@
 import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { LinkState, SocketDeps, Wire, WireEvents } from "../../client/net/socket-link.ts"
-import type { Place, SocketHandlers } from "../../client/net/session-socket.ts"
+import type { LinkState, SocketLinkDeps, WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
+import type { ResumePoint, SessionSocketHandlers } from "../../client/net/session-socket.ts"
 
 export interface FakeSocket {
   readonly protocols: readonly string[]
   readonly sent: ClientFrame[]
-  readonly events: WireEvents
+  readonly events: WebSocketEvents
   closedWith: number | undefined | null
   say(frame: ServerFrame | { readonly type: string }): void
 }
@@ -18,7 +18,7 @@ export interface FakeServer {
   readonly sockets: FakeSocket[]
   /** The newest socket. */
   last(): FakeSocket
-  connect(protocols: string[], events: WireEvents): Wire
+  connect(protocols: string[], events: WebSocketEvents): WebSocketLike
 }
 
 export function createServer(): FakeServer {
@@ -36,7 +36,7 @@ export function createServer(): FakeServer {
         sent: [],
         events,
         closedWith: null,
-        say: (frame) => events.message(JSON.stringify(frame)),
+        say: (frame) => events.onMessage(JSON.stringify(frame)),
       }
       sockets.push(socket)
       return {
@@ -55,7 +55,7 @@ export function createClock() {
   let timers: { readonly at: number; readonly call: () => void }[] = []
   return {
     now: () => now,
-    after(ms: number, call: () => void) {
+    setTimer(ms: number, call: () => void) {
       const timer = { at: now + ms, call }
       timers.push(timer)
       return () => {
@@ -92,38 +92,43 @@ export interface Heard {
   reached: number
 }
 
-export function listen(frame: (frame: MessageFrame | OpsFrame) => void = () => {}): SocketHandlers & { heard: Heard } {
+export function listen(
+  frame: (frame: MessageFrame | OpsFrame) => void = () => {},
+): SessionSocketHandlers & { heard: Heard } {
   const heard: Heard = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0, reached: 0 }
   return {
     heard,
-    frame(one) {
+    onFrame(one) {
       frame(one)
       heard.frames.push(one)
     },
-    ack: (id) => void heard.acks.push(id),
-    error: ({ text, id }) => void heard.errors.push([text, id]),
-    live: () => void heard.lives++,
-    reset: (why) => void heard.resets.push(why),
-    link: (state) => void heard.links.push(state),
-    reached: () => void heard.reached++,
+    onAck: (id) => void heard.acks.push(id),
+    onError: ({ text, id }) => void heard.errors.push([text, id]),
+    onLive: () => void heard.lives++,
+    onReset: (why) => void heard.resets.push(why),
+    onStateChange: (state) => void heard.links.push(state),
+    onReachable: () => void heard.reached++,
   }
 }
 
-export function depsOf(server: FakeServer, clock: ReturnType<typeof createClock>): SocketDeps & { forgotten: number } {
+export function depsOf(
+  server: FakeServer,
+  clock: ReturnType<typeof createClock>,
+): SocketLinkDeps & { forgotten: number } {
   return {
     forgotten: 0,
     connect: server.connect,
-    token: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
+    getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
     forgetToken() {
       this.forgotten++
     },
     now: clock.now,
     random: () => 1,
-    after: clock.after,
+    setTimer: clock.setTimer,
   }
 }
 
-export const START: Place = { epoch: "e1", seq: 10 }
+export const START: ResumePoint = { epoch: "e1", seq: 10 }
 
 export function hello(seq = 10, epoch = "e1"): ServerFrame {
   return { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq }

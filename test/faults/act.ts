@@ -2,7 +2,7 @@
  * act.ts: plays the plan of one session: says what it says, waits for the moment, strikes; and in the end lets it settle.
  */
 
-import { canonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { postMessage, readPage } from "./ask.ts"
 import { waitingIn } from "./clerk.ts"
@@ -57,7 +57,7 @@ function reportLate(host: Host, stage: Stage, started: number, turns: number): v
 /** Says a turn's words as a page does, or over HTTP until it is answered. */
 async function say(host: Host, stage: Stage, { id, content, via }: TurnPlan): Promise<void> {
   if (via === "http") return postMessage(host, stage, id, content)
-  tabOf(stage, 0).room().sendAs(id, content)
+  tabOf(stage, 0).room().sendMessageWithId(id, content)
 }
 
 /** Waits for a turn's moment, or until it cannot come any more. */
@@ -96,9 +96,9 @@ export async function settleStage(host: Host, stage: Stage, differs: Differs): P
   stage.isSettling = true
   for (const tab of stage.tabs) {
     tab.proxy.disarm()
-    tab.room().wake()
+    tab.room().checkConnection()
   }
-  const isOut = (): boolean => stage.tabs.every((tab) => tab.room().outbox.waiting().length === 0)
+  const isOut = (): boolean => stage.tabs.every((tab) => tab.room().outbox.listPending().length === 0)
   if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "words were never acknowledged")
   const open = await untilEnded(host, stage)
   if (open.length > 0) report("turn_ends", clip(`not ended: ${open.join(", ")}`))
@@ -112,8 +112,8 @@ export async function settleStage(host: Host, stage: Stage, differs: Differs): P
   const before = stage.page
   await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
   stage.page = await readPage(host.server, stage.session)
-  if (open.length === 0 && canonicalJson(before) !== canonicalJson(stage.page)) {
-    report("nothing_later", clip(`${canonicalJson(before)} became ${canonicalJson(stage.page)}`))
+  if (open.length === 0 && toCanonicalJson(before) !== toCanonicalJson(stage.page)) {
+    report("nothing_later", clip(`${toCanonicalJson(before)} became ${toCanonicalJson(stage.page)}`))
   }
 }
 

@@ -5,8 +5,8 @@
  * Pure: nothing is asked and nothing is changed here.
  */
 
-import { canonicalJson, type HistoryPage, type WireMessage } from "../../shared/protocol/frame.ts"
-import { callsOf, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
+import { toCanonicalJson, type HistoryPage, type WireMessage } from "../../shared/protocol/frame.ts"
+import { listCalls, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
 import { strangeStates } from "./prefixes.ts"
@@ -109,7 +109,7 @@ function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, rep
  */
 function checkEffects({ plan }: Stage, { all }: StoredSession, effects: Facts["effects"], report: Report): void {
   const calls = new Map<string, ToolCall[]>()
-  for (const call of all.flatMap(callsOf)) {
+  for (const call of all.flatMap(listCalls)) {
     const key = keyIn(call)
     if (key !== null) calls.set(`${key}/${call.call_id}`, [...(calls.get(`${key}/${call.call_id}`) ?? []), call])
   }
@@ -148,7 +148,7 @@ function doublesOf(values: readonly string[]): string[] {
 /** What the last reload read is what the rows hold, and the seq that it told is the highest. */
 function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSession, report: Report): void {
   if (page === null) return report("answered", "history could not be read")
-  const difference = differenceOf(page.messages, path.map(messageToWire), canonicalJson)
+  const difference = differenceOf(page.messages, path.map(messageToWire), toCanonicalJson)
   if (difference !== null) report("history_is_rows", difference)
   if (page.seq !== lastSeq || page.epoch !== epoch) {
     report("seq_is_rows", `${page.epoch} ${page.seq} was told, ${epoch} ${lastSeq} is stored`)
@@ -176,7 +176,7 @@ function checkEnds(
 
 /** What a tab shows, as bytes: ops do not move `content`, so it is left out. */
 function liveJson({ content: _content, ...message }: WireMessage): string {
-  return canonicalJson(message)
+  return toCanonicalJson(message)
 }
 
 /** How a tab differs from a page of history; null where it shows just the same. It holds at least a first page. */
@@ -220,7 +220,7 @@ function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report)
     if (withdrawn.has(id)) continue
     const final = all.find((message) => message.id === id)
     if (final === undefined) {
-      report("shown_is_stored", `${id} was shown and is not stored: ${clip(canonicalJson(states.at(-1)))}`)
+      report("shown_is_stored", `${id} was shown and is not stored: ${clip(toCanonicalJson(states.at(-1)))}`)
       continue
     }
     const [strange] = strangeStates(final, states)
@@ -241,5 +241,5 @@ function checkEnded(id: string, states: readonly WireMessage[], final: Message, 
 }
 
 function endJson({ segments, status, reason, metrics }: WireMessage): string {
-  return canonicalJson({ segments, status, reason, metrics })
+  return toCanonicalJson({ segments, status, reason, metrics })
 }

@@ -20,12 +20,12 @@ export function startClerk(host: Host, stage: Stage): () => void {
     if (performance.now() < first + leave.afterMs) return
     if (!counted.has(key)) host.count(`approve: ${leave.disputed ? "disputed" : leave.decision}`)
     counted.add(key)
-    tabOf(stage, leave.tab).room().approve(message.id, call_id, leave.decision)
+    tabOf(stage, leave.tab).room().decideApproval(message.id, call_id, leave.decision)
     if (leave.disputed) {
       const other = leave.decision === "allow" ? "deny" : "allow"
       tabOf(stage, leave.tab + 1)
         .room()
-        .approve(message.id, call_id, other)
+        .decideApproval(message.id, call_id, other)
     }
   }
   const look = (): void => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
-import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
+import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { checkSession } from "./checks.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
@@ -162,7 +162,7 @@ test("[FS5] the tap knows which of two frames with one id is answered, and finds
   expect(found).toHaveLength(2)
 })
 
-const EMPTY = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
+const EMPTY = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
 
 /** A turn with a tool, a card, thinking and prose, and every state that was shown on the way. */
 function turn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
@@ -263,12 +263,26 @@ test("[FS5] an answer that ends otherwise than was played, or with other words, 
 /** What is found where these messages are stored and these effects happened, by `<key>/<call id>`. */
 function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
   const stage: Stage = {
-    ...{ session: "s", plan: { name: "s", tabs: 0, turns: [] }, tabs: [], ledger: new Map(), withdrawals: new Map() },
-    ...{ cancelAsked: new Set(), cancelHeard: new Set(), cancelled: new Map(), isEvicting: false, isSettling: true },
+    session: "s",
+    plan: { name: "s", tabs: 0, turns: [] },
+    tabs: [],
+    ledger: new Map(),
+    withdrawals: new Map(),
+    cancelAsked: new Set(),
+    cancelHeard: new Set(),
+    cancelled: new Map(),
+    isEvicting: false,
+    isSettling: true,
     page: { messages: [], has_more: false, epoch: "e", seq: 1 },
   }
   const stored: StoredSession = {
-    ...{ id: "s", epoch: "e", all, seqs: new Map(), withdrawn: new Map(), path: [], lastSeq: 1 },
+    id: "s",
+    epoch: "e",
+    all,
+    seqs: new Map(),
+    withdrawn: new Map(),
+    path: [],
+    lastSeq: 1,
   }
   const facts = { effects: new Map(Object.entries(happened)), kills: 0, readyAt: [], hasSmallContext: false }
   return checkSession(stage, stored, facts).map(({ rule }) => rule)

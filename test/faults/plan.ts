@@ -212,8 +212,17 @@ export function planWords(chance: Chance, id: string, model: ModelKind, asks: bo
 }
 
 const PIECES = [
-  ...["plain", "words", "`code`", "a < b", "<b>bold</b>", "<span id='weather_1'>", "</span>"],
-  ...["ünïcödé", "🌦️", "\n\n", "**so**"],
+  "plain",
+  "words",
+  "`code`",
+  "a < b",
+  "<b>bold</b>",
+  "<span id='weather_1'>",
+  "</span>",
+  "ünïcödé",
+  "🌦️",
+  "\n\n",
+  "**so**",
 ]
 
 function wordsOf(chance: Chance, id: string): string {

@@ -10,8 +10,12 @@ export function everyPlay(): RunPlan {
   const sessions = [...WHOLE, ...MODEL_FAULTS].map((play) => {
     const name = `play-${play.replaceAll("_", "-")}`
     const turn: TurnPlan = {
-      ...{ id: `${name}-0`, content: `play ${play} ${name}-0`, via: "socket", patient: true },
-      ...{ fault: { kind: "repeat", via: "http" }, moment: { at: "ended" } },
+      id: `${name}-0`,
+      content: `play ${play} ${name}-0`,
+      via: "socket",
+      patient: true,
+      fault: { kind: "repeat", via: "http" },
+      moment: { at: "ended" },
       leave: { decision: "allow", tab: 0, afterMs: 0, disputed: false },
     }
     return { name, tabs: 1, turns: [turn] }

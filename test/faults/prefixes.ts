@@ -6,9 +6,9 @@
  * are a message's status, summary and versions.
  */
 
-import { apply, canonicalJson, type Segment, textOf, type WireMessage } from "../../shared/protocol/frame.ts"
+import { apply, toCanonicalJson, type Segment, readSegmentText, type WireMessage } from "../../shared/protocol/frame.ts"
 import { isSettled, type Message, type Part } from "../../shared/protocol/message.ts"
-import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
+import { createMessageSegmenter, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 
 type ToolSegment = Extract<Segment, { type: "tool" }>
 
@@ -46,7 +46,7 @@ function strangeSegments(final: Message, states: readonly WireMessage[]): WireMe
 
 /** The segments of every prefix of a message, tools as they are in the end. */
 function* prefixesOf(final: Message): Generator<Segment[]> {
-  const transcriber = createTranscriber()
+  const transcriber = createMessageSegmenter()
   let segments: Segment[] = []
   const before: Part[] = []
   const advance = (part: Part): Segment[] => {
@@ -68,7 +68,8 @@ function* prefixesOf(final: Message): Generator<Segment[]> {
 /** How many segments of which length: alike states have the same. */
 function sizeOf(segments: readonly Segment[]): string {
   let key = ""
-  for (const segment of segments) key += segment.type === "tool" ? "tool," : `${segment.type}${textOf(segment).length},`
+  for (const segment of segments)
+    key += segment.type === "tool" ? "tool," : `${segment.type}${readSegmentText(segment).length},`
   return key
 }
 
@@ -99,7 +100,13 @@ function isAskedOnTheWay(shown: ToolSegment["approval"], final: ToolSegment["app
 }
 
 const STAGES: Readonly<Record<WireMessage["status"], number>> = {
-  ...{ queued: 0, running: 1, waiting: 1, completed: 2, cancelled: 2, interrupted: 2, failed: 2 },
+  queued: 0,
+  running: 1,
+  waiting: 1,
+  completed: 2,
+  cancelled: 2,
+  interrupted: 2,
+  failed: 2,
 }
 
 /** All that a message is beside its segments; how an answer ends is compared apart, with its segments as they are then. */
@@ -117,5 +124,5 @@ function fixedOf({ id, role, exchange_id, reply_to, topic, mode, timestamp }: Wi
 }
 
 function isSame(a: unknown, b: unknown): boolean {
-  return a === b || canonicalJson(a) === canonicalJson(b)
+  return a === b || toCanonicalJson(a) === toCanonicalJson(b)
 }

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { Message } from "../../shared/protocol/message.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 
 export interface StoredSession {
   readonly id: string
@@ -43,28 +43,28 @@ function readSession(file: string): StoredSession | null {
   try {
     const created = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'session'").all()
     if (created.length === 0) return null
-    const store = createStore(sqlOf(database))
-    const session = store.session()
+    const store = createSessionStore(sqlOf(database))
+    const session = store.readSession()
     if (session === null) return null
-    const queued = store.queue().map(({ message }) => message)
+    const queued = store.readQueue().map(({ message }) => message)
     const all: Message[] = []
     const seqs = new Map<string, number>()
-    for (let pos = 1; pos <= store.newestPos(); pos++) {
-      const stored = store.at(pos)
+    for (let pos = 1; pos <= store.readNewestPos(); pos++) {
+      const stored = store.findMessageAt(pos)
       if (stored === null) continue
       all.push(stored.message)
       seqs.set(stored.message.id, stored.seq)
     }
     const path: Message[] = []
-    for (let pos = store.tip(); pos !== null; ) {
-      const stored = store.at(pos)
+    for (let pos = store.readTip(); pos !== null; ) {
+      const stored = store.findMessageAt(pos)
       if (stored === null) break
       path.unshift(stored.message)
       pos = stored.parent
     }
     const { id, epoch } = session
-    const withdrawn = new Map(store.withdrawnSince(0).map(({ message, seq }) => [message.id, seq]))
-    const lastSeq = store.lastSeq()
+    const withdrawn = new Map(store.readWithdrawnSince(0).map(({ message, seq }) => [message.id, seq]))
+    const lastSeq = store.readLastSeq()
     return { id, epoch, seqs, withdrawn, lastSeq, all: [...all, ...queued], path: [...path, ...queued] }
   } finally {
     database.close()

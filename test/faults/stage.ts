@@ -68,17 +68,31 @@ export const RETRY_MS = 30
 
 /** Refusals of a message or command itself; others that bear its id are about a cancel of its exchange. */
 const OWN_REFUSALS: ReadonlySet<string> = new Set([
-  ...["queue_full", "message_empty", "message_too_large", "context_exceeded", "frame_invalid"],
-  ...["turn_running", "turn_whole", "version_unknown"],
+  "queue_full",
+  "message_empty",
+  "message_too_large",
+  "context_exceeded",
+  "frame_invalid",
+  "turn_running",
+  "turn_whole",
+  "version_unknown",
 ])
 
 export async function openStage(host: Host, plan: SessionPlan): Promise<Stage> {
   const session = await host.server.createSession()
   const tabs: Tab[] = []
   const stage: Stage = {
-    ...{ session, plan, tabs, ledger: new Map(), withdrawals: new Map() },
-    ...{ cancelAsked: new Set(), cancelHeard: new Set(), cancelled: new Map() },
-    ...{ isEvicting: false, isSettling: false, page: null },
+    session,
+    plan,
+    tabs,
+    ledger: new Map(),
+    withdrawals: new Map(),
+    cancelAsked: new Set(),
+    cancelHeard: new Set(),
+    cancelled: new Map(),
+    isEvicting: false,
+    isSettling: false,
+    page: null,
   }
   for (const { id, content } of plan.turns) expectMessage(stage, id, content)
   let ids = 0

@@ -84,8 +84,8 @@ async function evict(host: Host, stage: Stage): Promise<void> {
 async function cancel(host: Host, stage: Stage, exchange: string, via: "page" | "socket" | "http"): Promise<void> {
   if (via === "http") return postCancel(host, stage, exchange)
   const tab = tabOf(stage, 0)
-  const turn = via === "page" ? tab.room().store.turn.peek() : null
-  if (turn !== null && tab.room().stop()) return untilStopped(stage, tab, turn)
+  const turn = via === "page" ? tab.room().store.activeTurn.peek() : null
+  if (turn !== null && tab.room().stopAnswer()) return untilStopped(stage, tab, turn)
   const late = performance.now() + HEARD_MS
   while (performance.now() < late) {
     tab.say({ type: "cancel", exchange_id: exchange })
@@ -94,9 +94,9 @@ async function cancel(host: Host, stage: Stage, exchange: string, via: "page" | 
 }
 
 /** The page asks again itself, until it sees the end; its answer comes right behind. */
-async function untilStopped(stage: Stage, tab: Tab, turn: { readonly id: string; readonly exchange: string }) {
-  const isHeard = (): boolean => stage.cancelHeard.has(turn.exchange)
-  await tab.until(() => isHeard() || !tab.room().commands.asked.peek().has(turn.id), HEARD_MS)
+async function untilStopped(stage: Stage, tab: Tab, turn: { readonly id: string; readonly exchangeId: string }) {
+  const isHeard = (): boolean => stage.cancelHeard.has(turn.exchangeId)
+  await tab.until(() => isHeard() || !tab.room().commands.pending.peek().has(turn.id), HEARD_MS)
   await tab.until(isHeard, AGAIN_MS)
 }
 
@@ -106,8 +106,8 @@ async function withdraw(host: Host, stage: Stage, id: string, thenKill: ThenKill
   if (message?.status !== "queued") return
   host.count("withdraw")
   const command = tab.room()
-  command.withdraw(id)
-  const asked = command.commands.asked.peek().get(id)?.command
+  command.withdrawMessage(id)
+  const asked = command.commands.pending.peek().get(id)?.command
   if (asked?.type === "withdraw") {
     stage.withdrawals.set(asked.id, id)
     expectCommand(stage, asked.id)
@@ -122,11 +122,11 @@ function expectCommand(stage: Stage, id: string): void {
 
 /** A command's work is shown, and nothing is under way. */
 function isDone(tab: Tab, target: string): boolean {
-  return !tab.room().commands.asked.peek().has(target) && isQuietIn(tab)
+  return !tab.room().commands.pending.peek().has(target) && isQuietIn(tab)
 }
 
 function untilHeard(tab: Tab, target: string): Promise<boolean> {
-  return tab.until(() => tab.room().commands.asked.peek().get(target)?.isHeard !== false, HEARD_MS)
+  return tab.until(() => tab.room().commands.pending.peek().get(target)?.isAcknowledged !== false, HEARD_MS)
 }
 
 async function revise(host: Host, stage: Stage, { how, thenKill }: Revise): Promise<void> {
@@ -175,18 +175,18 @@ function command(
   const room = tab.room()
   switch (how) {
     case "regenerate":
-      room.regenerate(id)
+      room.regenerateAnswer(id)
       break
     case "retry":
-      room.retry(id)
+      room.retryAnswer(id)
       break
     case "edit":
-      room.edit(id, planWords(host.chance, `${id}-e${host.chance.int(1_000_000)}`, host.model, false))
+      room.editMessage(id, planWords(host.chance, `${id}-e${host.chance.int(1_000_000)}`, host.model, false))
       break
     case "switch":
-      return room.switchTo(id, version === 1 ? versions : version - 1)
+      return room.switchVersion(id, version === 1 ? versions : version - 1)
   }
-  const asked = room.commands.asked.peek().get(id)?.command
+  const asked = room.commands.pending.peek().get(id)?.command
   if (asked?.type === "edit") expectMessage(stage, asked.id, asked.content)
   if (asked?.type === "regenerate" || asked?.type === "retry") expectMessage(stage, asked.id, null)
 }

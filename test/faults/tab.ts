@@ -5,9 +5,9 @@
  */
 
 import { createApi } from "../../client/net/api.ts"
-import type { Shelf } from "../../client/net/outbox.ts"
-import { Room } from "../../client/session/session-controller.ts"
-import type { WireEvents } from "../../client/net/socket-link.ts"
+import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { SessionController } from "../../client/session/session-controller.ts"
+import type { WebSocketEvents } from "../../client/net/socket-link.ts"
 import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
 import type { Chance } from "./chance.ts"
 import type { TabProxy } from "./proxy.ts"
@@ -23,7 +23,7 @@ const REQUEST_MS = 30_000
 export interface TabDeps {
   readonly session: string
   readonly proxy: TabProxy
-  readonly shelf: Shelf
+  readonly shelf: KeyValueStorage
   readonly chance: Chance
   readonly nextId: () => string
   readonly report: (rule: Rule, detail: string) => void
@@ -35,7 +35,7 @@ export interface TabDeps {
 
 export interface Tab {
   readonly proxy: TabProxy
-  room(): Room
+  room(): SessionController
   /** Numbered frames that came so far. */
   frames(): number
   /** The transcript as shown. */
@@ -53,7 +53,7 @@ export interface Tab {
   until(holds: () => boolean, ms: number): Promise<boolean>
 }
 
-export function createShelf(): Shelf {
+export function createShelf(): KeyValueStorage {
   const kept = new Map<string, string>()
   return {
     get length() {
@@ -84,7 +84,7 @@ export function openTab(deps: TabDeps): Tab {
     deps.onSaid(JSON.parse(text) as ClientFrame)
     socket.send(text)
   }
-  const lookAt = (room: Room): void => {
+  const lookAt = (room: SessionController): void => {
     for (const message of messagesOf(room)) {
       const states = shown.get(message.id) ?? []
       if (states.at(-1) === message) continue
@@ -93,23 +93,23 @@ export function openTab(deps: TabDeps): Tab {
     }
     for (const watch of [...watchers]) watch()
   }
-  const connect = (room: () => Room, protocols: string[], events: WireEvents) => {
+  const connect = (room: () => SessionController, protocols: string[], events: WebSocketEvents) => {
     const socket = new WebSocket(`ws://127.0.0.1:${proxy.port}/v1/sessions/${session}/socket`, protocols)
     const tap = createTap(deps)
     const own = { socket, tap }
     socket.onopen = () => {
       wire = own
-      events.open()
+      events.onOpen()
     }
     socket.onmessage = ({ data }) => {
       const frame = tap.heard(String(data))
       if (frame?.type === "message" || frame?.type === "ops") frames += 1
-      events.message(data)
+      events.onMessage(data)
       lookAt(room())
     }
     socket.onclose = ({ code }) => {
       if (wire === own) wire = null
-      events.close(code)
+      events.onClose(code)
       lookAt(room())
     }
     return {
@@ -121,28 +121,30 @@ export function openTab(deps: TabDeps): Tab {
   }
   const request = (path: string, init: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${proxy.port}${path}`, { ...init, signal: AbortSignal.timeout(REQUEST_MS * CLOCK) })
-  const open = (): Room => {
+  const open = (): SessionController => {
     const clock = createClock()
     const api = createApi({ fetch: request, now: clock.now })
-    const room: Room = new Room(session, {
+    const room: SessionController = new SessionController(session, {
       api: {
         ...api,
-        async page(id, limit, before): Promise<HistoryPage> {
-          const page = await api.page(id, limit, before)
+        async getHistoryPage(id, limit, before): Promise<HistoryPage> {
+          const page = await api.getHistoryPage(id, limit, before)
           pages += 1
           // The room takes the page with this very promise.
           setTimeout(() => lookAt(room), 0)
           return page
         },
       },
-      shelf: deps.shelf,
+      storage: deps.shelf,
       connect: (_session, protocols, events) => connect(() => room, protocols, events),
-      ...{ now: clock.now, after: clock.after, random: deps.chance.real },
-      nextId: deps.nextId,
-      schedule: (call) => call(),
-      ended() {},
+      now: clock.now,
+      setTimer: clock.after,
+      random: deps.chance.real,
+      createId: deps.nextId,
+      scheduleRender: (call) => call(),
+      onMessageEnd() {},
     })
-    void room.load()
+    void room.loadNewest()
     return room
   }
   let opened = 1
@@ -171,8 +173,8 @@ export function openTab(deps: TabDeps): Tab {
   }
 }
 
-function messagesOf(room: Room): WireMessage[] {
-  return room.store.order.peek().flatMap((id) => room.store.message(id)?.peek() ?? [])
+function messagesOf(room: SessionController): WireMessage[] {
+  return room.store.messageIds.peek().flatMap((id) => room.store.getMessageSignal(id)?.peek() ?? [])
 }
 
 function createClock() {

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
-import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
-import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
+import { listCalls, type Message, createMessage } from "../../shared/protocol/message.ts"
+import { parseRecord, messageToRecords } from "../../shared/protocol/record.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
 
@@ -13,7 +13,7 @@ function readBack(records: readonly object[]): { messages: Message[]; late: stri
   const taken = records.flatMap((json, n) => {
     const record = parseRecord(json)
     if (!record.ok) throw new Error(JSON.stringify([json, record.fault]))
-    return assembler.take(record.value, n)
+    return assembler.addRecord(record.value, n)
   })
   const all = [...taken, ...assembler.end()]
   return {
@@ -23,8 +23,13 @@ function readBack(records: readonly object[]): { messages: Message[]; late: stri
 }
 
 const agent = { direction: "received", name: "researcher", exchange: "x1" } as const
-const heard = openMessage({
-  ...{ id: "x1", role: "agent", exchange_id: "x1", status: "completed", timestamp: TIME, agent },
+const heard = createMessage({
+  id: "x1",
+  role: "agent",
+  exchange_id: "x1",
+  status: "completed",
+  timestamp: TIME,
+  agent,
   words: "Look at <b>Oslo</b>.",
 })
 const told: Message = {
@@ -52,22 +57,22 @@ describe("there and back", () => {
     ["a callback", told, "agent_callback"],
     ["an answer that goes back", answer, "assistant_message"],
   ])("[RE12] %s", (_name, message, type) => {
-    const records = recordsOf({ pos: 3, parent: 2, tip: null, message }, "s1")
+    const records = messageToRecords({ pos: 3, parent: 2, tip: null, message }, "s1")
     expect(records.at(-1)?.type).toBe(type)
     const [back] = readBack(records).messages
     if (back === undefined) throw new Error("nothing came back")
     expect(messageToWire(back)).toEqual(messageToWire(message))
-    expect(recordsOf({ pos: 3, parent: 2, tip: null, message: back }, "s1")).toEqual(records)
+    expect(messageToRecords({ pos: 3, parent: 2, tip: null, message: back }, "s1")).toEqual(records)
   })
 
   test("[RE12] a call that waits for its callback still does", () => {
     const queued = { ...resultOf('{"mode":"async","status":"queued","responseId":"x2"}'), status: "waiting" } as never
     const end = { type: "end", status: "completed", reason: null, metrics: null } as const
     const message = answerOf(callOf("agents_message"), startOf(), queued, end)
-    const records = recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1")
+    const records = messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1")
     const [back] = readBack(records).messages
-    expect(back && callsOf(back)[0]?.status).toBe("waiting")
-    expect(back && recordsOf({ pos: 2, parent: 1, tip: null, message: back }, "s1")).toEqual(records)
+    expect(back && listCalls(back)[0]?.status).toBe("waiting")
+    expect(back && messageToRecords({ pos: 2, parent: 1, tip: null, message: back }, "s1")).toEqual(records)
   })
 })
 
@@ -87,7 +92,7 @@ describe("records of others", () => {
   ])("[RE12] a queued call waits for its callback, which is known by %s", (_name, by) => {
     const { messages, late } = readBack([...turn(queued), { type: "agent_callback", text: "Found.", from: "b", ...by }])
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "agent"])
-    const [call] = messages.flatMap(callsOf)
+    const [call] = messages.flatMap(listCalls)
     expect(call?.status).toBe("waiting")
     expect(messages[2]).toMatchObject({ words: "Found.", agent: { direction: "received", name: "b" } })
     expect(late).toHaveLength(1)

@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from "vitest"
 import {
-  forecastIcon,
+  selectForecastIcon,
   isWeatherPayload,
   parseWeatherPayload,
-  type Sky,
+  type SkyState,
   type WeatherIcon,
-  weatherIcon,
+  selectWeatherIcon,
 } from "../../shared/card/weather-payload.ts"
 
 /** Seed 000 §7.1, word for word. */
@@ -74,7 +74,7 @@ describe("the guard", () => {
 })
 
 describe("the icon", () => {
-  const day: Sky = { condition: "", is_daylight: true, is_raining: false, is_clear: false }
+  const day: SkyState = { condition: "", is_daylight: true, is_raining: false, is_clear: false }
 
   test.each<[string, WeatherIcon, WeatherIcon]>([
     ["Clear sky", "sunny", "clear_night"],
@@ -97,21 +97,21 @@ describe("the icon", () => {
     ["Unknown", "cloudy", "cloudy"],
     ["", "cloudy", "cloudy"],
   ])("[CA2] %s is %s, and %s at night", (condition, byDay, byNight) => {
-    expect(weatherIcon({ ...day, condition })).toBe(byDay)
-    expect(weatherIcon({ ...day, condition, is_daylight: false })).toBe(byNight)
-    expect(forecastIcon(condition)).toBe(byDay)
+    expect(selectWeatherIcon({ ...day, condition })).toBe(byDay)
+    expect(selectWeatherIcon({ ...day, condition, is_daylight: false })).toBe(byNight)
+    expect(selectForecastIcon(condition)).toBe(byDay)
   })
 
   test("[CA2] rain that falls goes before clouds that hang, not before snow, storm or fog", () => {
     const raining = { ...day, is_raining: true }
-    expect(weatherIcon({ ...raining, condition: "Overcast" })).toBe("rain")
-    expect(weatherIcon({ ...raining, condition: "Thunderstorm" })).toBe("storm")
-    expect(weatherIcon({ ...raining, condition: "Snow" })).toBe("snow")
-    expect(weatherIcon({ ...raining, condition: "Fog" })).toBe("fog")
+    expect(selectWeatherIcon({ ...raining, condition: "Overcast" })).toBe("rain")
+    expect(selectWeatherIcon({ ...raining, condition: "Thunderstorm" })).toBe("storm")
+    expect(selectWeatherIcon({ ...raining, condition: "Snow" })).toBe("snow")
+    expect(selectWeatherIcon({ ...raining, condition: "Fog" })).toBe("fog")
   })
 
   test("[CA2] a condition in other words is decided by the flags", () => {
-    expect(weatherIcon({ ...day, condition: "Heiter", is_clear: true })).toBe("sunny")
-    expect(weatherIcon({ ...day, condition: "Regen", is_raining: true })).toBe("rain")
+    expect(selectWeatherIcon({ ...day, condition: "Heiter", is_clear: true })).toBe("sunny")
+    expect(selectWeatherIcon({ ...day, condition: "Regen", is_raining: true })).toBe("rain")
   })
 })

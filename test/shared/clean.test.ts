@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/sanitize/clean.ts"
-import { MAX_HELD } from "../../shared/limits.ts"
+import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 
 /** Unseen, so tests spell it. */
 const WJ = "\u2060"
@@ -71,11 +71,11 @@ test.each(SWALLOWED)("[CL3] <%s> goes with its content, or is text", (name) => {
 })
 
 test("[CL3] a close tag may end up to MAX_HELD after the `<`, and no further", () => {
-  const within = `<script>${"x".repeat(MAX_HELD - 17)}</script>`
-  expect(within.length).toBe(MAX_HELD)
+  const within = `<script>${"x".repeat(MAX_PENDING_CHARS - 17)}</script>`
+  expect(within.length).toBe(MAX_PENDING_CHARS)
   expect(clean(within)).toBe("")
   expect(cleanIn(within.split(""))).toBe("")
-  const beyond = `<script>${"x".repeat(MAX_HELD - 16)}</script>`
+  const beyond = `<script>${"x".repeat(MAX_PENDING_CHARS - 16)}</script>`
   expect(clean(beyond)).toBe(`&lt;${beyond.slice(1, -9)}`)
   expect(cleanIn(beyond.split(""))).toBe(clean(beyond))
 })
@@ -146,7 +146,7 @@ test.each([
   ["inline code", "`", "<b x> ", "`"],
   ["an autolink", "<https://", "x", ">"],
 ])("[CL8] %s over MAX_HELD is text, in one piece and in many", (_, open, fill, close) => {
-  const room = MAX_HELD - open.length - close.length
+  const room = MAX_PENDING_CHARS - open.length - close.length
   const fits = open + fill.repeat(Math.floor(room / fill.length)) + close
   const over = open + fill.repeat(Math.floor(room / fill.length) + 1) + close
   expect(clean(fits)).not.toMatch(/^(&lt;|\\)/)
@@ -161,7 +161,7 @@ test("[CL8] what is held stays small, whatever comes", () => {
   for (const unit of ["<a b='", "<script>", "<!--", "`a\n", "```x", "> ", "\\", "~", "`", "<b\n> "]) {
     const cleaner = createCleaner()
     for (let i = 0; i < 4000; i++) cleaner.push(unit)
-    expect(cleaner.save().held.length, unit).toBeLessThanOrEqual(3 * MAX_HELD)
+    expect(cleaner.save().held.length, unit).toBeLessThanOrEqual(3 * MAX_PENDING_CHARS)
   }
 })
 
@@ -203,17 +203,17 @@ test("[CL9] an open run is escaped where `&lt;` would carry its paragraph's end 
 })
 
 test("[CL9] a long run is no fence once the backtick in its line is dropped", () => {
-  const run = "`".repeat(MAX_HELD / 2 + 1)
+  const run = "`".repeat(MAX_PENDING_CHARS / 2 + 1)
   expectLong(`${run}<font a=\`>\nx`, `${WJ}${run}\nx`)
 })
 
 test("[CL9] a tag that starts inside a failed one is found", () => {
-  const words = `>${"w".repeat(MAX_HELD - 41)}`
+  const words = `>${"w".repeat(MAX_PENDING_CHARS - 41)}`
   const gap = " ".repeat(40)
   expectLong(`<b a="${words}<i b="x" c="y"${gap}>z`, `&lt;b a="${words}<i>z`)
 })
 
 test("[CL9] a long line's run, escaped, still ends the paragraph", () => {
-  const gap = " ".repeat(MAX_HELD + 1)
+  const gap = " ".repeat(MAX_PENDING_CHARS + 1)
   expectLong(`${gap}\`\`\`\`\n\`\`\`\`${gap}`, `${gap}\`\`\`\`\n${"\\`".repeat(4)}${gap}`)
 })

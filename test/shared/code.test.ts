@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { splitCode, splitFences } from "../../shared/text/code-tracker.ts"
-import { MAX_HELD } from "../../shared/limits.ts"
+import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 
@@ -90,14 +90,14 @@ test.each([
 
 test("[CO3] inline code reaches MAX_HELD far, and no further", () => {
   const code = (size: number) => `\`${"x".repeat(size - 2)}\``
-  expect(splitCode(code(MAX_HELD))).toEqual([{ code: true, text: code(MAX_HELD) }])
-  expect(splitCode(code(MAX_HELD + 1))).toEqual([{ code: false, text: code(MAX_HELD + 1) }])
+  expect(splitCode(code(MAX_PENDING_CHARS))).toEqual([{ code: true, text: code(MAX_PENDING_CHARS) }])
+  expect(splitCode(code(MAX_PENDING_CHARS + 1))).toEqual([{ code: false, text: code(MAX_PENDING_CHARS + 1) }])
 })
 
 test("[CO1] a backtick fence's line ends within MAX_HELD of its run", () => {
   const line = (size: number) => `\`\`\`${"x".repeat(size - 3)}\ny`
-  expect(splitFences(line(MAX_HELD)).map((block) => block.type)).toEqual(["code"])
-  expect(splitFences(line(MAX_HELD + 1)).map((block) => block.type)).toEqual(["text"])
+  expect(splitFences(line(MAX_PENDING_CHARS)).map((block) => block.type)).toEqual(["code"])
+  expect(splitFences(line(MAX_PENDING_CHARS + 1)).map((block) => block.type)).toEqual(["text"])
 })
 
 const OPENS = /^([ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t][ \t>]*)*)(`{3,}(?=[^`]*$)|~{3,})(.*)$/
@@ -171,7 +171,7 @@ test("[CO3] inline code is a run, and the next run of its length", () => {
       for (const piece of splitCode(normalized(raw))) {
         const run = /^`+/.exec(piece.text)?.[0] ?? ""
         if (!piece.code || run.length > 2 || run === "") continue
-        expect(piece.text.length).toBeLessThanOrEqual(MAX_HELD)
+        expect(piece.text.length).toBeLessThanOrEqual(MAX_PENDING_CHARS)
         const runs = piece.text.match(/`+/g) ?? []
         expect(runs.map((other) => other.length === run.length).indexOf(true, 1)).toBe(runs.length - 1)
         expect(piece.text).not.toContain("\n\n")

@@ -2,13 +2,13 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCode } from "../../shared/text/code-tracker.ts"
 import { type DirectiveContext, parseDirectives } from "../../shared/segment/parse-directives.ts"
-import { apply, canonicalJson, type Segment } from "../../shared/protocol/frame.ts"
-import { permitOf } from "../../shared/segment/grant.ts"
-import { MAX_HELD, MAX_MEDIA_LINE, MAX_URL_CHARS } from "../../shared/limits.ts"
+import { apply, toCanonicalJson, type Segment } from "../../shared/protocol/frame.ts"
+import { grantsToPermit } from "../../shared/segment/grant.ts"
+import { MAX_PENDING_CHARS, MAX_MEDIA_LINE_CHARS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { createDelivery } from "../../shared/segment/part-segmenter.ts"
-import { createPieceScanner, type Piece } from "../../shared/segment/text-tokens.ts"
+import { createTokenScanner, type TextToken } from "../../shared/segment/text-tokens.ts"
 import { createSegmenter } from "../../shared/segment/segmenter.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { printReply, printSegments } from "../support/golden.ts"
 import { directiveText, PICTURE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
@@ -88,8 +88,8 @@ describe("MEDIA: lines", () => {
     expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
     expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
     const line = (size: number) => "MEDIA: https://a.com/x.png ".padEnd(size, "x")
-    expect(read(`${line(MAX_MEDIA_LINE - 1)}\n`)[0]).toBe(A)
-    expect(parseDirectives(`${line(MAX_MEDIA_LINE)}\n`).segments.map(({ type }) => type)).toEqual(["text"])
+    expect(read(`${line(MAX_MEDIA_LINE_CHARS - 1)}\n`)[0]).toBe(A)
+    expect(parseDirectives(`${line(MAX_MEDIA_LINE_CHARS)}\n`).segments.map(({ type }) => type)).toEqual(["text"])
   })
 
   test.each<[string, string[]]>([
@@ -160,8 +160,8 @@ describe("replies and voice", () => {
 
   test("[DR5] a directive over MAX_HELD is text", () => {
     const tag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
-    expect(parseDirectives(tag(MAX_HELD)).voice).toBe(true)
-    expect(parseDirectives(tag(MAX_HELD + 1)).voice).toBe(false)
+    expect(parseDirectives(tag(MAX_PENDING_CHARS)).voice).toBe(true)
+    expect(parseDirectives(tag(MAX_PENDING_CHARS + 1)).voice).toBe(false)
   })
 })
 
@@ -216,9 +216,9 @@ describe("embeds", () => {
   })
 })
 
-const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":1}\n\n${cardTrailer("weather_1")}` }]
+const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":1}\n\n${createCardTrailer("weather_1")}` }]
 
-function rawOf(pieces: readonly Piece[]): string {
+function rawOf(pieces: readonly TextToken[]): string {
   return pieces
     .map((piece) => (piece.type === "text" ? piece.text : piece.type === "refused" ? "" : piece.raw))
     .join("")
@@ -227,10 +227,10 @@ function rawOf(pieces: readonly Piece[]): string {
 /** Follows a text as it comes: its segments and what stands beside them after every piece. */
 function createFollower() {
   const delivery = createDelivery("u1")
-  const permit = permitOf({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
+  const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
   const segmenter = createSegmenter(ROWS, { delivery, permit })
   let segments: Segment[] = []
-  const state = (): string => canonicalJson([segments, delivery.isVoice(), delivery.replyTo(), segmenter.drift])
+  const state = (): string => toCanonicalJson([segments, delivery.isVoice(), delivery.getReplyTo(), segmenter.drift])
   return {
     state,
     push(text: string): void {
@@ -286,7 +286,7 @@ describe("any cut", () => {
   test("[DR9] the pieces joined are the text", () => {
     hold(
       fc.property(fc.oneof(directiveText, shortText), (text) => {
-        const scanner = createPieceScanner()
+        const scanner = createTokenScanner()
         expect(rawOf([...scanner.push(text), ...scanner.end()])).toBe(text)
       }),
     )

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { type Fault, faultToWire, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 
 const SPEC = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
 const SOURCE = readFileSync(new URL("../../shared/fault.ts", import.meta.url), "utf8")
@@ -83,5 +83,5 @@ test("[ER2] every reason a turn can end with has its words in SPEC", () => {
   const union = /const TURN_FAULTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
   const reasons = Array.from(union.matchAll(/"(\w+)"/g), (match) => match[1] as TurnFault)
   expect(reasons.length).toBeGreaterThan(10)
-  for (const reason of reasons) expect(SPEC).toContain(`| \`${reason}\` | ${turnFaultText(reason)} |`)
+  for (const reason of reasons) expect(SPEC).toContain(`| \`${reason}\` | ${turnFaultToText(reason)} |`)
 })

@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import {
   apply,
-  canonicalJson,
+  toCanonicalJson,
   type Op,
   parseClientFrame,
   parseServerFrame,
@@ -112,5 +112,5 @@ test("[WS11] the grammar is what PROTOCOL_VERSION says: change shared/protocol/f
 })
 
 test("[SG1] canonical JSON sorts keys at every depth", () => {
-  expect(canonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}')
+  expect(toCanonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}')
 })

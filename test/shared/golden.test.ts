@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
+import { applyToMessage, toCanonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
-import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
-import { createTranscriber, messageToWire, opsBeside, segmentsOf } from "../../shared/segment/segmenter.ts"
+import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
+import { createMessageSegmenter, messageToWire, diffMessageState, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { printReply, printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { grantedOf } from "../support/golden-messages.ts"
@@ -14,17 +14,17 @@ import { grantedOf } from "../support/golden-messages.ts"
 const goldens = readGoldens()
 
 function emptyMessage(): Message {
-  return openMessage({ id: "m1", role: "assistant", exchange_id: "u1", timestamp: "2026-01-01T00:00:00.000Z" })
+  return createMessage({ id: "m1", role: "assistant", exchange_id: "u1", timestamp: "2026-01-01T00:00:00.000Z" })
 }
 
 function foldAll(events: readonly TurnEvent[], resolver: Resolver): Message {
   const intake = createIntake()
-  const message = events.flatMap((event) => intake.take(event)).reduce(fold, emptyMessage())
+  const message = events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, emptyMessage())
   return grantedOf(message, resolver)
 }
 
 function seen(message: Message): string[] {
-  const transcriber = createTranscriber()
+  const transcriber = createMessageSegmenter()
   transcriber.advance(message)
   const reply = printReply(messageToWire(message).reply_to)
   return [...printSegments(segmentsOf(message), transcriber.drift), ...reply, ...printStatus(message)]
@@ -66,33 +66,33 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
 
   test("[GO3] every prefix: the ops so far come to the segments so far", () => {
     const intake = createIntake()
-    const transcriber = createTranscriber()
+    const transcriber = createMessageSegmenter()
     let message = emptyMessage()
     let live: WireMessage = messageToWire(message)
     for (const event of crumbs(golden.events)) {
-      message = intake.take(event).reduce(fold, message)
+      message = intake.cleanEvent(event).reduce(fold, message)
       live = applyToMessage(live, transcriber.advance(message, undefined, golden.resolver))
-      message = transcriber.granted(message)
-      expect(canonicalJson(live.segments)).toBe(canonicalJson(segmentsOf(message)))
+      message = transcriber.applyGrants(message)
+      expect(toCanonicalJson(live.segments)).toBe(toCanonicalJson(segmentsOf(message)))
       expect(live.reply_to).toBe(messageToWire(message).reply_to)
     }
   })
 
   test("[GO4] live frames joined are the history body, byte for byte", () => {
     const intake = createIntake()
-    const transcriber = createTranscriber()
+    const transcriber = createMessageSegmenter()
     let message = emptyMessage()
     let live: WireMessage = messageToWire(message)
     for (const event of golden.events) {
-      const next = intake.take(event).reduce(fold, message)
+      const next = intake.cleanEvent(event).reduce(fold, message)
       const ops = transcriber.advance(next, undefined, golden.resolver)
-      live = applyToMessage(live, JSON.parse(JSON.stringify([...ops, ...opsBeside(message, next)])))
-      message = transcriber.granted(next)
+      live = applyToMessage(live, JSON.parse(JSON.stringify([...ops, ...diffMessageState(message, next)])))
+      message = transcriber.applyGrants(next)
     }
     const stored: Message = JSON.parse(JSON.stringify(message))
     // `content` is as of the last whole frame: ops do not move it.
     const { content: _live, ...joined } = live
     const { content: _history, ...body } = JSON.parse(JSON.stringify(messageToWire(stored)))
-    expect(canonicalJson(joined)).toBe(canonicalJson(body))
+    expect(toCanonicalJson(joined)).toBe(toCanonicalJson(body))
   })
 })

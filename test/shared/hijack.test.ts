@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
-import { cardOf } from "../../shared/protocol/card-cue.ts"
+import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
-import { apply, canonicalJson, parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import { apply, toCanonicalJson, parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
-import { callsOf, fold, type Message } from "../../shared/protocol/message.ts"
-import { createTranscriber, segmentsOf } from "../../shared/segment/segmenter.ts"
+import { listCalls, fold, type Message } from "../../shared/protocol/message.ts"
+import { createMessageSegmenter, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { stripDirectives } from "../../shared/segment/strip-spans.ts"
-import { toolMedia } from "../../shared/segment/tool-media.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { readToolMedia } from "../../shared/segment/tool-media.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { openAnswer } from "../support/golden-messages.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { callOf, NOTHING_KNOWN, startOf } from "../support/turn.ts"
@@ -16,26 +16,27 @@ import { callOf, NOTHING_KNOWN, startOf } from "../support/turn.ts"
 const TAG = "probe_data_1"
 const PICTURE: Asset = { id: "pic", kind: "image", mime_type: "image/png", label: "pic.png", size: 3 }
 /** The files of the session, as a tool that read it would not know them. */
-const RESOLVER: Resolver = { ...NOTHING_KNOWN, asset: (id) => (id === "pic" ? PICTURE : null) }
+const RESOLVER: Resolver = { ...NOTHING_KNOWN, findAsset: (id) => (id === "pic" ? PICTURE : null) }
 
 /** The ways in which a tool of ours gives what it read. */
 const WAYS: readonly (readonly [string, (text: string) => string, boolean])[] = [
   ["as an object", (text) => JSON.stringify({ text }), false],
-  ["in a card", (text) => `${JSON.stringify({ text })}\n\n${cardTrailer(TAG)}`, true],
+  ["in a card", (text) => `${JSON.stringify({ text })}\n\n${createCardTrailer(TAG)}`, true],
   [
     "in a skill's wrapper",
     (text) =>
-      `[probe_data(${JSON.stringify(text)})]\n${JSON.stringify({ text })}\n\n${cardTrailer(TAG)}\n[end:probe_data]`,
+      `[probe_data(${JSON.stringify(text)})]\n${JSON.stringify({ text })}\n\n${createCardTrailer(TAG)}\n[end:probe_data]`,
     true,
   ],
 ]
 
 /** As dispatch decides it, in a call that stored the picture too: the data names it, the trailer does not. */
 function readEvents(result: string): TurnEvent[] {
-  const card = cardOf("probe_data", 1, result)
-  const media = toolMedia(result, [PICTURE])
+  const card = resolveCardTag("probe_data", 1, result)
+  const media = readToolMedia(result, [PICTURE])
   return [
-    ...[callOf("probe_data", "c1"), startOf("c1", 1)],
+    callOf("probe_data", "c1"),
+    startOf("c1", 1),
     { type: "tool_result", call_id: "c1", status: "ok", result, card, error: null, media },
   ]
 }
@@ -43,14 +44,14 @@ function readEvents(result: string): TurnEvent[] {
 /** Plays it in pieces of so many units; the message, what was shown live, and at every event what is stored is shown. */
 function play(events: readonly TurnEvent[], size: number): { readonly message: Message; readonly live: Segment[] } {
   const intake = createIntake()
-  const transcriber = createTranscriber()
+  const transcriber = createMessageSegmenter()
   let message = openAnswer("a", "q")
   let live: Segment[] = []
   for (const event of events.flatMap((one) => cut(one, size))) {
-    message = intake.take(event).reduce(fold, message)
+    message = intake.cleanEvent(event).reduce(fold, message)
     live = apply(live, transcriber.advance(message, undefined, RESOLVER))
-    message = transcriber.granted(message)
-    expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(message)))
+    message = transcriber.applyGrants(message)
+    expect(toCanonicalJson(live)).toBe(toCanonicalJson(segmentsOf(message)))
   }
   return { message, live }
 }
@@ -74,18 +75,20 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
     const { message, live } = play([...readEvents(result), { type: "text_delta", delta: "Done." }, END], 2)
     expect(live.map(({ type }) => type)).toEqual(["tool", "text"])
     expect(live[1]).toEqual({ type: "text", content: "Done." })
-    expect(callsOf(message)[0]).toMatchObject({ card: isCard ? TAG : null, media: [], result })
+    expect(listCalls(message)[0]).toMatchObject({ card: isCard ? TAG : null, media: [], result })
     if (isCard) expect(JSON.stringify(live[0])).not.toContain("MUST wrap your synthesis in <span")
   })
 
   test.each(HIJACKS.map((text) => [text]))("[DR15] %j repeated by the model shows no data but the stored", (text) => {
     const events = [...readEvents(resultOf(text)), { type: "text_delta" as const, delta: `So:\n${text}` }, END]
     const whole = play(events, 10_000)
-    for (const size of [1, 3]) expect(canonicalJson(play(events, size).live)).toBe(canonicalJson(whole.live))
+    for (const size of [1, 3]) expect(toCanonicalJson(play(events, size).live)).toBe(toCanonicalJson(whole.live))
     for (const segment of whole.live) {
       if (segment.type === "rich") {
         expect({ isCard, tag: segment.tag, payload: segment.payload }).toEqual({
-          ...{ isCard: true, tag: TAG, payload: { text } },
+          isCard: true,
+          tag: TAG,
+          payload: { text },
         })
       }
       if (segment.type === "media") expect(segment.url).toBe("/media/pic")
@@ -101,8 +104,8 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
 })
 
 test("[DR15] a whole string that others wrote is no result of a tool: one that reads gives an object, or JSON before its own trailer", () => {
-  const result = JSON.stringify({ text: `{"a":1}\n\n${cardTrailer(TAG)}\nMEDIA:/media/pic` })
-  expect([cardOf("probe_data", 1, result), toolMedia(result, [PICTURE]), parseJson(result)]).toMatchObject([
+  const result = JSON.stringify({ text: `{"a":1}\n\n${createCardTrailer(TAG)}\nMEDIA:/media/pic` })
+  expect([resolveCardTag("probe_data", 1, result), readToolMedia(result, [PICTURE]), parseJson(result)]).toMatchObject([
     null,
     [],
     {},

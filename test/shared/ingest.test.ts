@@ -6,10 +6,10 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { hearRecord } from "../../shared/ingest/external-record.ts"
+import { interpretRecord } from "../../shared/ingest/external-record.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { MAX_RECORD_BYTES } from "../../shared/limits.ts"
-import { callsOf, fold, type Message, openMessage } from "../../shared/protocol/message.ts"
+import { listCalls, fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { createClaudeMapper } from "../../shared/ingest/claude-stream.ts"
 import { createCodexMapper } from "../../shared/ingest/codex-stream.ts"
 import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
@@ -47,7 +47,7 @@ function answerOf(records: readonly StreamRecord[]): Message {
   const taken = records.flatMap((record, n) => {
     const read = parseRecord(JSON.parse(JSON.stringify({ ...record, responseId: "r1" })))
     if (!read.ok) throw new Error(JSON.stringify([record, read.fault]))
-    return assembler.take(read.value, n)
+    return assembler.addRecord(read.value, n)
   })
   const [one] = [...taken, ...assembler.end()]
   if (one?.kind !== "message") throw new Error("no message")
@@ -78,7 +78,7 @@ function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string
 }
 
 function mapped(mapper: Mapper, lines: readonly string[], exit: number | null = null): StreamRecord[] {
-  return [...lines.flatMap((line) => mapper.take(line)), ...mapper.end(exit)]
+  return [...lines.flatMap((line) => mapper.mapLine(line)), ...mapper.end(exit)]
 }
 
 describe("recorded streams", () => {
@@ -97,8 +97,8 @@ describe("recorded streams", () => {
     for (let at = 0; at < lines.length; at++) {
       const message = answerOf(mapped(mapperFor(name), lines.slice(0, at), 1))
       expect(["failed", "interrupted"]).toContain(message.status)
-      expect(callsOf(message).length).toBeLessThanOrEqual(callsOf(whole).length)
-      expect(callsOf(message).every((call) => call.status !== "running")).toBe(true)
+      expect(listCalls(message).length).toBeLessThanOrEqual(listCalls(whole).length)
+      expect(listCalls(message).every((call) => call.status !== "running")).toBe(true)
     }
   })
 
@@ -126,12 +126,12 @@ const blocksArb = fc.array(
 /** The answer that records come to as they come in live, through the door for producers outside. */
 function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
-  let message = openMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
+  let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
   const feed = (event: TurnEvent): void => {
-    for (const clean of intake.take(event)) message = fold(message, clean)
+    for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
   }
   for (const record of records) {
-    const heard = hearRecord(message, record)
+    const heard = interpretRecord(message, record)
     if (heard.do === "refuse") throw new Error(JSON.stringify([record, heard.fault]))
     if (heard.do === "say" || heard.do === "end") heard.events.forEach(feed)
     if (heard.do === "output") feed({ type: "tool_output_delta", call_id: heard.call.call_id, delta: heard.delta })
@@ -168,16 +168,15 @@ describe("what a mapper meets", () => {
   }
   const DONE = { type: "result", subtype: "success" }
   const whole = (id: string, text: string) => ({
-    ...{ type: "assistant", message: { id, content: [{ type: "text", text }] } },
+    type: "assistant",
+    message: { id, content: [{ type: "text", text }] },
   })
   const streamed = (id: string, ...deltas: string[]) => [
     { type: "stream_event", event: { type: "message_start", message: { id } } },
     { type: "stream_event", event: { type: "content_block_start", index: 0, content_block: { type: "text" } } },
     ...deltas.map((text) => ({
-      ...{
-        type: "stream_event",
-        event: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
-      },
+      type: "stream_event",
+      event: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
     })),
   ]
 
@@ -193,7 +192,8 @@ describe("what a mapper meets", () => {
 
   test("[PI1] what subagents call, and theirs, is output of the call that began them", () => {
     const call = (id: string, name: string, parent: string | null) => ({
-      ...{ type: "assistant", parent_tool_use_id: parent },
+      type: "assistant",
+      parent_tool_use_id: parent,
       message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
     })
     const said = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
@@ -236,7 +236,7 @@ describe("what a mapper meets", () => {
       events.map((one) => JSON.stringify(one)),
     )
     expect(records.every((record) => JSON.stringify(record).length < MAX_RECORD_BYTES)).toBe(true)
-    expect(callsOf(answerOf(records))[0]?.error?.code).toBe("tool_result_too_large")
+    expect(listCalls(answerOf(records))[0]?.error?.code).toBe("tool_result_too_large")
   })
 })
 

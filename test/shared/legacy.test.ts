@@ -16,7 +16,7 @@ test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] 
   const taken = lines.flatMap((line, n) => {
     const record = parseRecord(JSON.parse(line))
     if (!record.ok) throw new Error(line)
-    return assembler.take(record.value, n)
+    return assembler.addRecord(record.value, n)
   })
   const messages = [...taken, ...assembler.end()].flatMap((one): Message[] =>
     one.kind === "message" ? [one.message] : [],

@@ -1,24 +1,24 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { splitCode } from "../../shared/text/code-tracker.ts"
-import { MAX_HELD } from "../../shared/limits.ts"
-import { createMarkScanner, type Mark, stripSpans } from "../../shared/segment/span-tag.ts"
+import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
+import { createSpanScanner, type SpanToken, stripSpans } from "../../shared/segment/span-tag.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 
 /** Marks on one line: text as it is, an opening tag as `{tag}`, its end as `{}`. */
-function print(marks: readonly Mark[]): string {
+function print(marks: readonly SpanToken[]): string {
   return marks
     .map((mark) => (mark.type === "text" ? mark.text : mark.type === "open" ? `{${mark.tag}}` : "{}"))
     .join("")
 }
 
-function rawOf(marks: readonly Mark[]): string {
+function rawOf(marks: readonly SpanToken[]): string {
   return marks.map((mark) => (mark.type === "text" ? mark.text : mark.raw)).join("")
 }
 
-function marksIn(pieces: readonly string[]): Mark[] {
-  const scanner = createMarkScanner()
+function marksIn(pieces: readonly string[]): SpanToken[] {
+  const scanner = createSpanScanner()
   return [...pieces.flatMap((piece) => scanner.push(piece)), ...scanner.end()]
 }
 
@@ -83,7 +83,7 @@ test.each([
   ["```\n<span id='a_1'>", "```\n<span id='a_1'>"],
   ["a \\", "a \\"],
 ])("[MK4] of %j this much is told at once: %j", (text, told) => {
-  expect(print(createMarkScanner().push(text))).toBe(told)
+  expect(print(createSpanScanner().push(text))).toBe(told)
 })
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
@@ -96,13 +96,13 @@ function piecesOf(text: string, at: readonly number[]): string[] {
 test("[MK4] what was told after some text depends on that text alone; told in full it is the text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
-      const scanner = createMarkScanner()
-      const told: Mark[] = []
+      const scanner = createSpanScanner()
+      const told: SpanToken[] = []
       let seen = ""
       for (const piece of piecesOf(raw, at)) {
         told.push(...scanner.push(piece))
         seen += piece
-        expect(print(told)).toBe(print(createMarkScanner().push(seen)))
+        expect(print(told)).toBe(print(createSpanScanner().push(seen)))
       }
       expect(rawOf([...told, ...scanner.end()])).toBe(raw)
       expect(print(marksIn(raw.split("")))).toBe(print(marksIn([raw])))
@@ -165,17 +165,17 @@ test("[MK3] code is decided as everywhere", () => {
 
 test("[MK5] a tag over MAX_HELD is text", () => {
   const open = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
-  expect(open(MAX_HELD).length).toBe(MAX_HELD)
+  expect(open(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
   for (const pieces of [(text: string) => [text], (text: string) => text.split("")]) {
-    expect(print(marksIn(pieces(open(MAX_HELD))))).toBe("{a_1}")
-    expect(print(marksIn(pieces(open(MAX_HELD + 1))))).toBe(open(MAX_HELD + 1))
+    expect(print(marksIn(pieces(open(MAX_PENDING_CHARS))))).toBe("{a_1}")
+    expect(print(marksIn(pieces(open(MAX_PENDING_CHARS + 1))))).toBe(open(MAX_PENDING_CHARS + 1))
   }
 })
 
 test("[MK5] waiting for inline code ends with MAX_HELD", () => {
-  const scanner = createMarkScanner()
+  const scanner = createSpanScanner()
   scanner.push("`<span id='a_1'>x</span>")
-  expect(print(scanner.push("y".repeat(MAX_HELD)))).toMatch(/^\{a_1\}x\{\}y+$/)
+  expect(print(scanner.push("y".repeat(MAX_PENDING_CHARS)))).toMatch(/^\{a_1\}x\{\}y+$/)
 })
 
 test.each([

@@ -5,8 +5,8 @@ import { Marked } from "marked"
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
-import { markdownOf } from "../../shared/segment/export-markdown.ts"
-import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
+import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
+import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { hold } from "../support/seeded.ts"
 
@@ -14,12 +14,12 @@ const HEAD = { id: "m1", exchange_id: "q1", timestamp: "2026-01-02T03:04:05.000Z
 
 function answerOf(...events: TurnEvent[]): Message {
   const intake = createIntake()
-  const empty = openMessage({ ...HEAD, role: "assistant" })
-  return events.flatMap((event) => intake.take(event)).reduce(fold, empty)
+  const empty = createMessage({ ...HEAD, role: "assistant" })
+  return events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, empty)
 }
 
 function questionOf(words: string): Message {
-  return openMessage({ ...HEAD, role: "user", words, status: "completed" })
+  return createMessage({ ...HEAD, role: "user", words, status: "completed" })
 }
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
@@ -43,14 +43,18 @@ describe("a message as Markdown", () => {
       { type: "tool_call", call_id: "c1", name: "weather", args: '{"city":"Paris"}' },
       { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
       {
-        ...{ type: "tool_result", call_id: "c1", status: "ok", card: "weather_1", error: null },
+        type: "tool_result",
+        call_id: "c1",
+        status: "ok",
+        card: "weather_1",
+        error: null,
         result: "{\"temp_c\":12}\n\nYou MUST wrap it in <span id='weather_1'>",
       },
       { type: "step_start" },
       text("So: <span id='weather_1'>cool, 12 °C</span> Bye."),
       END,
     )
-    expect(markdownOf(message)).toBe(`## Assistant · 2026-01-02T03:04:05.000Z
+    expect(messageToMarkdown(message)).toBe(`## Assistant · 2026-01-02T03:04:05.000Z
 
 <details><summary>Thinking (1.2 s)</summary>
 
@@ -91,25 +95,29 @@ Bye.
 
   test("[RE22] a user's words stand verbatim in a block that they cannot end", () => {
     const words = "# No heading\n```\ncode\n````\n## User · never\n<script>"
-    expect(markdownOf(questionOf(words))).toBe(
+    expect(messageToMarkdown(questionOf(words))).toBe(
       `## User · 2026-01-02T03:04:05.000Z\n\n\`\`\`\`\`text\n${words}\n\`\`\`\`\`\n`,
     )
   })
 
   test("[RE22] what another agent said, what failed, what was cut and what nobody vouches for say so", () => {
     const agent = { direction: "received", name: "Scout\n# x", exchange: "e" } as const
-    expect(markdownOf(openMessage({ ...HEAD, role: "agent", words: "found", agent, status: "completed" }))).toBe(
-      "## Received from Scout # x · 2026-01-02T03:04:05.000Z\n\n```text\nfound\n```\n",
-    )
+    expect(
+      messageToMarkdown(createMessage({ ...HEAD, role: "agent", words: "found", agent, status: "completed" })),
+    ).toBe("## Received from Scout # x · 2026-01-02T03:04:05.000Z\n\n```text\nfound\n```\n")
     const message = answerOf(
       { type: "tool_call", call_id: "c", name: "read`x", args: "{}" },
       {
-        ...{ type: "tool_result", call_id: "c", status: "failed", result: "line\n".repeat(3_000), card: null },
+        type: "tool_result",
+        call_id: "c",
+        status: "failed",
+        result: "line\n".repeat(3_000),
+        card: null,
         error: { code: "tool_failed", message: "No\n```" },
       },
       { type: "end", status: "failed", reason: "model_cut_off", metrics: null },
     )
-    const markdown = markdownOf({ ...message, origin: "import" })
+    const markdown = messageToMarkdown({ ...message, origin: "import" })
     expect(markdown).toContain("_Imported: nobody vouches for what this shows._")
     expect(markdown).toContain("Tool ``` read`x ```: failed")
     expect(markdown).toContain("Result (cut: 3001 lines, 15000 bytes in all):")
@@ -125,7 +133,7 @@ Bye.
     ["one in a quote", "> ```\n> x"],
     ["a pre", "<pre>\nx"],
   ])("[RE22] %s that an answer leaves open ends with it", (_name, open) => {
-    const markdown = `${markdownOf(answerOf(text(open), END))}\n${markdownOf(questionOf("next"))}`
+    const markdown = `${messageToMarkdown(answerOf(text(open), END))}\n${messageToMarkdown(questionOf("next"))}`
     expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(2)
   })
 
@@ -149,7 +157,7 @@ Bye.
     hold(
       fc.property(said, said, said, (words, thought, prose) => {
         const answer = answerOf({ type: "thinking_delta", delta: thought }, { type: "thinking_done" }, text(prose), END)
-        const markdown = [questionOf(words), answer, questionOf("next")].map(markdownOf).join("\n")
+        const markdown = [questionOf(words), answer, questionOf("next")].map(messageToMarkdown).join("\n")
         expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(3)
       }),
       2_000,
@@ -159,7 +167,7 @@ Bye.
   test.each(readGoldens().map((golden) => [golden.name, golden] as const))(
     "[RE22] %s: no span and no trailer",
     (_name, golden) => {
-      const markdown = markdownOf(answerOf(...golden.events))
+      const markdown = messageToMarkdown(answerOf(...golden.events))
       expect(markdown).not.toMatch(/MUST wrap/)
       expect(markdown.startsWith("## Assistant · ")).toBe(true)
     },

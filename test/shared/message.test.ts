@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseEvent, type TurnEvent } from "../../shared/protocol/event.ts"
-import { callsOf, contentOf, fold, openMessage } from "../../shared/protocol/message.ts"
+import { listCalls, deriveContent, fold, createMessage } from "../../shared/protocol/message.ts"
 
-const EMPTY = openMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
+const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
 function folded(...events: TurnEvent[]) {
   return events.reduce(fold, EMPTY)
@@ -59,30 +59,30 @@ describe("fold", () => {
   })
 
   test("[EV3] a result after later text cues no card", () => {
-    const [call] = callsOf(folded(CALL, START, { type: "text_delta", delta: "<span id='weather_1'>" }, RESULT))
+    const [call] = listCalls(folded(CALL, START, { type: "text_delta", delta: "<span id='weather_1'>" }, RESULT))
     expect(call).toMatchObject({ status: "ok", card: null })
   })
 
   test("[EV3] words alone after a call take nothing from it: no tag of theirs can have been meant", () => {
-    const [call] = callsOf(folded(CALL, START, { type: "text_delta", delta: "Just a moment." }, RESULT))
+    const [call] = listCalls(folded(CALL, START, { type: "text_delta", delta: "Just a moment." }, RESULT))
     expect(call).toMatchObject({ status: "ok", card: "weather_1" })
   })
 
   test.each(["cancelled", "interrupted", "failed"] as const)("[EV4] %s takes open calls with it", (status) => {
-    const [call] = callsOf(folded(CALL, START, { type: "end", status, reason: null, metrics: null }))
+    const [call] = listCalls(folded(CALL, START, { type: "end", status, reason: null, metrics: null }))
     expect(call).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
 
   test("[EV4] a completed turn may leave an asynchronous call open, and its result still comes", () => {
     const ended = folded(CALL, START, { type: "end", status: "completed", reason: null, metrics: null })
-    expect(callsOf(ended)[0]?.status).toBe("running")
-    expect(callsOf(fold(ended, RESULT))[0]?.status).toBe("ok")
+    expect(listCalls(ended)[0]?.status).toBe("running")
+    expect(listCalls(fold(ended, RESULT))[0]?.status).toBe("ok")
   })
 
   test("[EV5] content is the text parts joined by a blank line; a user's is verbatim", () => {
     const message = folded({ type: "text_delta", delta: "a" }, CALL, START, RESULT, { type: "text_delta", delta: "b" })
-    expect(contentOf(message)).toBe("a\n\nb")
-    expect(contentOf(openMessage({ ...EMPTY, role: "user", words: " <b>*x*\n" }))).toBe(" <b>*x*\n")
+    expect(deriveContent(message)).toBe("a\n\nb")
+    expect(deriveContent(createMessage({ ...EMPTY, role: "user", words: " <b>*x*\n" }))).toBe(" <b>*x*\n")
   })
 })
 

@@ -2,13 +2,13 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Assembled, createAssembler, type Late } from "../../shared/ingest/assembler.ts"
+import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { apply, canonicalJson, type Segment } from "../../shared/protocol/frame.ts"
+import { apply, toCanonicalJson, type Segment } from "../../shared/protocol/frame.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
-import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
-import { parseRecord, recordsOf } from "../../shared/protocol/record.ts"
-import { createTranscriber, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
+import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
+import { parseRecord, messageToRecords } from "../../shared/protocol/record.ts"
+import { createMessageSegmenter, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { hold } from "../support/seeded.ts"
 import { cutDeltas, eventArb } from "../support/stream-events.ts"
@@ -16,33 +16,33 @@ import { cutDeltas, eventArb } from "../support/stream-events.ts"
 const TIME = "2026-01-01T00:00:00.000Z"
 
 function answerOf(events: readonly TurnEvent[]): Message {
-  const empty = openMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp: TIME })
+  const empty = createMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp: TIME })
   const intake = createIntake()
-  return events.flatMap((event) => intake.take(event)).reduce(fold, empty)
+  return events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, empty)
 }
 
 function readBack(records: readonly object[]): Message[] {
   return assembledFrom(records).map(({ message }) => message)
 }
 
-function assembledFrom(records: readonly object[]): Assembled[] {
+function assembledFrom(records: readonly object[]): AssembledMessage[] {
   return takenFrom(records).flatMap((one) => (one.kind === "message" ? [one] : []))
 }
 
-function takenFrom(records: readonly object[]): (Assembled | Late)[] {
+function takenFrom(records: readonly object[]): (AssembledMessage | LateEvents)[] {
   const assembler = createAssembler()
   const lines = records.map((record) => JSON.stringify(record))
   const taken = lines.flatMap((line, n) => {
     const record = parseRecord(JSON.parse(line))
     if (!record.ok) throw new Error(`${line}: ${JSON.stringify(record.fault)}`)
-    return assembler.take(record.value, n)
+    return assembler.addRecord(record.value, n)
   })
   return [...taken, ...assembler.end()]
 }
 
 /** What a reader sees; trailers stay home, so results are compared as they are shown. */
 function shown(message: Message): string {
-  return canonicalJson(messageToWire(message))
+  return toCanonicalJson(messageToWire(message))
 }
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
@@ -58,10 +58,10 @@ describe("there and back", () => {
       )
     )
       return
-    const records = recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1")
+    const records = messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1")
     const [back] = readBack(records)
     expect(back === undefined ? null : shown(back)).toBe(shown(message))
-    const again = back === undefined ? [] : recordsOf({ pos: 2, parent: 1, tip: null, message: back }, "s1")
+    const again = back === undefined ? [] : messageToRecords({ pos: 2, parent: 1, tip: null, message: back }, "s1")
     expect(JSON.stringify(again)).toBe(JSON.stringify(records))
   })
 })
@@ -80,22 +80,22 @@ describe("any stream", () => {
     hold(
       fc.property(said, placeArb, fc.nat(40), ([...events], { version, ...place }, cut) => {
         const all: TurnEvent[] = [...events, { ...END, status: "interrupted" }]
-        const transcriber = createTranscriber()
+        const transcriber = createMessageSegmenter()
         const intake = createIntake()
-        let message = openMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp: TIME, version })
+        let message = createMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp: TIME, version })
         let live: Segment[] = []
         for (const event of cutDeltas(all, cut)) {
-          for (const clean of intake.take(event)) message = fold(message, clean)
+          for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
           live = apply(live, transcriber.advance(message))
-          if (live.length % 4 === 1) expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(message)))
+          if (live.length % 4 === 1) expect(toCanonicalJson(live)).toBe(toCanonicalJson(segmentsOf(message)))
         }
         expect(shown(message)).toBe(shown({ ...answerOf(all), version }))
-        expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(message)))
-        const records = recordsOf({ ...place, message }, "s1")
+        expect(toCanonicalJson(live)).toBe(toCanonicalJson(segmentsOf(message)))
+        const records = messageToRecords({ ...place, message }, "s1")
         const [back] = assembledFrom(records)
         expect(back).toMatchObject({ ...place, message: { version } })
         expect(back && shown(back.message)).toBe(shown(message))
-        expect(JSON.stringify(back && recordsOf({ ...place, message: back.message }, "s1"))).toBe(
+        expect(JSON.stringify(back && messageToRecords({ ...place, message: back.message }, "s1"))).toBe(
           JSON.stringify(records),
         )
       }),
@@ -115,7 +115,7 @@ describe("any stream", () => {
           result: `${n}`,
         }))
         const question = { type: "user_message", turnId: "q2", responseId: "q2", text: "next" }
-        const file = [...recordsOf({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
+        const file = [...messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
         const taken = takenFrom(file)
         const heard = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
         const [back] = taken.flatMap((one) => (one.kind === "message" && one.message.id === "a1" ? [one.message] : []))

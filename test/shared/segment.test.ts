@@ -1,10 +1,10 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { cardOf, resultData } from "../../shared/protocol/card-cue.ts"
+import { resolveCardTag, extractResultData } from "../../shared/protocol/card-cue.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { apply, canonicalJson, type Op, parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import { apply, toCanonicalJson, type Op, parseJson, type Segment } from "../../shared/protocol/frame.ts"
 import { MAX_CARD_BYTES, MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../../shared/limits.ts"
-import { fold, openMessage } from "../../shared/protocol/message.ts"
+import { fold, createMessage } from "../../shared/protocol/message.ts"
 import {
   createSegmenter,
   messageToWire,
@@ -13,11 +13,11 @@ import {
   segmentsOf,
   stripSpans,
 } from "../../shared/segment/segmenter.ts"
-import { truncateLines, utf8Bytes } from "../../shared/truncate.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { truncateLines, countUtf8Bytes } from "../../shared/truncate.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { cutsOf, hold } from "../support/seeded.ts"
 
-const EMPTY = openMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
+const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
 /** The seed's parser, as it stands there: what bare rows must agree with. */
 function seedParse(content: string, rows: readonly { result: string }[]): unknown[] {
@@ -44,9 +44,9 @@ function seedParse(content: string, rows: readonly { result: string }[]): unknow
 }
 
 const ROWS = [
-  { name: "weather", ordinal: 1, result: `{"c":1}\n\n${cardTrailer("weather_1")}` },
+  { name: "weather", ordinal: 1, result: `{"c":1}\n\n${createCardTrailer("weather_1")}` },
   { name: "weather", ordinal: 2, result: `{"c":2}\n\nuse <span id="weather_2">x</span>` },
-  { name: "note", ordinal: 1, result: `plain\n\n${cardTrailer("note_1")}` },
+  { name: "note", ordinal: 1, result: `plain\n\n${createCardTrailer("note_1")}` },
 ]
 
 const TOKENS = fc.oneof(
@@ -82,7 +82,7 @@ describe("parse", () => {
   })
 
   test("[SG10] a row with `card` cues that and nothing else; null cues nothing", () => {
-    const result = `{"a":1}\n\n${cardTrailer("t_1")}`
+    const result = `{"a":1}\n\n${createCardTrailer("t_1")}`
     const text = "<span id='t_1'>x</span>"
     expect(parse(text, [{ name: "t", ordinal: 1, result, card: null }])).toEqual([{ type: "text", content: "x" }])
     expect(parse(text, [{ name: "t", ordinal: 1, result, card: "t_1", call_id: "c" }])).toEqual([
@@ -104,10 +104,10 @@ describe("parse", () => {
           live = apply(live, cut.push(piece))
           sofar += piece
           const whole = apply([], createSegmenter(ROWS).push(sofar))
-          expect(canonicalJson(live)).toBe(canonicalJson(whole))
+          expect(toCanonicalJson(live)).toBe(toCanonicalJson(whole))
         }
         live = apply(live, cut.end())
-        expect(canonicalJson(live)).toBe(canonicalJson(parse(text, ROWS)))
+        expect(toCanonicalJson(live)).toBe(toCanonicalJson(parse(text, ROWS)))
       }),
     )
   })
@@ -142,26 +142,26 @@ describe("parse", () => {
 
 describe("cues", () => {
   test.each<[string, string, string | null]>([
-    ["its own trailer", `{"a":1}\n\n${cardTrailer("t_1")}`, "t_1"],
+    ["its own trailer", `{"a":1}\n\n${createCardTrailer("t_1")}`, "t_1"],
     ["no trailer", '{"a":1}', null],
-    ["another's trailer", `{"a":1}\n\n${cardTrailer("u_1")}`, null],
+    ["another's trailer", `{"a":1}\n\n${createCardTrailer("u_1")}`, null],
     ["a tag in the data", `{"a":"<span id='t_1'>"}`, null],
-    ["a head that is no JSON", `words\n\n${cardTrailer("t_1")}`, null],
-    ["a wrapper around it", `[t(x)]\n{"a":1}\n\n${cardTrailer("t_1")}\n[end:t]`, "t_1"],
-    ["a fake end inside the data", `{"a":"[end:t]"}\n\n${cardTrailer("t_1")}`, "t_1"],
-    ["a payload over the limit", `${JSON.stringify("x".repeat(MAX_CARD_BYTES))}\n\n${cardTrailer("t_1")}`, null],
+    ["a head that is no JSON", `words\n\n${createCardTrailer("t_1")}`, null],
+    ["a wrapper around it", `[t(x)]\n{"a":1}\n\n${createCardTrailer("t_1")}\n[end:t]`, "t_1"],
+    ["a fake end inside the data", `{"a":"[end:t]"}\n\n${createCardTrailer("t_1")}`, "t_1"],
+    ["a payload over the limit", `${JSON.stringify("x".repeat(MAX_CARD_BYTES))}\n\n${createCardTrailer("t_1")}`, null],
   ])("[SG6] %s", (_what, result, card) => {
-    expect(cardOf("t", 1, result)).toBe(card)
+    expect(resolveCardTag("t", 1, result)).toBe(card)
   })
 
   test("[SG3] without an ordinal, off channel user, nothing is cued", () => {
-    expect(cardOf("t", null, `{}\n\n${cardTrailer("t_1")}`)).toBeNull()
+    expect(resolveCardTag("t", null, `{}\n\n${createCardTrailer("t_1")}`)).toBeNull()
   })
 
   test("[SG11] a trailer stays home, also one that cued no card", () => {
-    const trailers = [cardTrailer("t_1"), cardTrailer("t_77"), 'say <span id="t_2">']
-    for (const trailer of trailers) expect(resultData({ name: "t", result: `head\n\n${trailer}` })).toBe("head")
-    expect(resultData({ name: "t", result: "two\n\nparagraphs" })).toBe("two\n\nparagraphs")
+    const trailers = [createCardTrailer("t_1"), createCardTrailer("t_77"), 'say <span id="t_2">']
+    for (const trailer of trailers) expect(extractResultData({ name: "t", result: `head\n\n${trailer}` })).toBe("head")
+    expect(extractResultData({ name: "t", result: "two\n\nparagraphs" })).toBe("two\n\nparagraphs")
   })
 })
 
@@ -171,7 +171,12 @@ describe("messages", () => {
     { type: "tool_call_start", call_id: "c", channel: "user", ordinal: 1 },
   ]
   const result = (text: string): TurnEvent => ({
-    ...{ type: "tool_result", call_id: "c", status: "ok", result: text, card: null, error: null },
+    type: "tool_result",
+    call_id: "c",
+    status: "ok",
+    result: text,
+    card: null,
+    error: null,
   })
 
   test("[SG9] a long result is shown on whole lines with its true totals", () => {
@@ -188,13 +193,13 @@ describe("messages", () => {
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat({ max: 60 }), (text, bytes) => {
         const well = text.toWellFormed().replaceAll("\n", "")
         const shown = truncateLines(well, 10, bytes)
-        expect(utf8Bytes(shown.text)).toBeLessThanOrEqual(Math.max(bytes, shown.truncated ? 0 : bytes))
+        expect(countUtf8Bytes(shown.text)).toBeLessThanOrEqual(Math.max(bytes, shown.truncated ? 0 : bytes))
         expect(well.startsWith(shown.text)).toBe(true)
         expect(shown.text.isWellFormed()).toBe(true)
       }),
       2_000,
     )
-    expect(utf8Bytes("é😀a")).toBe(7)
+    expect(countUtf8Bytes("é😀a")).toBe(7)
     expect(truncateLines("x".repeat(MAX_SHOWN_BYTES + 1), 10, MAX_SHOWN_BYTES).text).toHaveLength(MAX_SHOWN_BYTES)
   })
 

@@ -4,7 +4,7 @@ import { parseDirectives } from "../../shared/segment/parse-directives.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { stripSpans } from "../../shared/segment/span-tag.ts"
 import type { Grants } from "../../shared/protocol/message.ts"
-import { noteOf, stripDirectives } from "../../shared/segment/strip-spans.ts"
+import { assetToNote, stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { directiveText } from "../support/directive-text.ts"
 import { hold } from "../support/seeded.ts"
 
@@ -61,8 +61,8 @@ describe("what goes back to the model", () => {
 
   test("[DR14] a note is one line without syntax, whatever a file is called", () => {
     const label = "a\n[[audio_as_voice]] <span id='x_1'> `b` MEDIA: (c)"
-    expect(noteOf({ ...CHART, label })).toBe("(attached: a audio_as_voice span id='x_1' b MEDIA: c, /media/c1)")
-    expect(noteOf({ ...CHART, label: "😀".repeat(150) }).isWellFormed()).toBe(true)
+    expect(assetToNote({ ...CHART, label })).toBe("(attached: a audio_as_voice span id='x_1' b MEDIA: c, /media/c1)")
+    expect(assetToNote({ ...CHART, label: "😀".repeat(150) }).isWellFormed()).toBe(true)
   })
 })
 
@@ -80,7 +80,9 @@ function expectNothingLeft(text: string): void {
   const stripped = stripDirectives(text, GRANTS)
   const { segments, voice, reply_to } = parseDirectives(stripped)
   expect({ kinds: segments.filter(({ type }) => type !== "text"), voice, reply_to }).toEqual({
-    ...{ kinds: [], voice: false, reply_to: null },
+    kinds: [],
+    voice: false,
+    reply_to: null,
   })
   expect(stripSpans(stripped)).toBe(stripped)
   expect(stripDirectives(stripped, GRANTS)).toBe(stripped)

@@ -4,47 +4,47 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import {
-  callsOf,
+  listCalls,
   fold,
   isDeferred,
   isEnded,
   isSettled,
   type Message,
-  openMessage,
+  createMessage,
 } from "../../shared/protocol/message.ts"
-import { createTranscriber } from "../../shared/segment/segmenter.ts"
+import { createMessageSegmenter } from "../../shared/segment/segmenter.ts"
 import type { Golden } from "./golden.ts"
 
 export const GOLDEN_TIME = "2026-01-01T00:00:00.000Z"
 
 export function questionOf(id: string, words: string): Message {
-  return openMessage({ id, role: "user", exchange_id: id, status: "completed", timestamp: GOLDEN_TIME, words })
+  return createMessage({ id, role: "user", exchange_id: id, status: "completed", timestamp: GOLDEN_TIME, words })
 }
 
 /** The events of a golden transcript, and the end that it lacks: a turn whose calls never came back was cut. */
 export function endedEvents(golden: Golden): readonly TurnEvent[] {
   const message = golden.events.reduce(fold, openAnswer("a", "q"))
   if (isEnded(message.status)) return golden.events
-  const isCut = callsOf(message).some((call) => !isSettled(call.status) && !isDeferred(call))
+  const isCut = listCalls(message).some((call) => !isSettled(call.status) && !isDeferred(call))
   const status = isCut ? "interrupted" : "completed"
   return [...golden.events, { type: "end", status, reason: null, metrics: null }]
 }
 
 export function openAnswer(id: string, exchange_id: string): Message {
-  return openMessage({ id, role: "assistant", exchange_id, timestamp: GOLDEN_TIME })
+  return createMessage({ id, role: "assistant", exchange_id, timestamp: GOLDEN_TIME })
 }
 
 /** A message with all that its directives may name, as if it had been read in one piece. */
 export function grantedOf(message: Message, resolver: Resolver): Message {
-  const transcriber = createTranscriber()
+  const transcriber = createMessageSegmenter()
   transcriber.advance(message, undefined, resolver)
-  return transcriber.granted(message)
+  return transcriber.applyGrants(message)
 }
 
 export function answerOfGolden(golden: Golden, id: string, exchange: string): Message {
   const intake = createIntake()
   const message = endedEvents(golden)
-    .flatMap((event) => intake.take(event))
+    .flatMap((event) => intake.cleanEvent(event))
     .reduce(fold, openAnswer(id, exchange))
   return grantedOf(message, golden.resolver)
 }

@@ -11,14 +11,14 @@
  * or end well is told by a last line, `is <status> [reason]`; one that names what it answers, by `replies <id>`.
  */
 
-import { cardOf } from "../../shared/protocol/card-cue.ts"
+import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
-import { toolMedia } from "../../shared/segment/tool-media.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { readToolMedia } from "../../shared/segment/tool-media.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 
 export interface Golden {
   readonly name: string
@@ -48,9 +48,9 @@ class Known implements Resolver {
   readonly #assets: Asset[] = []
   readonly #saved = new Map<string, Asset[]>()
 
-  readonly origins = (): readonly string[] => this.#origins
-  readonly isMessage = (id: string): boolean => this.#messages.includes(id)
-  readonly asset = (id: string): Asset | null => this.#assets.find((asset) => asset.id === id) ?? null
+  readonly listOrigins = (): readonly string[] => this.#origins
+  readonly hasMessage = (id: string): boolean => this.#messages.includes(id)
+  readonly findAsset = (id: string): Asset | null => this.#assets.find((asset) => asset.id === id) ?? null
 
   /** Whether the line is of this kind. */
   take(line: string): boolean {
@@ -70,7 +70,7 @@ class Known implements Resolver {
   /** As dispatch decides it. */
   withMedia(event: TurnEvent): TurnEvent {
     if (event.type !== "tool_result" || event.result === null) return event
-    const media = toolMedia(event.result, this.#saved.get(event.call_id) ?? [])
+    const media = readToolMedia(event.result, this.#saved.get(event.call_id) ?? [])
     return media.length === 0 ? event : { ...event, media }
   }
 }
@@ -145,7 +145,7 @@ function callEvents(word: string, rest: string, where: string): TurnEvent[] {
     case "deny":
       return [{ type: "tool_approval", call_id, approval: "denied" }]
     case "result":
-      return [resultEvent(call_id, tool, ordinal, `${more}\n\n${cardTrailer(call_id)}`)]
+      return [resultEvent(call_id, tool, ordinal, `${more}\n\n${createCardTrailer(call_id)}`)]
     case "plain":
       return [resultEvent(call_id, tool, ordinal, JSON.parse(more))]
     case "defer":
@@ -168,7 +168,14 @@ function resultEvent(
   ordinal: number,
   result: string,
 ): Extract<TurnEvent, { type: "tool_result" }> {
-  return { type: "tool_result", call_id, status: "ok", result, card: cardOf(tool, ordinal, result), error: null }
+  return {
+    type: "tool_result",
+    call_id,
+    status: "ok",
+    result,
+    card: resolveCardTag(tool, ordinal, result),
+    error: null,
+  }
 }
 
 /** How a message stands, where that is worth a line. */

@@ -1,7 +1,7 @@
 /** other-systems.ts: what the systems of the seeds would have written of a message of ours. */
 
-import { contentOf, type Message, type ToolCall } from "../../shared/protocol/message.ts"
-import { recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
+import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
+import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
 
 /**
  * A turn as the stream events of seed 001 have it: no place, no version, no step, no channel; tool events that name no
@@ -13,7 +13,9 @@ export function legacyRecordsOf(question: Message, answer: Message): StreamRecor
   const asked: StreamRecord = { type: "user_message", timestamp, text: question.words }
   return [
     asked,
-    ...recordsOf({ pos: 0, parent: null, tip: null, message: answer }, "").flatMap((record) => legacy(record, answer)),
+    ...messageToRecords({ pos: 0, parent: null, tip: null, message: answer }, "").flatMap((record) =>
+      legacy(record, answer),
+    ),
   ]
 }
 
@@ -40,7 +42,7 @@ function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
     case "assistant_message": {
       const { type, responseId, status, reason } = record
       const ended = status === "failed" || status === "interrupted" ? { status, reason } : {}
-      return [{ type, timestamp, responseId, text: contentOf(answer), ...ended }]
+      return [{ type, timestamp, responseId, text: deriveContent(answer), ...ended }]
     }
     case "thinking_start":
     case "thinking_done":

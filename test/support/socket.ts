@@ -26,7 +26,7 @@ export async function createSession(id: string, claims: Claims = CLAIMS): Promis
 }
 
 export async function pageOf(id: string, query = { limit: 50 }): Promise<HistoryPage> {
-  const page = await sessionOf(id).recent(CLAIMS, query)
+  const page = await sessionOf(id).readHistoryPage(CLAIMS, query)
   if (!page.ok) throw new Error(page.fault.reason)
   return JSON.parse(page.value.json)
 }
@@ -69,7 +69,14 @@ export async function connect(id: string, claims: Claims = CLAIMS, hello: object
 function follow(socket: WebSocket): TestClient {
   const waiting = new Set<() => void>()
   const client: TestClient = {
-    ...{ socket, frames: [], texts: [], messages: new Map(), last: 0, pieces: 0, closed: null, broken: null },
+    socket,
+    frames: [],
+    texts: [],
+    messages: new Map(),
+    last: 0,
+    pieces: 0,
+    closed: null,
+    broken: null,
     say: (frame) => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
     until: (fits) => wait(() => client.frames.find(fits)),
     untilTrue: (fits) => wait(() => client.frames.find(fits)),

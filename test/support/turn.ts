@@ -2,14 +2,14 @@
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
-import { fold, type Message, openMessage } from "../../shared/protocol/message.ts"
+import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../../worker/store/row-codec.ts"
-import { timesFor } from "../../worker/platform/time-limits.ts"
+import { readTimeLimits } from "../../worker/platform/time-limits.ts"
 
 export const TIME = "2026-01-01T00:00:00.000Z"
 
 export function answerOf(...events: TurnEvent[]): Message {
-  const empty = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
+  const empty = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
   return events.reduce(fold, empty)
 }
 
@@ -30,10 +30,10 @@ export function placed(message: Message, place: Partial<StoredMessage> = {}): St
   return { pos: 1, parent: null, seq: 1, deadline: null, message, ...place }
 }
 
-export const TIMES = timesFor({})
+export const TIMES = readTimeLimits({})
 
 /** Of a session that has nothing and knows nobody. */
-export const NOTHING_KNOWN: Resolver = { asset: () => null, isMessage: () => false, origins: () => [] }
+export const NOTHING_KNOWN: Resolver = { findAsset: () => null, hasMessage: () => false, listOrigins: () => [] }
 
 /** A process that runs nothing, and tools that ask nobody. */
 export const AT_REST = { isInFlight: () => false, needsApproval: () => false }

@@ -37,8 +37,12 @@ export function playRemote(url: URL, reply: ServerResponse): void {
   switch (scenario) {
     case "png":
       reply.writeHead(200, {
-        ...{ "content-type": "text/html", "content-length": PNG.length, "set-cookie": "a=b", "x-evil": "1" },
-        ...{ "content-security-policy": "default-src *", "access-control-allow-origin": "*" },
+        "content-type": "text/html",
+        "content-length": PNG.length,
+        "set-cookie": "a=b",
+        "x-evil": "1",
+        "content-security-policy": "default-src *",
+        "access-control-allow-origin": "*",
       })
       return void reply.end(PNG)
     case "wav":

@@ -157,7 +157,16 @@ describe("a recorded stream", () => {
     const messages = await messagesOf(cuecard, id)
     expect(messages.map(({ status }) => status)).toEqual(["completed", "completed"])
     expect(kindsIn(messages[1])).toEqual([
-      ...["thinking", "tool", "tool", "text", "tool", "tool", "tool", "tool", "tool", "text"],
+      "thinking",
+      "tool",
+      "tool",
+      "text",
+      "tool",
+      "tool",
+      "tool",
+      "tool",
+      "tool",
+      "text",
     ])
     expect(piping.said()).toContain("item hologram ×1")
   })

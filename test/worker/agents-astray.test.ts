@@ -4,9 +4,9 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
-import { faultOfContent, headOfMessage } from "../../worker/turn/accept-message.ts"
-import { channelOf } from "../../worker/store/agent-ask-rows.ts"
-import { shareOf } from "../../worker/agent/ask-agent.ts"
+import { findContentFault, truncateMessage } from "../../worker/turn/accept-message.ts"
+import { selectChannel } from "../../worker/store/agent-ask-rows.ts"
+import { computeBudgetShare } from "../../worker/agent/ask-agent.ts"
 import { call as callRoute, refusal, tablesOf, tokenOf } from "./call.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./follow.ts"
@@ -30,7 +30,7 @@ describe("what goes wrong on the way", () => {
       await client.untilEnd("q1")
       await expect.poll(async () => (await askedIn(id)).map(({ open }) => open), { timeout: 2_000 }).toEqual([0])
       const [row] = await askedIn(id)
-      const there = await sessionOf(row?.session ?? "").recent({ ...CLAIMS }, { limit: 9 })
+      const there = await sessionOf(row?.session ?? "").readHistoryPage({ ...CLAIMS }, { limit: 9 })
       const messages: WireMessage[] = there.ok ? JSON.parse(there.value.json).messages : []
       expect(messages.map(({ status }) => status)).not.toContain("running")
       expect(messages.map(({ status }) => status).slice(1)).toEqual(messages.length > 1 ? ["cancelled"] : [])
@@ -55,7 +55,7 @@ describe("what goes wrong on the way", () => {
       },
     ].map((line) => `${JSON.stringify(line)}\n`)
     const claims = { ...CLAIMS, scope: "external" as const, session: id }
-    await sessionOf(id).external(claims, {}, new Blob(lines).stream())
+    await sessionOf(id).ingestRecords(claims, {}, new Blob(lines).stream())
     client.say({ type: "cancel", exchange_id: "r1" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
     expect(await other.untilEnd("q9")).toMatchObject({ status: "completed" })
@@ -77,8 +77,8 @@ describe("what goes wrong on the way", () => {
     )
     expect(modes.map(({ mode }) => mode)).toEqual(["sync", "callback"])
     const led = { id: "x", mode: "callback", session: "s", call_id: "c", depth: 2, budget: 1 } as const
-    expect(channelOf({ ...led, path: [id] }, null)).toBe("agent")
-    expect(channelOf({ ...led, path: [] }, null)).toBe("user")
+    expect(selectChannel({ ...led, path: [id] }, null)).toBe("agent")
+    expect(selectChannel({ ...led, path: [] }, null)).toBe("user")
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
@@ -135,11 +135,19 @@ describe("what goes wrong on the way", () => {
   test("[RT9] an agent's session that is made for one that was erased meanwhile is not kept", async () => {
     const family = { session: "gone", agent: "general" }
     const request = {
-      ...{ id: "ask-1", owner: CLAIMS, to: "agent-orphan", agent: "researcher", family, message: "my secret" },
-      ...{ from: { session: "gone", name: "general", call_id: "call_2_0" }, mode: "sync" as const },
-      ...{ path: ["gone"], depth: 1, budget: 1 },
+      id: "ask-1",
+      owner: CLAIMS,
+      to: "agent-orphan",
+      agent: "researcher",
+      family,
+      message: "my secret",
+      from: { session: "gone", name: "general", call_id: "call_2_0" },
+      mode: "sync" as const,
+      path: ["gone"],
+      depth: 1,
+      budget: 1,
     }
-    expect(await sessionOf("agent-orphan").ask(request)).toEqual({ ok: false, fault: "agent_failed" })
+    expect(await sessionOf("agent-orphan").acceptAsk(request)).toEqual({ ok: false, fault: "agent_failed" })
     expect(await tablesOf(sessionOf("agent-orphan"))).toEqual([])
     expect(await tablesOf(sessionOf("gone"))).toEqual([])
   })
@@ -184,11 +192,11 @@ describe("what goes wrong on the way", () => {
   })
 
   test("[AG4] an answer too long for a message begins a turn with its head", async () => {
-    expect(headOfMessage("short", 100)).toBe("short")
-    expect(headOfMessage("", 100)).toBe("(It said nothing.)")
+    expect(truncateMessage("short", 100)).toBe("short")
+    expect(truncateMessage("", 100)).toBe("(It said nothing.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {
-      const head = headOfMessage(text, 24_000)
-      expect(faultOfContent(head, 24_000)).toBeNull()
+      const head = truncateMessage(text, 24_000)
+      expect(findContentFault(head, 24_000)).toBeNull()
       expect(head).toMatch(/more characters are left out here\]$/)
       expect(head.isWellFormed()).toBe(true)
     }
@@ -199,13 +207,13 @@ test("[AG5] one message of a person leads to so many questions, however they ask
   const questions = (budget: number, depth: number): number => {
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
-      const share = shareOf(budget, nth, "async")
+      const share = computeBudgetShare(budget, nth, "async")
       // Those of the turn that is asked, and of the one that its answer begins.
       if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * questions(share, depth + 1)
     }
     return count
   }
   expect(questions(MAX_AGENT_QUESTIONS, 0)).toBeLessThanOrEqual(MAX_AGENT_QUESTIONS)
-  const own = Array.from({ length: 32 }, (_, n) => shareOf(MAX_AGENT_QUESTIONS, n + 1, "sync"))
+  const own = Array.from({ length: 32 }, (_, n) => computeBudgetShare(MAX_AGENT_QUESTIONS, n + 1, "sync"))
   expect(own.filter((share) => share !== null)).toHaveLength(8)
 })

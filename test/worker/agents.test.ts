@@ -207,7 +207,10 @@ describe("async", () => {
     expect(resultsIn(answerTo(client, "q1"))[0]).toMatchObject({ agent: "researcher", answer: "Found it." })
     const messages = await expectSame(id, client)
     expect(messages.map(shape)).toEqual([
-      ...["user completed", "assistant completed", "agent completed received researcher", "assistant completed"],
+      "user completed",
+      "assistant completed",
+      "agent completed received researcher",
+      "assistant completed",
     ])
     expect(messages[2]).toMatchObject({ id: queued?.["responseId"], content: "Found it." })
   })
@@ -299,7 +302,7 @@ describe("async", () => {
 /** Gives the tenant of these tests another agent. */
 async function putAgent(agent: { name: string; tools: readonly string[] }): Promise<void> {
   const { env } = await import("cloudflare:test")
-  const put = await env.TENANT.getByName("acme").put({
+  const put = await env.TENANT.getByName("acme").putAgent({
     description: "d",
     prompt: "You write.",
     model: null,

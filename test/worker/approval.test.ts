@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { answerTo, begin, call, expectSame, freshSession as fresh, say, script, toolsIn } from "./follow.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
@@ -149,7 +149,7 @@ describe("approval", () => {
     const client = await connect(id)
     await asked(id, client)
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      const stored = createStore(state.storage.sql).at(2)
+      const stored = createSessionStore(state.storage.sql).findMessageAt(2)
       expect(stored?.deadline).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)
       state.storage.sql.exec("UPDATE transcript SET deadline = ? WHERE pos = 2", Date.now() - 1)
     })

@@ -4,9 +4,9 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { HistoryPage } from "../../shared/protocol/frame.ts"
 import { MAX_ATTACHMENTS, MAX_QUOTE_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { createPast } from "../../worker/turn/model-context.ts"
-import { quotesFrom } from "../../worker/turn/reply-quote.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createPastTurns } from "../../worker/turn/model-context.ts"
+import { createQuoteLookup } from "../../worker/turn/reply-quote.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { announce, assetOf, keep } from "./kept.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
@@ -71,7 +71,7 @@ describe("files of a message", () => {
     expect(client.messages.get("q1")).toMatchObject({ content: "", segments: [{ url: "/media/map" }] })
     const title = await runInDurableObject(
       sessionOf(id),
-      (_object, state) => createStore(state.storage.sql).session()?.title,
+      (_object, state) => createSessionStore(state.storage.sql).readSession()?.title,
     )
     expect(title).toBe("Map of Paris.png")
   })
@@ -200,8 +200,8 @@ describe("what a message replies to", () => {
     client.say({ type: "send", id: "q4", content: "/say that", reply_to: shown.id })
     await client.untilEnd("q4")
     const told = await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
-      const past = [...createPast(store.at, 32_000, quotesFrom(store))(store.newestPos())]
+      const store = createSessionStore(state.storage.sql)
+      const past = [...createPastTurns(store.findMessageAt, 32_000, createQuoteLookup(store))(store.readNewestPos())]
       return past.reverse().flatMap(({ messages }) => messages.filter(({ role }) => role === "user"))
     })
     expect(told).toMatchObject([

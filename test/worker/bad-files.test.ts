@@ -3,7 +3,7 @@
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_BAD_LINES, MAX_IMPORT_BYTES } from "../../shared/limits.ts"
-import { linesIn } from "../../worker/transfer/upload-lines.ts"
+import { readUploadLines } from "../../worker/transfer/upload-lines.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./call.ts"
 import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
@@ -128,7 +128,8 @@ describe("damaged", () => {
     const writing = writer.write(new TextEncoder().encode(lines(WORDS)))
     const read = async (): Promise<string[]> => {
       const got: string[] = []
-      for await (const some of linesIn(readable, 50)) got.push(...some.map(({ text }) => (text.ok ? text.value : "")))
+      for await (const some of readUploadLines(readable, 50))
+        got.push(...some.map(({ text }) => (text.ok ? text.value : "")))
       return got
     }
     await expect(read()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
@@ -149,7 +150,10 @@ describe("damaged", () => {
     const taken = await take(id, file)
     expect(taken).toMatchObject({ ok: true, value: { records: 1_497, skipped: 4 } })
     expect(taken.ok && taken.value.bad.map(({ line, code }) => `${line} ${code}`)).toEqual([
-      ...["500 body_malformed", "1000 body_malformed", "1500 body_malformed", "1501 body_malformed"],
+      "500 body_malformed",
+      "1000 body_malformed",
+      "1500 body_malformed",
+      "1501 body_malformed",
     ])
     expect((await pageOf(id)).messages.at(-1)?.content).toBe(`1499 ${"é😀".repeat(40)}`)
   })
@@ -190,7 +194,9 @@ describe("at odds with itself", () => {
     )
     await take(id, file)
     expect((await pageOf(id)).messages[1]?.segments).toMatchObject([
-      ...[{ content: "look" }, { name: "read", status: "ok", result: "there" }, { content: "done" }],
+      { content: "look" },
+      { name: "read", status: "ok", result: "there" },
+      { content: "done" },
     ])
   })
 
@@ -207,7 +213,11 @@ describe("at odds with itself", () => {
     await take(id, file)
     const { messages } = await pageOf(id)
     expect(messages.map((one) => (one.role === "user" ? one.content : textIn(one)))).toEqual([
-      ...["one", "", "two", "under the name of a question", "three"],
+      "one",
+      "",
+      "two",
+      "under the name of a question",
+      "three",
     ])
     expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
   })
@@ -215,7 +225,8 @@ describe("at odds with itself", () => {
   test("[RE23] an unknown session stores nothing, whatever comes for it", async () => {
     const stub = sessionOf("nowhere")
     expect(await stub.import(CLAIMS, streamOf(lines(WORDS)), { part: 1, of: 2 })).toEqual({
-      ...{ ok: false, fault: { reason: "session_unknown" } },
+      ok: false,
+      fault: { reason: "session_unknown" },
     })
     expect(await stub.importProgress(CLAIMS)).toEqual({ ok: false, fault: { reason: "session_unknown" } })
     expect(await tablesOf(stub)).toEqual([])

@@ -2,9 +2,9 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_ANSWER_CHARS, MAX_LEAF_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { MAX_ANSWER_CHARS, MAX_TEXT_CHUNK_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed, TIME } from "../support/turn.ts"
 import { answerTo, begin, call, freshSession as fresh, say, script, toolsIn } from "./follow.ts"
@@ -96,10 +96,10 @@ describe("ids", () => {
 test("[WS12] a client that asks again and again and reads nothing is closed before it costs memory", async () => {
   const id = await freshSession()
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-    const store = createStore(storage.sql)
+    const store = createSessionStore(storage.sql)
     for (let pos = 1; pos <= 50; pos++) {
       const head = { id: `u${pos}`, role: "user", exchange_id: `u${pos}`, timestamp: TIME } as const
-      const message = openMessage({ ...head, status: "completed", words: "w".repeat(30_000) })
+      const message = createMessage({ ...head, status: "completed", words: "w".repeat(30_000) })
       store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
     }
   })
@@ -128,7 +128,7 @@ test("[TU13] a model that never stops is cut; what a window writes does not grow
   expect(chars).toBeGreaterThan(MAX_ANSWER_CHARS - 1_000)
   expect(chars).toBeLessThan(MAX_ANSWER_CHARS + 1_000)
   const { leaves } = await runInDurableObject(sessionOf(id), (_object, { storage }) => ({
-    leaves: createStore(storage.sql).leafSizes(2, 0),
+    leaves: createSessionStore(storage.sql).readChunkSizes(2, 0),
   }))
-  expect(leaves.length).toBe(Math.ceil(chars / MAX_LEAF_CHARS))
+  expect(leaves.length).toBe(Math.ceil(chars / MAX_TEXT_CHUNK_CHARS))
 })

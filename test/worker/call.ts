@@ -35,7 +35,9 @@ export async function call(path: string, options: Call = {}) {
   response.webSocket?.accept()
   response.webSocket?.close()
   return {
-    ...{ status: response.status, headers: response.headers, text },
+    status: response.status,
+    headers: response.headers,
+    text,
     json: text.startsWith("{") ? JSON.parse(text) : null,
   }
 }

@@ -3,9 +3,9 @@
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
-import { sealDocument } from "../../worker/routes/canvas-document.ts"
+import { hardenDocument } from "../../worker/routes/canvas-document.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
-import { type Audience, signMedia } from "../../worker/auth/link-signing.ts"
+import { type LinkAudience, signLink } from "../../worker/auth/link-signing.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
 
 async function stored(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {
@@ -14,8 +14,8 @@ async function stored(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {
   return id
 }
 
-function sign(what: string, { tenant = "cv", audience = "canvas" as Audience, seconds = 600 } = {}) {
-  return signMedia(SECRET, audience, { tenant, session: "s1", what, expires: nowSeconds() + seconds })
+function sign(what: string, { tenant = "cv", audience = "canvas" as LinkAudience, seconds = 600 } = {}) {
+  return signLink(SECRET, audience, { tenant, session: "s1", what, expires: nowSeconds() + seconds })
 }
 
 const at = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
@@ -42,9 +42,13 @@ describe("a document", () => {
       "trusted-types default",
     ])
     expect(headers).toMatchObject({
-      ...{ "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" },
-      ...{ "referrer-policy": "no-referrer", "x-dns-prefetch-control": "off", "connection-allowlist": "()" },
-      ...{ "cross-origin-resource-policy": "same-origin", "cache-control": "private, no-store" },
+      "content-type": "text/html; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "x-dns-prefetch-control": "off",
+      "connection-allowlist": "()",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": "private, no-store",
     })
     expect(headers["permissions-policy"]).toContain("fullscreen=()")
     expect(headers["set-cookie"]).toBeUndefined()
@@ -121,7 +125,7 @@ describe("an origin of its own", () => {
 })
 
 describe("its doors", () => {
-  const SHUT = (html: string): string => sealDocument(html).replace(/^[\s\S]*?<\/script>/, "")
+  const SHUT = (html: string): string => hardenDocument(html).replace(/^[\s\S]*?<\/script>/, "")
 
   test.each([
     ["<iframe src=x>", "<x-iframe src=x>"],

@@ -3,16 +3,16 @@
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
-import { canonicalJson, type ImportProgress, type WireMessage } from "../../shared/protocol/frame.ts"
-import { createAssetBook } from "../../worker/asset/asset-rows.ts"
-import { carryAssets } from "../../worker/transfer/copy-assets.ts"
+import { toCanonicalJson, type ImportProgress, type WireMessage } from "../../shared/protocol/frame.ts"
+import { createAssetRows } from "../../worker/asset/asset-rows.ts"
+import { copyStagedAssets } from "../../worker/transfer/copy-assets.ts"
 import { storeAsset } from "../../worker/asset/asset-upload.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
-import { createStaging } from "../../worker/transfer/staged-rows.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, placed } from "../support/turn.ts"
-import { userMessage } from "../../worker/turn/begin-turn.ts"
+import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { exportOf } from "./exported.ts"
 import { freshSession as fresh } from "./follow.ts"
 import { assetOf, keep, keyOf, PNG } from "./kept.ts"
@@ -34,8 +34,8 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
   await keep(id, assetOf("doc", { kind: "canvas", mime_type: "text/html", size: 4 }), "<p>x")
   await keep(id, assetOf("unused"))
   await runInDurableObject(sessionOf(id), (_object, state) => {
-    const store = createStore(state.storage.sql)
-    const question = userMessage("q1", "", 0, { attachments: [sent] })
+    const store = createSessionStore(state.storage.sql)
+    const question = createUserMessage("q1", "", 0, { attachments: [sent] })
     store.insertMessage(placed(question, { pos: 1 }))
     let seq = 1
     const tell = (pos: number, name: string, events: readonly TurnEvent[]): void => {
@@ -44,11 +44,11 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
       store.insertMessage(stored)
       const assets = [named]
       const resolver = {
-        asset: (one: string) => assets.find((asset) => asset.id === one) ?? null,
-        isMessage: (one: string) => one === "q1",
-        origins: () => ["https://frames.example.com"],
+        findAsset: (one: string) => assets.find((asset) => asset.id === one) ?? null,
+        hasMessage: (one: string) => one === "q1",
+        listOrigins: () => ["https://frames.example.com"],
       }
-      const recorder = createRecorder(store, stored, () => ++seq, { resolver })
+      const recorder = createTurnRecorder(store, stored, () => ++seq, { resolver })
       for (const event of events) {
         recorder.feed(event)
         recorder.flush()
@@ -61,8 +61,13 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
       { type: "tool_call", call_id: "c1", name: "speak", args: "{}" },
       { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
       {
-        ...{ type: "tool_result", call_id: "c1", status: "ok", result: '{"ok":true}\n\nMEDIA:/media/made' },
-        ...{ card: null, error: null, media: [made] },
+        type: "tool_result",
+        call_id: "c1",
+        status: "ok",
+        result: '{"ok":true}\n\nMEDIA:/media/made',
+        card: null,
+        error: null,
+        media: [made],
       },
       { type: "text_delta", delta: "Spoken." },
       end,
@@ -84,7 +89,7 @@ const recordsIn = (text: string) =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-const shown = (messages: readonly WireMessage[]): string => canonicalJson(messages)
+const shown = (messages: readonly WireMessage[]): string => toCanonicalJson(messages)
 
 async function bytesIn(session: string, id: string): Promise<number | null> {
   return (await env.MEDIA.get(keyOf(session, id)))?.size ?? null
@@ -93,13 +98,13 @@ async function bytesIn(session: string, id: string): Promise<number | null> {
 function shelfOf(session: string) {
   return {
     reserve: async (size: number) => await sessionOf(session).reserveAsset(CLAIMS, size),
-    keep: async (asset: Asset, hash: string) => await sessionOf(session).keepAsset(CLAIMS, asset, hash),
-    drop: async (id: string) => await sessionOf(session).dropAsset(CLAIMS, id),
+    commit: async (asset: Asset, hash: string) => await sessionOf(session).commitAsset(CLAIMS, asset, hash),
+    discard: async (id: string) => await sessionOf(session).discardAsset(CLAIMS, id),
   }
 }
 
 function found(session: string, id: string) {
-  return runInDurableObject(sessionOf(session), (_object, state) => createAssetBook(state.storage.sql).find(id))
+  return runInDurableObject(sessionOf(session), (_object, state) => createAssetRows(state.storage.sql).find(id))
 }
 
 describe("an export", () => {
@@ -115,7 +120,9 @@ describe("an export", () => {
     expect(records[0]).toMatchObject({ type: "asset", asset: assetOf("sent", { label: "A [plan].png" }) })
     expect(records[1]).toMatchObject({ type: "user_message", text: "", attachments: [{ id: "sent" }] })
     expect(records.find((record) => record.type === "text_done")?.grants).toEqual({
-      ...{ origins: ["https://frames.example.com"], replies: ["q1"], assets: [assetOf("named")] },
+      origins: ["https://frames.example.com"],
+      replies: ["q1"],
+      assets: [assetOf("named")],
     })
     const result = records.find((record) => record.type === "tool_result")
     expect(result).toMatchObject({ result: '{"ok":true}', media: [{ id: "made", voice: true }] })
@@ -156,8 +163,10 @@ describe("a sealed import", () => {
     expect(origins).toEqual([{ origin: "import", state: "kept" }])
     // Sent again, it is one of the files that there are.
     const again = await storeAsset(env.MEDIA, { tenant: CLAIMS.tenant, session: to }, shelfOf(to), {
-      ...{ about: { kind: "image", mime_type: "image/png", label: "again.png" } as const, size: PNG.byteLength },
-      ...{ bytes: PNG, signal: new AbortController().signal },
+      about: { kind: "image", mime_type: "image/png", label: "again.png" } as const,
+      size: PNG.byteLength,
+      bytes: PNG,
+      signal: new AbortController().signal,
     })
     if (!again.ok) throw new Error(again.fault.reason)
     expect(["A [plan].png", "named.png"]).toContain(again.value.asset.label)
@@ -193,10 +202,10 @@ describe("a sealed import", () => {
     const text = await exportOf(from)
     // As a process leaves it that died behind the first file, with the second announced.
     await runInDurableObject(sessionOf(to), (_object, state) => {
-      const staging = createStaging(state.storage.sql)
+      const staging = createStagedRows(state.storage.sql)
       const records = recordsIn(text)
       for (const [n, { sessionId, ...record }] of records.entries()) {
-        staging.add(
+        staging.addRow(
           1,
           n + 1,
           Date.parse(record.timestamp),
@@ -207,9 +216,9 @@ describe("a sealed import", () => {
       const told = { records: records.length - 1, skipped: 0, bad: [], isPlaced: true }
       staging.putPart(1, { ...told, source: "x" })
       staging.setState({ step: "folding", ...told, sources: ["x"], isSealed: null, tip: null, title: "" })
-      const book = createAssetBook(state.storage.sql)
+      const book = createAssetRows(state.storage.sql)
       book.reserve("sent", "import", 0)
-      book.keep(assetOf("sent"), null)
+      book.commit(assetOf("sent"), null)
       book.reserve("named", "import", announced())
     })
     const progressOf = async () => {
@@ -230,10 +239,10 @@ describe("a sealed import", () => {
     const id = await freshSession()
     const copied: string[] = []
     await runInDurableObject(sessionOf(id), async (_object, state) => {
-      const staging = createStaging(state.storage.sql)
-      const assets = createAssetBook(state.storage.sql)
+      const staging = createStagedRows(state.storage.sql)
+      const assets = createAssetRows(state.storage.sql)
       for (const [n, one] of ["a", "b", "c"].entries()) {
-        staging.add(1, n + 1, 0, JSON.stringify({ type: "asset", asset: assetOf(one) }), "home")
+        staging.addRow(1, n + 1, 0, JSON.stringify({ type: "asset", asset: assetOf(one) }), "home")
       }
       let isAway = true
       const copy = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {
@@ -244,10 +253,10 @@ describe("a sealed import", () => {
       const told = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
       const staged = { ...told, step: "folding", isSealed: true } as const
       const host = { staging, carrier: { assets, copy }, now: Date.now }
-      await expect(carryAssets(host, staged)).rejects.toThrow("away")
+      await expect(copyStagedAssets(host, staged)).rejects.toThrow("away")
       expect([assets.find("a")?.id, assets.find("b")]).toEqual(["a", null])
       isAway = false
-      expect(await carryAssets(host, staged)).toEqual({ ...staged, isCarried: true })
+      expect(await copyStagedAssets(host, staged)).toEqual({ ...staged, isCarried: true })
     })
     expect(copied).toEqual(["a", "b", "c"])
   })

@@ -3,23 +3,25 @@
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/protocol/message.ts"
-import { contextFor as contextWith, createPast, type LookUp } from "../../worker/turn/model-context.ts"
-import { tokensOf, tokensOfMessages } from "../../worker/model/token-estimate.ts"
+import { type Message, createMessage } from "../../shared/protocol/message.ts"
+import { buildContext as contextWith, createPastTurns, type MessageLookup } from "../../worker/turn/model-context.ts"
+import { estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"
 import type { StoredMessage } from "../../worker/store/row-codec.ts"
-import { userMessage } from "../../worker/turn/begin-turn.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { createUserMessage } from "../../worker/turn/begin-turn.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, placed, resultOf, startOf, TIME } from "../support/turn.ts"
 
-function contextFor(current: Message, parent: number | null, at: LookUp) {
-  const request = { current, parent, past: createPast(at, MODEL_CONTEXT_TOKENS), system: "S", tools: [] }
+function contextFor(current: Message, parent: number | null, at: MessageLookup) {
+  const request = { current, parent, past: createPastTurns(at, MODEL_CONTEXT_TOKENS), system: "S", tools: [] }
   const context = contextWith({ ...request, tokens: MODEL_CONTEXT_TOKENS })
   if (context === null) throw new Error("it does not fit")
-  expect(tokensOf(context.system) + tokensOfMessages(context.messages)).toBeLessThanOrEqual(MODEL_CONTEXT_TOKENS)
+  expect(estimateTokens(context.system) + estimateMessageTokens(context.messages)).toBeLessThanOrEqual(
+    MODEL_CONTEXT_TOKENS,
+  )
   return context.messages
 }
 
-const question = (id: string): Message => userMessage(id, "hi", Date.now())
+const question = (id: string): Message => createUserMessage(id, "hi", Date.now())
 
 describe("the model's context", () => {
   function chain(messages: readonly Message[]): (pos: number) => StoredMessage | null {
@@ -31,8 +33,8 @@ describe("the model's context", () => {
     }
   }
   const asked = (words: string): Message =>
-    openMessage({ id: words, role: "user", exchange_id: words, timestamp: TIME, words })
-  const trailed = `{"a":1}\n\n${cardTrailer("t_1")}`
+    createMessage({ id: words, role: "user", exchange_id: words, timestamp: TIME, words })
+  const trailed = `{"a":1}\n\n${createCardTrailer("t_1")}`
 
   test("[TU6] earlier turns go without spans, escapes, trailers and ephemeral rows; this turn's results verbatim", () => {
     const earlier = answerOf(
@@ -47,14 +49,14 @@ describe("the model's context", () => {
       { role: "user", content: "one" },
       {
         role: "assistant",
-        pieces: [
+        parts: [
           { type: "tool_call", call_id: "c1", name: "t", args: "{}" },
           { type: "text", text: "So cool, Array<T>" },
         ],
       },
       { role: "tool", call_id: "c1", name: "t", result: '{"a":1}', ok: true },
       { role: "user", content: "two" },
-      { role: "assistant", pieces: [{ type: "tool_call", call_id: "c1", name: "t", args: "{}" }] },
+      { role: "assistant", parts: [{ type: "tool_call", call_id: "c1", name: "t", args: "{}" }] },
       { role: "tool", call_id: "c1", name: "t", result: trailed, ok: true },
     ])
   })
@@ -77,7 +79,7 @@ describe("the model's context", () => {
     expect(context.slice(1, 3)).toEqual([
       {
         role: "assistant",
-        pieces: [
+        parts: [
           { type: "tool_call", call_id: "c1", name: "draw", args: "{}" },
           { type: "text", text: "(attached: v.wav, /media/v1)" },
           { type: "text", text: "See:\n(attached: chart.png, /media/c1)" },
@@ -115,12 +117,12 @@ describe("the model's context", () => {
     const question = asked("x".repeat(MODEL_CONTEXT_TOKENS * 3))
     const long = `${JSON.stringify("x".repeat(400_000))}
 
-${cardTrailer("t_1")}`
+${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
     const context = contextFor(now, 1, chain([question]))
     expect(context.map((one) => one.role)).toEqual(["user", "assistant", "tool"])
     const [, , result] = context
-    expect(result?.role === "tool" && result.result.endsWith(cardTrailer("t_1"))).toBe(true)
+    expect(result?.role === "tool" && result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
   })
 
   test("[TU6] what the model wrote into its calls is told by its length where it would not fit otherwise", () => {
@@ -137,17 +139,17 @@ ${cardTrailer("t_1")}`
 
   test("[TU6] a turn that cannot fit is told so", () => {
     const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
-    const past = createPast(chain([asked("now")]), 1)
+    const past = createPastTurns(chain([asked("now")]), 1)
     const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     expect(contextWith(request)).toBeNull()
   })
 
   test("[TU6] results of this turn that are too long for the model lose their tail, never their trailer", () => {
-    const long = `${JSON.stringify("x".repeat(1_000_000))}\n\n${cardTrailer("t_1")}`
+    const long = `${JSON.stringify("x".repeat(1_000_000))}\n\n${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
     const [, , result] = contextFor(now, 1, (pos) => placed(question("q1"), { pos }))
     if (result?.role !== "tool") throw new Error("no result")
     expect(result.result.length).toBeLessThan(MODEL_CONTEXT_TOKENS * 4)
-    expect(result.result.endsWith(cardTrailer("t_1"))).toBe(true)
+    expect(result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
   })
 })

@@ -36,28 +36,28 @@ test("[DI1] a user sees nobody else's sessions, of the same tenant or the same n
 
 test("[DI2] reading or touching an unknown user's list writes nothing", async () => {
   const stub = env.DIRECTORY.getByName("nobody:nobody")
-  expect(await stub.list(5)).toEqual([])
-  await stub.touch("ghost", 1, "x")
-  expect(await stub.revoked()).toEqual({ n: 0, tokens: [], upTo: null })
+  expect(await stub.listSessions(5)).toEqual([])
+  await stub.recordActivity("ghost", 1, "x")
+  expect(await stub.getRevocationState()).toEqual({ n: 0, tokens: [], upTo: null })
   expect(await tablesOf(stub)).toEqual([])
 })
 
 test("[DI3] adding is idempotent; a touch moves forward only, keeps a title it does not name, and adds nothing", async () => {
   const stub = env.DIRECTORY.getByName("acme:grace")
-  await stub.add("s1", "One", 100)
-  await stub.touch("s1", 300)
-  await stub.add("s1", "Other", 100)
-  await stub.touch("s1", 200, "Late")
-  await stub.touch("ghost", 400, "x")
-  expect(await stub.list(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300, running: false }])
+  await stub.addSession("s1", "One", 100)
+  await stub.recordActivity("s1", 300)
+  await stub.addSession("s1", "Other", 100)
+  await stub.recordActivity("s1", 200, "Late")
+  await stub.recordActivity("ghost", 400, "x")
+  expect(await stub.listSessions(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300, running: false }])
 })
 
 test("[DI3] a list survives eviction, in the same order, cut at its limit", async () => {
   const stub = env.DIRECTORY.getByName("acme:linus")
-  for (let n = 1; n <= 4; n += 1) await stub.add(`s${n}`, "", n)
-  await stub.touch("s2", 9)
+  for (let n = 1; n <= 4; n += 1) await stub.addSession(`s${n}`, "", n)
+  await stub.recordActivity("s2", 9)
   await evictDurableObject(stub)
-  expect((await stub.list(3)).map(({ id }) => id)).toEqual(["s2", "s4", "s3"])
+  expect((await stub.listSessions(3)).map(({ id }) => id)).toEqual(["s2", "s4", "s3"])
 })
 
 test("[DI3] a list that was made before there were revocations is kept, and takes them", async () => {
@@ -73,16 +73,16 @@ test("[DI3] a list that was made before there were revocations is kept, and take
   })
   await evictDurableObject(stub)
   const claims = { tenant: "acme", user: "old", expires: 4_000_000_000, token: "t1", issued: 1 }
-  expect(await stub.admit(claims, "s1")).toMatchObject({ ok: true })
-  expect(await stub.revoke(claims, false)).toMatchObject({ ok: true })
-  expect(await stub.revoked()).toEqual({ n: 1, tokens: ["t1"], upTo: null })
-  expect(await stub.admit(claims, "s1")).toMatchObject({ ok: false, fault: { reason: "token_revoked" } })
-  expect(await stub.list(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200, running: false }])
+  expect(await stub.authorizeSocket(claims, "s1")).toMatchObject({ ok: true })
+  expect(await stub.revokeTokens(claims, false)).toMatchObject({ ok: true })
+  expect(await stub.getRevocationState()).toEqual({ n: 1, tokens: ["t1"], upTo: null })
+  expect(await stub.authorizeSocket(claims, "s1")).toMatchObject({ ok: false, fault: { reason: "token_revoked" } })
+  expect(await stub.listSessions(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200, running: false }])
 })
 
 test("[DI4] listing reads the rows that it returns, however many there are", async () => {
   const stub = env.DIRECTORY.getByName("acme:many")
-  for (let n = 0; n < 300; n += 1) await stub.add(`s${n}`, "", n)
+  for (let n = 0; n < 300; n += 1) await stub.addSession(`s${n}`, "", n)
   const rowsRead = await runInDurableObject(stub, (_object, state) => {
     const cursor = state.storage.sql.exec(LIST_SQL, 20)
     cursor.toArray()
@@ -95,27 +95,31 @@ test("[AU8] a session is told of revocations until its longest token runs out; t
   const stub = env.DIRECTORY.getByName("acme:held")
   const now = Date.now() / 1000
   const claims = (token: string, seconds: number) => ({
-    ...{ tenant: "acme", user: "held", expires: now + seconds, token, issued: now },
+    tenant: "acme",
+    user: "held",
+    expires: now + seconds,
+    token,
+    issued: now,
   })
   const held = () =>
     runInDurableObject(stub, async (_object, { storage }) => ({
       holders: storage.sql.exec("SELECT session, until - ? AS seconds, told FROM holder", now).toArray(),
       alarm: ((await storage.getAlarm()) ?? 0) / 1000 - now,
     }))
-  for (const seconds of [60, 6000, 600]) await stub.admit(claims("one", seconds), "s1")
+  for (const seconds of [60, 6000, 600]) await stub.authorizeSocket(claims("one", seconds), "s1")
   expect(await held()).toMatchObject({ holders: [{ session: "s1", told: 0 }], alarm: -now })
   expect((await held()).holders[0]?.["seconds"]).toBeCloseTo(6000)
 
-  await stub.revoke(claims("gone", 900), false)
+  await stub.revokeTokens(claims("gone", 900), false)
   await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 1 }])
   expect((await held()).alarm).toBeCloseTo(905, 0)
-  await stub.admit(claims("two", 60), "s2")
+  await stub.authorizeSocket(claims("two", 60), "s2")
   expect((await held()).holders).toMatchObject([{ told: 1 }, { session: "s2", told: 1 }])
 
   vi.useFakeTimers({ toFake: ["Date"], now: (now + 1000) * 1000 })
-  await stub.admit(claims("three", 6000), "s3")
+  await stub.authorizeSocket(claims("three", 6000), "s3")
   expect((await held()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
-  await stub.revoke(claims("four", 6000), false)
+  await stub.revokeTokens(claims("four", 6000), false)
   // Numbers are not given twice: what was forgotten leaves no gap through which the next one could slip.
   await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
 })

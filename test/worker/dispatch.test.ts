@@ -3,45 +3,48 @@
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
-import { ordinalsFor } from "../../worker/turn/turn-recovery.ts"
+import { assignOrdinals } from "../../worker/turn/turn-recovery.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
-import { cardTrailer, type Told, type Tool, type ToolContext, told } from "../../worker/tool/tool.ts"
+import { createCardTrailer, type ToolResult, type Tool, type ToolContext, toolResult } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
 
 /** What no tool of ours can return. */
-const asTold = (text: string): Told => text as Told
+const asTold = (text: string): ToolResult => text as ToolResult
 
 describe("tools", () => {
   const queued: ToolCall = {
-    ...{ call_id: "c1", name: "probe", args: "{}", status: "queued", ordinal: null, channel: null },
-    ...{
-      card: null,
-      output: "",
-      result: null,
-      error: null,
-      approval: null,
-      outputSize: null,
-      ephemeral: false,
-      media: [],
-    },
+    call_id: "c1",
+    name: "probe",
+    args: "{}",
+    status: "queued",
+    ordinal: null,
+    channel: null,
+    card: null,
+    output: "",
+    result: null,
+    error: null,
+    approval: null,
+    outputSize: null,
+    ephemeral: false,
+    media: [],
   }
   function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
     const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }
     const heard: string[] = []
     const result = dispatchCall({
-      ...{
-        ...{ call: { ...queued, ...call }, exchange_id: "q", nth: 1 },
-        tool,
-        ordinal: 1,
-        channel: "user",
-        signal,
-        now: () => 0,
-        toolMs: TIMES.toolMs,
-      },
+      call: { ...queued, ...call },
+      exchange_id: "q",
+      nth: 1,
+      tool,
+      ordinal: 1,
+      channel: "user",
+      signal,
+      now: () => 0,
+      toolMs: TIMES.toolMs,
       onOutput: (delta) => heard.push(delta),
       log: () => {},
-      save: saveNothing,
+      saveAsset: saveNothing,
     })
     return result.then((event) => ({ ...event, heard }))
   }
@@ -71,7 +74,9 @@ describe("tools", () => {
   test("[TU7] an unknown tool is said to be unknown", async () => {
     const signal = new AbortController().signal
     const options = {
-      ...{ call: queued, exchange_id: "q", nth: 1 },
+      call: queued,
+      exchange_id: "q",
+      nth: 1,
       tool: undefined,
       ordinal: 1,
       channel: "user",
@@ -79,13 +84,14 @@ describe("tools", () => {
       now: () => 0,
       toolMs: TIMES.toolMs,
     } as const
-    const result = await dispatchCall({ ...options, onOutput: () => {}, log: () => {}, save: saveNothing })
+    const result = await dispatchCall({ ...options, onOutput: () => {}, log: () => {}, saveAsset: saveNothing })
     expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
   })
 
   test("[TU7] a result over the limit is a failed call that says so; one at the limit is kept whole", async () => {
     expect(await run(() => asTold("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
-      ...{ status: "failed", error: { code: "tool_result_too_large" } },
+      status: "failed",
+      error: { code: "tool_result_too_large" },
     })
     const whole = "x".repeat(MAX_RESULT_BYTES)
     expect((await run(() => asTold(whole))).result).toBe(whole)
@@ -103,7 +109,7 @@ describe("tools", () => {
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
     const result = run(
-      async (_args, { save }) => {
+      async (_args, { saveAsset: save }) => {
         await stopped
         await save(new Uint8Array(1), { label: "late", mime_type: "text/plain" }).then(end, end)
         return {}
@@ -130,23 +136,30 @@ describe("tools", () => {
 
   test("[TU7] `{error}` is a failed call; a card's payload with an error field is a card", async () => {
     expect(await run(() => ({ error: "City not found" }))).toMatchObject({
-      ...{ status: "failed", error: { code: "tool_failed", message: "City not found" } },
+      status: "failed",
+      error: { code: "tool_failed", message: "City not found" },
     })
-    const carded = await run((_args, ctx) => told(ctx, { error: "x" }, cardTrailer))
+    const carded = await run((_args, ctx) => toolResult(ctx, { error: "x" }, createCardTrailer))
     expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
   })
 
   test("[TU2] a tag is offered on channel user only", async () => {
     const seen: ToolContext["card"][] = []
     const tool: Tool = {
-      ...{ name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false },
+      name: "probe",
+      description: "",
+      parameters: {},
+      repeatable: true,
+      ephemeral: false,
       execute(_args, ctx) {
         seen.push(ctx.card)
-        return asTold(`{}\n\n${cardTrailer("probe_1")}`)
+        return asTold(`{}\n\n${createCardTrailer("probe_1")}`)
       },
     }
     const shared = {
-      ...{ call: queued, exchange_id: "q", nth: 1 },
+      call: queued,
+      exchange_id: "q",
+      nth: 1,
       tool,
       ordinal: 1,
       signal: new AbortController().signal,
@@ -154,7 +167,7 @@ describe("tools", () => {
       toolMs: TIMES.toolMs,
       onOutput: () => {},
       log: () => {},
-      save: saveNothing,
+      saveAsset: saveNothing,
     }
     const user = await dispatchCall({ ...shared, channel: "user" })
     const subagent = await dispatchCall({ ...shared, channel: "subagent" })
@@ -174,6 +187,6 @@ describe("tools", () => {
       ],
     )
     const next = (name: string): ToolCall => ({ ...queued, name })
-    expect(ordinalsFor(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])
+    expect(assignOrdinals(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])
   })
 })

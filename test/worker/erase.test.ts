@@ -41,7 +41,8 @@ describe("a title", () => {
     await send(two, token, "/say hi")
     const before = await listOf(token)
     expect(await patch(one, token, { title: "  Rain or shine " })).toMatchObject({
-      ...{ status: 200, json: { id: one, title: "Rain or shine" } },
+      status: 200,
+      json: { id: one, title: "Rain or shine" },
     })
     const after = await listOf(token)
     expect(after.map(({ title }) => title)).toEqual(["Two", "Rain or shine"])
@@ -202,7 +203,7 @@ describe("what runs", () => {
   test("[DI5] a mark that a killed process left behind goes when the session wakes", async () => {
     const token = await tokenOf("era", "kill")
     const id = await makeSession(token)
-    await env.DIRECTORY.getByName("era:kill").mark(id, true)
+    await env.DIRECTORY.getByName("era:kill").setRunning(id, true)
     expect(await running(token)).toEqual([true])
     await evictDurableObject(objectOf(id))
     await pageOf(id, token)
@@ -211,8 +212,8 @@ describe("what runs", () => {
 
   test("[DI5] marking an unknown session, or in an unknown list, writes nothing", async () => {
     const stub = env.DIRECTORY.getByName("era:nobody")
-    await stub.mark("ghost", true)
-    expect(await stub.remove("ghost")).toBe(false)
+    await stub.setRunning("ghost", true)
+    expect(await stub.removeSession("ghost")).toBe(false)
     expect(await tablesOf(stub)).toEqual([])
   })
 })

@@ -3,11 +3,11 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
-import { canonicalJson } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson } from "../../shared/protocol/frame.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { createSeal, vouchedIn } from "../../worker/transfer/export-seal.ts"
-import { exportKey } from "../../worker/auth/verify-token.ts"
+import { createSeal, recordToSealedLine } from "../../worker/transfer/export-seal.ts"
+import { deriveExportKey } from "../../worker/auth/verify-token.ts"
 import { CLAIMS, pageOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"
@@ -29,11 +29,12 @@ describe("an export", () => {
     }
     expect(lines.join("\n")).not.toContain("MUST wrap")
     expect(records.filter((record) => record.type === "tool_result").map((record) => record.card ?? null)).toEqual([
-      ...["weather_1", "weather_2"],
+      "weather_1",
+      "weather_2",
       null,
     ])
     expect(records.filter((record) => record.type === "user_message").map((record) => record.text.slice(0, 8))).toEqual(
-      [...["What's t", "/script ", "/say edi"]],
+      ["What's t", "/script ", "/say edi"],
     )
     expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
   })
@@ -44,14 +45,14 @@ describe("an export", () => {
     const assembler = createAssembler()
     const taken = (await linesOf(id)).flatMap((line, n) => {
       const record = parseRecord(JSON.parse(line))
-      return record.ok ? assembler.take(record.value, n) : []
+      return record.ok ? assembler.addRecord(record.value, n) : []
     })
     const messages = [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
     for (const shown of (await pageOf(id)).messages) {
       const found = messages.find((message) => message.id === shown.id)
       const { versions: _, version: __, ...rest } = shown
       const { versions: ___, version: ____, ...back } = messageToWire(found ?? ({} as never))
-      expect(canonicalJson(back)).toBe(canonicalJson(rest))
+      expect(toCanonicalJson(back)).toBe(toCanonicalJson(rest))
     }
     expect(messages).toHaveLength(6)
   })
@@ -62,12 +63,12 @@ describe("an export", () => {
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
     const { value, ...head } = records.pop()
     const seal = createSeal()
-    seal.add([...records, head].map((record) => vouchedIn({ ...record, sessionId: "elsewhere" })))
-    const sealed = await seal.value(await exportKey(String(env.JWT_SECRET), CLAIMS.tenant))
+    seal.add([...records, head].map((record) => recordToSealedLine({ ...record, sessionId: "elsewhere" })))
+    const sealed = await seal.sign(await deriveExportKey(String(env.JWT_SECRET), CLAIMS.tenant))
     expect(sealed).toBe(value)
     const other = createSeal()
-    other.add([...records, head].map(vouchedIn))
-    expect(await other.value(await exportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
+    other.add([...records, head].map(recordToSealedLine))
+    expect(await other.sign(await deriveExportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
   })
 
   test("[RE5] goes on after a position, without a seal", async () => {

@@ -1,7 +1,7 @@
 /** extent.test.ts: how large a picture is, by its first bytes. Real pictures of real encoders: test/browser/reader.test.ts. */
 
 import { describe, expect, test } from "vitest"
-import { extentOf } from "../../worker/asset/image-size.ts"
+import { readImageSize } from "../../worker/asset/image-size.ts"
 import { file } from "./files.ts"
 
 const webp = (chunk: string, ...more: readonly number[]) =>
@@ -83,17 +83,17 @@ const UNTOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array]
 
 describe("how large a picture is", () => {
   test.each(TOLD)("[AS2] %s", (_, type, bytes, width, height) => {
-    expect(extentOf(type, bytes)).toEqual({ width, height })
+    expect(readImageSize(type, bytes)).toEqual({ width, height })
   })
 
   test.each(UNTOLD)("[AS2] not told: %s", (_, type, bytes) => {
-    expect(extentOf(type, bytes)).toBeNull()
+    expect(readImageSize(type, bytes)).toBeNull()
   })
 
   test("[AS2] cut anywhere it tells the truth or nothing", () => {
     for (const [, type, bytes, width, height] of TOLD) {
       for (let end = 0; end <= bytes.byteLength; end++) {
-        const told = extentOf(type, bytes.slice(0, end))
+        const told = readImageSize(type, bytes.slice(0, end))
         if (told !== null && type !== "image/avif") expect(told).toEqual({ width, height })
       }
     }

@@ -276,8 +276,8 @@ describe("around it", () => {
   test("[EX6] the list of sessions says that something runs there, from its first record to its end", async () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
-    await directory.add(id, "", Date.now())
-    const isRunning = async () => (await directory.list(200)).find((one) => one.id === id)?.running
+    await directory.addSession(id, "", Date.now())
+    const isRunning = async () => (await directory.listSessions(200)).find((one) => one.id === id)?.running
     await post(id, numbered("r1", text("a")))
     await expect.poll(isRunning).toBe(true)
     await post(id, [{ ...END, n: 2 }], "?responseId=r1")
@@ -333,9 +333,9 @@ describe("who may", () => {
     const outside = { ...CLAIMS, scope: "external", session: id } as const
     const unknown = { ok: false, fault: { reason: "session_unknown" } }
     for (const claims of [CLAIMS, { ...outside, user: "eve" }, { ...outside, session: "else" }]) {
-      expect(await sessionOf(id).externalMessage(claims, {}, "x")).toEqual(unknown)
+      expect(await sessionOf(id).writeExternalAnswer(claims, {}, "x")).toEqual(unknown)
     }
-    expect(await sessionOf(id).recent(outside, { limit: 1 })).toEqual(unknown)
+    expect(await sessionOf(id).readHistoryPage(outside, { limit: 1 })).toEqual(unknown)
     expect(await sessionOf(id).send(outside, { id: "q1", content: "x" })).toEqual(unknown)
     expect((await pageOf(id)).messages).toEqual([])
   })

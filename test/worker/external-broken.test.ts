@@ -4,8 +4,8 @@ import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { MAX_ANSWER_CHARS, MAX_EXTERNAL_BODY_BYTES } from "../../shared/limits.ts"
-import { untilAborted } from "../../worker/platform/until-aborted.ts"
-import { createFeed } from "../../worker/session/record-lines.ts"
+import { iterateUntilAborted } from "../../worker/platform/until-aborted.ts"
+import { createRecordLineReader } from "../../worker/session/record-lines.ts"
 import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
 import { holdAsync } from "../support/seeded.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -76,15 +76,18 @@ describe("steps", () => {
     const cut = { role: "assistant", content: [], stopReason: "error", errorMessage: "529" }
     const lines = [
       ...begin,
-      ...[{ type: "message_end", message: cut }, { type: "turn_end" }, { type: "agent_end", willRetry: true }],
+      { type: "message_end", message: cut },
+      { type: "turn_end" },
+      { type: "agent_end", willRetry: true },
       ...begin,
       { type: "message_start", message: { role: "assistant", content: [] } },
       ...["The ans", "wer is **for", "ty-two**."].map((delta) => ({
-        ...{ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta } },
+        type: "message_update",
+        assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta },
       })),
       { type: "agent_end", messages: [{ role: "assistant", stopReason: "stop", content: [] }] },
     ]
-    const records = [...lines.flatMap((line) => mapper.take(JSON.stringify(line))), ...mapper.end(0)]
+    const records = [...lines.flatMap((line) => mapper.mapLine(JSON.stringify(line))), ...mapper.end(0)]
     await post(id, numbered("r1", ...records))
     expect((await pageOf(id)).messages[0]).toMatchObject({
       status: "completed",
@@ -216,8 +219,18 @@ describe("numbers", () => {
 
   test("[EX9] whatever is cut, sent twice, or lost with the process: each record counts once", async () => {
     const said = [
-      ...[thought("Hm, <b"), thought(">so</b>."), text("A `co"), text("de` \ud83d"), text("\ude00."), callStart("c1")],
-      ...[output("c1", "a.t"), output("c1", "xt\n"), result("c1", "one"), text("Done"), text("."), END],
+      thought("Hm, <b"),
+      thought(">so</b>."),
+      text("A `co"),
+      text("de` \ud83d"),
+      text("\ude00."),
+      callStart("c1"),
+      output("c1", "a.t"),
+      output("c1", "xt\n"),
+      result("c1", "one"),
+      text("Done"),
+      text("."),
+      END,
     ]
     const records = numbered("r1", ...said)
     const shown = async (id: string): Promise<string> => {
@@ -265,7 +278,7 @@ describe("who may", () => {
     const claims = { ...CLAIMS, token: "t-race", scope: "external", session: id } as const
     const body = new Response(`${JSON.stringify(text("late"))}\n`).body
     const taken = await runInDurableObject(sessionOf(id), async (object) => {
-      const taking = object.external(claims, { responseId: "r1" }, body)
+      const taking = object.ingestRecords(claims, { responseId: "r1" }, body)
       object.revoke(CLAIMS, { n: 1, tokens: ["t-race"], upTo: null })
       return await taking
     })
@@ -277,21 +290,21 @@ describe("who may", () => {
 describe("what is read", () => {
   test("[EX10] a feed that is stopped or silent ends at once, and says how", async () => {
     const never = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
-    const silent = createFeed(never, 50, () => {})
-    for await (const line of silent.lines()) expect(line).toBeUndefined()
-    expect(silent.ended()).toBe("silence")
-    const stopped = createFeed(new ReadableStream({ pull: () => new Promise(() => {}) }), 60_000, () => {})
-    setTimeout(stopped.stop, 20)
-    for await (const line of stopped.lines()) expect(line).toBeUndefined()
-    expect(stopped.ended()).toBe("stop")
+    const silent = createRecordLineReader(never, 50, () => {})
+    for await (const line of silent.readLines()) expect(line).toBeUndefined()
+    expect(silent.endedBy()).toBe("silence")
+    const stopped = createRecordLineReader(new ReadableStream({ pull: () => new Promise(() => {}) }), 60_000, () => {})
+    setTimeout(stopped.stopReading, 20)
+    for await (const line of stopped.readLines()) expect(line).toBeUndefined()
+    expect(stopped.endedBy()).toBe("stop")
     const broken = new ReadableStream({
       pull(controller) {
         controller.error(new Error("cut"))
       },
     })
-    const cut = createFeed(broken, 60_000, () => {})
-    await expect(cut.lines().next()).rejects.toThrow("cut")
-    expect(cut.ended()).toBe(null)
+    const cut = createRecordLineReader(broken, 60_000, () => {})
+    await expect(cut.readLines().next()).rejects.toThrow("cut")
+    expect(cut.endedBy()).toBe(null)
   })
 
   test("[TU8] a stream is left at an abort, also one that says nothing more", async () => {
@@ -302,9 +315,9 @@ describe("what is read", () => {
     }
     const heard: number[] = []
     setTimeout(() => abort.abort(), 20)
-    for await (const one of untilAborted(stuck(), abort.signal)) heard.push(one)
+    for await (const one of iterateUntilAborted(stuck(), abort.signal)) heard.push(one)
     expect(heard).toEqual([1])
-    for await (const one of untilAborted(stuck(), abort.signal)) heard.push(one)
+    for await (const one of iterateUntilAborted(stuck(), abort.signal)) heard.push(one)
     expect(heard).toEqual([1])
   })
 })

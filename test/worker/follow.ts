@@ -2,7 +2,7 @@
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
-import { canonicalJson, type HistoryPage, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson, type HistoryPage, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
@@ -29,7 +29,7 @@ export function rowsIn(id: string): Promise<Record<string, number>> {
 
 /** A message without what ops do not move. */
 export function shownOf({ content: _, ...message }: WireMessage): string {
-  return canonicalJson(message)
+  return toCanonicalJson(message)
 }
 
 /** What the client has been shown is what history says, for every message. */
@@ -61,10 +61,14 @@ export const pause = (ms: number): object => ({ type: "pause", ms })
 export const say = (delta: string): object => ({ type: "text_delta", delta })
 export const think = (delta: string): object => ({ type: "thinking_delta", delta })
 export const call = (name: string, args: object = {}): object => ({
-  ...{ type: "tool_call", name, args: JSON.stringify(args) },
+  type: "tool_call",
+  name,
+  args: JSON.stringify(args),
 })
 export const fault = (reason: string, retry?: { afterMs: number | null }): object => ({
-  ...{ type: "fault", fault: reason, ...(retry === undefined ? {} : { retry }) },
+  type: "fault",
+  fault: reason,
+  ...(retry === undefined ? {} : { retry }),
 })
 
 /** Sends a question and waits until its answer shows so many segments. */

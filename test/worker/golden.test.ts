@@ -8,12 +8,12 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { apply, canonicalJson, type HistoryPage, type Op, type Segment } from "../../shared/protocol/frame.ts"
+import { apply, toCanonicalJson, type HistoryPage, type Op, type Segment } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
-import { pageJson } from "../../worker/socket/history-pages.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { readPageJson } from "../../worker/socket/history-pages.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { type Golden, parseGolden, printSegments } from "../support/golden.ts"
 import { placed } from "../support/turn.ts"
 
@@ -33,14 +33,17 @@ function stubOf(name: string) {
 async function begin(name: string): Promise<void> {
   await stubOf(name).create(CLAIMS, name, "golden")
   await runInDurableObject(stubOf(name), (_object, state) => {
-    const answer = openMessage({
+    const answer = createMessage({
       id: "m1",
       role: "assistant",
       exchange_id: "u1",
       timestamp: "2026-01-01T00:00:00.000Z",
     })
-    const after = { ...openMessage({ ...answer, id: "u2", role: "user", words: "next" }), status: "completed" as const }
-    const store = createStore(state.storage.sql)
+    const after = {
+      ...createMessage({ ...answer, id: "u2", role: "user", words: "next" }),
+      status: "completed" as const,
+    }
+    const store = createSessionStore(state.storage.sql)
     store.insertMessage(placed(answer))
     store.insertMessage(placed(after, { pos: 2, parent: 1, seq: 2 }))
   })
@@ -49,10 +52,10 @@ async function begin(name: string): Promise<void> {
 /** One event in an object that knows nothing but its rows; the ops that a socket would get. */
 function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
-    const store = createStore(state.storage.sql)
-    const stored = store.at(1)
+    const store = createSessionStore(state.storage.sql)
+    const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
-    const recorder = createRecorder(store, stored, () => stored.seq + 1, { resolver })
+    const recorder = createTurnRecorder(store, stored, () => stored.seq + 1, { resolver })
     recorder.feed(event)
     return recorder.flush()?.ops ?? []
   })
@@ -60,8 +63,8 @@ function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<reado
 
 function segmentsStored(name: string): Promise<readonly Segment[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
-    const store = createStore(state.storage.sql)
-    const page: HistoryPage = JSON.parse(pageJson(store, "e", store.lastSeq(), { limit: 1, before: 2 }))
+    const store = createSessionStore(state.storage.sql)
+    const page: HistoryPage = JSON.parse(readPageJson(store, "e", store.readLastSeq(), { limit: 1, before: 2 }))
     return page.messages[0]?.segments ?? []
   })
 }
@@ -72,13 +75,13 @@ async function play(golden: Golden, name: string, events: readonly TurnEvent[]):
   for (const event of events) {
     live = apply(live, await feed(name, event, golden.resolver))
     // Durable before visible: what was told is what the rows say, after every single event.
-    expect(canonicalJson(live)).toBe(canonicalJson(await segmentsStored(name)))
+    expect(toCanonicalJson(live)).toBe(toCanonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
   }
   const stored = await segmentsStored(name)
   const expected = golden.expected.filter((line) => !/^(?:drift|is|replies) /.test(line))
   expect(printSegments(stored, [])).toEqual(expected)
-  expect(canonicalJson(live)).toBe(canonicalJson(stored))
+  expect(toCanonicalJson(live)).toBe(toCanonicalJson(stored))
 }
 
 test.each(goldens.map((golden) => [golden.name, golden] as const))(

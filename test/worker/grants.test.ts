@@ -7,14 +7,14 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
-import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
+import { applyToMessage, toCanonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
-import { MAX_LEAF_CHARS, MAX_NAMED } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
+import { MAX_TEXT_CHUNK_CHARS, MAX_GRANT_NAMES } from "../../shared/limits.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { createAssetBook } from "../../worker/asset/asset-rows.ts"
-import { createRecorder, type Recorder } from "../../worker/turn/turn-recorder.ts"
-import { createStore, type Store } from "../../worker/store/session-store.ts"
+import { createAssetRows } from "../../worker/asset/asset-rows.ts"
+import { createTurnRecorder, type TurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { printSegments } from "../support/golden.ts"
 import { hold } from "../support/seeded.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -33,28 +33,28 @@ function assetCalled(id: string): Asset {
 function fickle(step: number, mood: number): Resolver {
   const knows = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * mood + step) % 3 !== 0
   return {
-    asset: (id) => (knows(id) ? assetCalled(id) : null),
-    isMessage: (id) => (id === "m1" || id === "m2") && knows(id),
-    origins: () => ["https://ok.com", "https://o2.com"].filter(knows),
+    findAsset: (id) => (knows(id) ? assetCalled(id) : null),
+    hasMessage: (id) => (id === "m1" || id === "m2") && knows(id),
+    listOrigins: () => ["https://ok.com", "https://o2.com"].filter(knows),
   }
 }
 
-function openStore(storage: DurableObjectStorage): Store {
-  return createStore(storage.sql, (write) => storage.transactionSync(write))
+function openStore(storage: DurableObjectStorage): SessionStore {
+  return createSessionStore(storage.sql, (write) => storage.transactionSync(write))
 }
 
 /** An answer at `pos` that has begun. */
-function beginAnswer(store: Store, pos: number): WireMessage {
-  const answer = openMessage({ id: `m-${pos}`, role: "assistant", exchange_id: `q-${pos}`, timestamp: TIME })
-  store.insertMessage(placed(answer, { pos, parent: pos - 1 || null, seq: store.lastSeq() + 1 }))
+function beginAnswer(store: SessionStore, pos: number): WireMessage {
+  const answer = createMessage({ id: `m-${pos}`, role: "assistant", exchange_id: `q-${pos}`, timestamp: TIME })
+  store.insertMessage(placed(answer, { pos, parent: pos - 1 || null, seq: store.readLastSeq() + 1 }))
   return messageToWire(answer)
 }
 
-function bodyAt(store: Store, pos: number): string {
-  const stored = store.at(pos)
+function bodyAt(store: SessionStore, pos: number): string {
+  const stored = store.findMessageAt(pos)
   if (stored === null) throw new Error("the answer is gone")
   const { content: _, ...body } = messageToWire(stored.message)
-  return canonicalJson(body)
+  return toCanonicalJson(body)
 }
 
 /** Plays a stream into a new answer; with `isFresh`, by a recorder that knows nothing but the rows at some events. What it shows in the end. */
@@ -67,28 +67,28 @@ function play(
 ): string {
   let knowing = NOTHING_KNOWN
   const resolver: Resolver = {
-    asset: (id) => knowing.asset(id),
-    isMessage: (id) => knowing.isMessage(id),
-    origins: () => knowing.origins(),
+    findAsset: (id) => knowing.findAsset(id),
+    hasMessage: (id) => knowing.hasMessage(id),
+    listOrigins: () => knowing.listOrigins(),
   }
   let store = openStore(storage)
   let live = beginAnswer(store, pos)
-  let recorder: Recorder | null = null
+  let recorder: TurnRecorder | null = null
   for (const [step, event] of events.entries()) {
     if (isFresh(step)) recorder = null
     if (recorder === null) {
       store = openStore(storage)
-      const stored = store.at(pos)
+      const stored = store.findMessageAt(pos)
       if (stored === null) throw new Error("the answer is gone")
-      recorder = createRecorder(store, stored, () => store.lastSeq() + 1, { resolver })
+      recorder = createTurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
     }
     knowing = fickle(step, mood)
     recorder.feed(event)
     live = applyToMessage(live, recorder.flush()?.ops ?? [])
     const { content: _, ...body } = live
-    expect(canonicalJson(body)).toBe(bodyAt(openStore(storage), pos))
+    expect(toCanonicalJson(body)).toBe(bodyAt(openStore(storage), pos))
   }
-  return canonicalJson(live.segments)
+  return toCanonicalJson(live.segments)
 }
 
 test("[DR11] [GO5] whatever the session knows at which event: live is stored, and no fresh process asks again", async () => {
@@ -114,11 +114,11 @@ test("[DR11] a part of many leaves keeps its grants on the last one, and a retry
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)
     beginAnswer(store, 1)
-    const stored = store.at(1)
+    const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
-    const resolver: Resolver = { ...NOTHING_KNOWN, asset: assetCalled, isMessage: () => true }
-    const recorder = createRecorder(store, stored, () => store.lastSeq() + 1, { resolver })
-    const texts = ["MEDIA: /media/p1\n[[reply_to:m1]]", "x ".repeat(MAX_LEAF_CHARS), "\nMEDIA: /media/p2\n"]
+    const resolver: Resolver = { ...NOTHING_KNOWN, findAsset: assetCalled, hasMessage: () => true }
+    const recorder = createTurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
+    const texts = ["MEDIA: /media/p1\n[[reply_to:m1]]", "x ".repeat(MAX_TEXT_CHUNK_CHARS), "\nMEDIA: /media/p2\n"]
     for (const delta of texts) {
       recorder.feed({ type: "text_delta", delta })
       recorder.flush()
@@ -133,8 +133,9 @@ test("[DR11] a part of many leaves keeps its grants on the last one, and a retry
     expect(grants.filter((one) => one !== null)).toEqual([grants.at(-1)])
     expect(JSON.parse(String(grants.at(-1)))).toMatchObject({ replies: ["m1"], assets: [{ id: "p1" }, { id: "p2" }] })
     beginAnswer(store, 2)
-    store.copySteps(1, 2, 9, store.lastSeq() + 1)
-    const shown = (pos: number) => messageToWire(store.at(pos)?.message ?? openMessage({ ...stored.message }))
+    store.copySteps(1, 2, 9, store.readLastSeq() + 1)
+    const shown = (pos: number) =>
+      messageToWire(store.findMessageAt(pos)?.message ?? createMessage({ ...stored.message }))
     expect(shown(2)).toMatchObject({ segments: shown(1).segments, reply_to: "m1" })
     expect(shown(2).segments.filter(({ type }) => type === "media")).toHaveLength(2)
   })
@@ -145,28 +146,31 @@ test("[DR11] of more than MAX_NAMED names in a part the rest is refused, and nob
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)
     beginAnswer(store, 1)
-    const stored = store.at(1)
+    const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
     let asked = 0
     const asset = (name: string) => {
       asked += 1
       return name.startsWith("no") ? null : assetCalled(name)
     }
-    const recorder = createRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, asset } })
-    const lines = Array.from({ length: MAX_NAMED + 20 }, (_, n) => `MEDIA: /media/${n % 2 === 0 ? "no" : "p"}${n}\n`)
+    const recorder = createTurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset: asset } })
+    const lines = Array.from(
+      { length: MAX_GRANT_NAMES + 20 },
+      (_, n) => `MEDIA: /media/${n % 2 === 0 ? "no" : "p"}${n}\n`,
+    )
     recorder.feed({ type: "text_delta", delta: lines.join("") })
     recorder.flush()
-    expect(asked).toBe(MAX_NAMED)
-    const { message } = openStore(storage).at(1) ?? stored
-    expect(messageToWire(message).segments.filter(({ type }) => type === "media")).toHaveLength(MAX_NAMED / 2)
+    expect(asked).toBe(MAX_GRANT_NAMES)
+    const { message } = openStore(storage).findMessageAt(1) ?? stored
+    expect(messageToWire(message).segments.filter(({ type }) => type === "media")).toHaveLength(MAX_GRANT_NAMES / 2)
   })
 })
 
 function keepAsset(id: string, asset: Asset): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
-    const book = createAssetBook(storage.sql)
+    const book = createAssetRows(storage.sql)
     book.reserve(asset.id, "user", 1)
-    book.keep(asset, "00")
+    book.commit(asset, "00")
   })
 }
 

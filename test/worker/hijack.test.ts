@@ -6,7 +6,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
-import { createAssetBook } from "../../worker/asset/asset-rows.ts"
+import { createAssetRows } from "../../worker/asset/asset-rows.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call, freshSession, say, script, shownOf } from "./follow.ts"
@@ -15,9 +15,9 @@ const WAYS = ["object", "card", "wrapped", "output"] as const
 
 function keepPicture(id: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
-    const book = createAssetBook(storage.sql)
+    const book = createAssetRows(storage.sql)
     book.reserve("pic", "user", 1)
-    book.keep({ id: "pic", kind: "image", mime_type: "image/png", label: "pic.png", size: 3 }, "00")
+    book.commit({ id: "pic", kind: "image", mime_type: "image/png", label: "pic.png", size: 3 }, "00")
   })
 }
 

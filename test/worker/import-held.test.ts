@@ -4,9 +4,9 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { describe, expect, test } from "vitest"
 import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { MAX_FOLDING_TRIES } from "../../worker/transfer/session-import.ts"
-import { openRoom } from "../../worker/session/live-session.ts"
+import { openLiveSession } from "../../worker/session/live-session.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
-import { createStaging, PART_ROWS } from "../../worker/transfer/staged-rows.ts"
+import { createStagedRows, ROWS_PER_PART } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { freshSession as fresh, rowsIn, toolsIn } from "./follow.ts"
 
@@ -59,8 +59,8 @@ describe("what cannot be folded", () => {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
         BEGIN SELECT RAISE(ABORT, 'poison'); END`)
-      const staging = createStaging(storage.sql)
-      for (const [n, text] of ["fine", "poison"].entries()) staging.add(1, n + 1, n, JSON.stringify(user({ text })))
+      const staging = createStagedRows(storage.sql)
+      for (const [n, text] of ["fine", "poison"].entries()) staging.addRow(1, n + 1, n, JSON.stringify(user({ text })))
       const told = { records: 2, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...told, isSealed: false })
     })
@@ -88,13 +88,18 @@ describe("what cannot be folded", () => {
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
       const begun: number[] = []
-      const room = openRoom({
-        ...{ storage, env, armAlarm() {}, goOn: () => void begun.push(1) },
+      const room = openLiveSession({
+        storage,
+        env,
+        armAlarm() {},
+        resume: () => void begun.push(1),
         sockets: { renew() {} } as unknown as Sockets,
         rename: () => Promise.reject(new Error("away")),
       })
       const file = lines(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
-      expect(await room?.importer.take({ part: 1, of: 1 }, streamOf(file))).toMatchObject({ value: { state: "done" } })
+      expect(await room?.importer.importPart({ part: 1, of: 1 }, streamOf(file))).toMatchObject({
+        value: { state: "done" },
+      })
       expect(begun).toHaveLength(1)
       expect(room?.turns.isActive()).toBe(false)
     })
@@ -187,10 +192,10 @@ describe("too much", () => {
     await take(id, lines(...records))
     // As a process leaves it that ended when the first turn was folded.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      const staging = createStaging(storage.sql)
+      const staging = createStagedRows(storage.sql)
       const back = { type: "agent_callback", text: "the answer", from: "far", responseId: "far" }
-      staging.add(1, 5, 9, JSON.stringify(back))
-      staging.setFolding({ at: 8, n: PART_ROWS + 4, folded: 4 })
+      staging.addRow(1, 5, 9, JSON.stringify(back))
+      staging.setFoldingProgress({ at: 8, n: ROWS_PER_PART + 4, folded: 4 })
       const told = { records: 5, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...told, isSealed: false })
     })

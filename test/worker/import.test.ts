@@ -2,8 +2,8 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../shared/protocol/frame.ts"
-import { createStaging } from "../../worker/transfer/staged-rows.ts"
+import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"
@@ -42,7 +42,7 @@ describe("our own export", () => {
     })
     expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
     const [before, after] = [await pageOf(here), await pageOf(there)]
-    expect(canonicalJson(after.messages)).toBe(canonicalJson(before.messages))
+    expect(toCanonicalJson(after.messages)).toBe(toCanonicalJson(before.messages))
     expect(after.messages[1]?.segments.filter((segment) => segment.type === "rich")).toHaveLength(2)
     // It goes on from there.
     const client = await connect(there)
@@ -95,10 +95,10 @@ describe("our own export", () => {
     const file = await exportOf(here)
     const records = file.trimEnd().split("\n")
     await runInDurableObject(sessionOf(there), (_object, { storage }) => {
-      const staging = createStaging(storage.sql)
+      const staging = createStagedRows(storage.sql)
       records.slice(0, -1).forEach((line, n) => {
         const record = JSON.parse(line)
-        staging.add(1, n + 1, Date.parse(record.timestamp), line)
+        staging.addRow(1, n + 1, Date.parse(record.timestamp), line)
       })
       const { tip } = JSON.parse(records.at(-1) ?? "")
       const told = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"], isPlaced: true }
@@ -160,14 +160,10 @@ describe("files of others", () => {
     await importInto(id, file)
     const { messages } = await pageOf(id)
     expect(messages.map((one) => [one.role, one.status])).toEqual([
-      ...[
-        ["user", "completed"],
-        ["assistant", "cancelled"],
-      ],
-      ...[
-        ["user", "completed"],
-        ["assistant", "completed"],
-      ],
+      ["user", "completed"],
+      ["assistant", "cancelled"],
+      ["user", "completed"],
+      ["assistant", "completed"],
     ])
     expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
   })
@@ -197,8 +193,8 @@ describe("while it comes in", () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       // As a process leaves it that ended while a longer file was staged.
-      const staging = createStaging(storage.sql)
-      for (let n = 1; n <= 9; n++) staging.add(1, n, n, JSON.stringify({ type: "user_message", text: `old ${n}` }))
+      const staging = createStagedRows(storage.sql)
+      for (let n = 1; n <= 9; n++) staging.addRow(1, n, n, JSON.stringify({ type: "user_message", text: `old ${n}` }))
     })
     expect(await importInto(id, lines({ type: "user_message", text: "new" }))).toMatchObject({
       ok: true,
@@ -267,7 +263,7 @@ describe("message-shaped history", () => {
         { type: "thinking", content: "Now I know." },
         { type: "text", content: "Done." },
       ])
-      shown.push(canonicalJson(messages.map(({ segments }) => segments)))
+      shown.push(toCanonicalJson(messages.map(({ segments }) => segments)))
     }
     expect(new Set(shown).size).toBe(1)
   })
@@ -307,7 +303,11 @@ describe("bad files", () => {
     expect(imported).toMatchObject({ ok: true, value: { records: 1, skipped: 5 } })
     const bad = imported.ok ? imported.value.bad : []
     expect(bad.map(({ line, code }) => `${line} ${code}`)).toEqual([
-      ...["2 body_malformed", "4 field_invalid", "5 field_invalid", "6 body_malformed", "7 body_malformed"],
+      "2 body_malformed",
+      "4 field_invalid",
+      "5 field_invalid",
+      "6 body_malformed",
+      "7 body_malformed",
     ])
     expect((await pageOf(id)).messages).toMatchObject([{ content: "kept" }])
   })

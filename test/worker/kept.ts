@@ -2,7 +2,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { createAssetBook } from "../../worker/asset/asset-rows.ts"
+import { createAssetRows } from "../../worker/asset/asset-rows.ts"
 import { CLAIMS, sessionOf } from "../support/socket.ts"
 
 /** The smallest PNG: one pixel. */
@@ -21,9 +21,9 @@ export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/
 export async function keep(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
   if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
   await runInDurableObject(sessionOf(session), (_object, state) => {
-    const book = createAssetBook(state.storage.sql)
+    const book = createAssetRows(state.storage.sql)
     book.reserve(asset.id, "user", Date.now())
-    book.keep(asset, null)
+    book.commit(asset, null)
   })
   return asset
 }
@@ -31,6 +31,6 @@ export async function keep(session: string, asset: Asset, bytes: Uint8Array | st
 /** Announces one whose bytes never came. */
 export async function announce(session: string, id: string): Promise<void> {
   await runInDurableObject(sessionOf(session), (_object, state) => {
-    createAssetBook(state.storage.sql).reserve(id, "user", Date.now())
+    createAssetRows(state.storage.sql).reserve(id, "user", Date.now())
   })
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
-import { labelOfTitle } from "../../worker/asset/file-name.ts"
+import { titleToLabel } from "../../worker/asset/file-name.ts"
 
 test.each([
   ["Sales 2024/2025.png", "Sales 2024-2025.png"],
@@ -13,5 +13,5 @@ test.each([
   [" \u200b ", "image.png"],
   [`${"é".repeat(300)}.png`, `${"é".repeat(MAX_LABEL_CHARS - 4)}.png`],
 ])("[AS6] the title %j is the name %j", (title, label) => {
-  expect(labelOfTitle(title, "image.png")).toBe(label)
+  expect(titleToLabel(title, "image.png")).toBe(label)
 })

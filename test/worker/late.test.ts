@@ -3,10 +3,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
-import { changedSince } from "../../worker/socket/history-pages.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { readChangesSince } from "../../worker/socket/history-pages.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
 import { freshSession, shownOf } from "./follow.ts"
@@ -14,19 +14,19 @@ import { freshSession, shownOf } from "./follow.ts"
 /** A question, an answer whose call is still out, and so many questions and answers after it. */
 async function fill(id: string, after: number): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-    const store = createStore(storage.sql)
+    const store = createSessionStore(storage.sql)
     const head = { exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z", status: "completed" } as const
-    const insert = (pos: number, message: ReturnType<typeof openMessage>): void =>
+    const insert = (pos: number, message: ReturnType<typeof createMessage>): void =>
       store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
     const open = answerOf({ type: "step_start" }, callOf("slow"), startOf())
     const stored = { ...open, ...head, id: "a1" }
-    insert(1, openMessage({ ...head, id: "q1", role: "user", words: "one" }))
+    insert(1, createMessage({ ...head, id: "q1", role: "user", words: "one" }))
     insert(2, stored)
     for (const [at, part] of stored.parts.entries())
       if (part.type === "tool_call") store.putCall(2, at, part.step, 2, part.call)
     for (let pos = 3; pos < 3 + after; pos++) {
       const role = pos % 2 === 1 ? "user" : "assistant"
-      insert(pos, openMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
+      insert(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
     }
   })
   // It enters again, and knows its newest seq.
@@ -36,11 +36,11 @@ async function fill(id: string, after: number): Promise<void> {
 /** The result of that call comes, as it does from whoever was asked. */
 function settleLate(id: string, times = 1): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
-    const store = createStore(storage.sql)
+    const store = createSessionStore(storage.sql)
     for (let i = 0; i < times; i++) {
-      const stored = store.at(2)
+      const stored = store.findMessageAt(2)
       if (stored === null) throw new Error("the answer is gone")
-      const recorder = createRecorder(store, stored, () => store.lastSeq() + 1)
+      const recorder = createTurnRecorder(store, stored, () => store.readLastSeq() + 1)
       recorder.feed(resultOf('{"done":true}'))
       expect(recorder.flush()).not.toBeNull()
     }
@@ -65,7 +65,7 @@ describe("a late result", () => {
     expect(shown && shownOf(shown)).toBe(stored && shownOf(stored))
     // Who has seen it is told nothing again.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      expect(changedSince(createStore(storage.sql), page.seq)).toEqual([])
+      expect(readChangesSince(createSessionStore(storage.sql), page.seq)).toEqual([])
     })
   })
 
@@ -75,12 +75,12 @@ describe("a late result", () => {
     const { seq } = await pageOf(id)
     await settleLate(id)
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      const store = createStore(storage.sql)
-      expect(changedSince(store, seq)?.map(({ message }) => message.id)).toEqual(["a1"])
+      const store = createSessionStore(storage.sql)
+      expect(readChangesSince(store, seq)?.map(({ message }) => message.id)).toEqual(["a1"])
       // The path now leads past it: from the first question to another answer.
       const head = { id: "other", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" } as const
-      store.insertMessage(placed(openMessage({ ...head, status: "completed" }), { pos: 99, parent: 1, seq: 1 }))
-      expect(changedSince(createStore(storage.sql), seq)).toEqual([])
+      store.insertMessage(placed(createMessage({ ...head, status: "completed" }), { pos: 99, parent: 1, seq: 1 }))
+      expect(readChangesSince(createSessionStore(storage.sql), seq)).toEqual([])
     })
   })
 
@@ -89,11 +89,11 @@ describe("a late result", () => {
     await fill(id, 4)
     const { seq } = await pageOf(id)
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      const store = createStore(storage.sql)
-      for (let i = 1; i <= MAX_LATE_CHANGES + 20; i++) store.setLateSeq(seq + i, 2)
+      const store = createSessionStore(storage.sql)
+      for (let i = 1; i <= MAX_LATE_CHANGES + 20; i++) store.recordLateChange(seq + i, 2)
       expect(storage.sql.exec("SELECT count(*) AS n FROM late").one()["n"]).toBe(MAX_LATE_CHANGES)
-      expect(changedSince(store, seq)).toBeNull()
-      expect(store.lateSince(seq + 30)).toEqual([2])
+      expect(readChangesSince(store, seq)).toBeNull()
+      expect(store.readLateChanges(seq + 30)).toEqual([2])
     })
   })
 })

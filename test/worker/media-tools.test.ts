@@ -3,16 +3,16 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_CANVAS_BYTES } from "../../shared/limits.ts"
-import { cardOf, resultData } from "../../shared/protocol/card-cue.ts"
+import { resolveCardTag, extractResultData } from "../../shared/protocol/card-cue.ts"
 import { parseDirectives } from "../../shared/segment/parse-directives.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { succeed } from "../../shared/fault.ts"
-import { madeFor } from "../../worker/model/scripted/scripted-media.ts"
-import { canvasTool } from "../../worker/tool/canvas-tool.ts"
-import { drawChart, numberText } from "../../worker/tool/render/chart.ts"
-import { imageTool } from "../../worker/tool/image-tool.ts"
-import { speakTool } from "../../worker/tool/speak-tool.ts"
-import type { Save, SavedAs, Tool } from "../../worker/tool/tool.ts"
+import { planMediaCall } from "../../worker/model/scripted/scripted-media.ts"
+import { createCanvasTool } from "../../worker/tool/canvas-tool.ts"
+import { drawChart, formatNumber } from "../../worker/tool/render/chart.ts"
+import { createImageTool } from "../../worker/tool/image-tool.ts"
+import { createSpeakTool } from "../../worker/tool/speak-tool.ts"
+import type { SaveAsset, SaveOptions, Tool } from "../../worker/tool/tool.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
 import { exportOf } from "./exported.ts"
 import { leftOf, NOTHING } from "./files.ts"
@@ -20,21 +20,21 @@ import { toolContext } from "./tools.ts"
 
 interface Kept {
   readonly bytes: Uint8Array
-  readonly as: SavedAs
+  readonly as: SaveOptions
 }
 
 /** Runs a tool that keeps its files here: in a person's turn, where it tells a trailer, and elsewhere. */
 async function run(tool: Tool, args: object) {
   const kept: Kept[] = []
-  const save: Save = async (bytes, as) => {
+  const save: SaveAsset = async (bytes, as) => {
     kept.push({ bytes, as })
     const about = { mime_type: as.mime_type, label: as.label, size: bytes.length }
     const kind = as.kind ?? (as.mime_type.split("/")[0] as Asset["kind"])
     return succeed({ id: `id${kept.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
   }
   const card = `${tool.name}_1`
-  const result = String(await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ save, card })))
-  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ save }))
+  const result = String(await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save, card })))
+  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save }))
   return { kept, result, object }
 }
 
@@ -56,7 +56,13 @@ describe("image_generate", () => {
       { label: "apples", value: 3 },
       { label: "pears", value: -5.5 },
     ]
-    const { kept, result } = await run(imageTool({}), { prompt: "fruit", kind: "chart", data, width: 400, height: 300 })
+    const { kept, result } = await run(createImageTool({}), {
+      prompt: "fruit",
+      kind: "chart",
+      data,
+      width: 400,
+      height: 300,
+    })
     expect(kept[0]?.as).toEqual({ label: "fruit.png", mime_type: "image/png" })
     expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 400, height: 300 })
     expect(kept[0]?.bytes).toEqual(kept[1]?.bytes)
@@ -66,7 +72,7 @@ describe("image_generate", () => {
       source: "built-in",
     })
     expect(result.split("\n\n")[1]).toMatch(/^MEDIA:\/media\/id1\n/)
-    const other = await run(imageTool({}), {
+    const other = await run(createImageTool({}), {
       prompt: "fruit",
       kind: "chart",
       data: data.slice(1),
@@ -79,7 +85,7 @@ describe("image_generate", () => {
   test.each(["a sunset", "a lonely island at night", "xyzzy", "雪"])(
     "[AS12] a picture of %s is a PNG",
     async (prompt) => {
-      const { kept } = await run(imageTool({}), { prompt })
+      const { kept } = await run(createImageTool({}), { prompt })
       expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 768, height: 480 })
       expect(kept[0]?.bytes).toEqual(kept[1]?.bytes)
     },
@@ -96,7 +102,7 @@ describe("image_generate", () => {
       { prompt: "x", kind: "chart", data: [{ label: "a", value: 1e300 }] },
     ]
     for (const args of bad) {
-      const { kept, object } = await run(imageTool({}), args)
+      const { kept, object } = await run(createImageTool({}), args)
       expect([kept, object]).toEqual([[], expect.objectContaining({ code: "tool_arguments" })])
     }
   })
@@ -113,15 +119,19 @@ describe("image_generate", () => {
         },
       },
     })
-    const { kept } = await run(imageTool(answers({ image: jpeg })), { prompt: "a cat" })
+    const { kept } = await run(createImageTool(answers({ image: jpeg })), { prompt: "a cat" })
     expect(asked[0]).toEqual(["@cf/black-forest-labs/flux-1-schnell", { prompt: "a cat" }])
     expect(kept[0]?.as).toEqual({ label: "a cat.jpg", mime_type: "image/jpeg" })
     for (const answer of [new Error("no"), { image: 5 }, null, {}]) {
-      const { kept: none, object } = await run(imageTool(answers(answer)), { prompt: "a cat" })
+      const { kept: none, object } = await run(createImageTool(answers(answer)), { prompt: "a cat" })
       expect([none, object]).toEqual([[], { error: expect.any(String), details: expect.any(String) }])
     }
     // Figures are never left to a model.
-    const chart = await run(imageTool(answers(null)), { prompt: "x", kind: "chart", data: [{ label: "a", value: 1 }] })
+    const chart = await run(createImageTool(answers(null)), {
+      prompt: "x",
+      kind: "chart",
+      data: [{ label: "a", value: 1 }],
+    })
     expect(chart.kept).toHaveLength(2)
   })
 })
@@ -139,7 +149,7 @@ describe("a chart", () => {
   })
 
   test("[AS12] tells figures as they are, and shows where it rounds", () => {
-    const said = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(numberText)
+    const said = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(formatNumber)
     expect(said).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
   })
 })
@@ -153,7 +163,7 @@ describe("a wish for a chart", () => {
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I will draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I will draw what has a figure."],
   ])("[AS12] %j: its figures as they are said, and no others", (question, figures, words) => {
-    const [, said, call] = madeFor(question, spec) ?? []
+    const [, said, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
     expect(said).toEqual({ type: "text_delta", delta: words })
@@ -162,17 +172,19 @@ describe("a wish for a chart", () => {
 
 describe("speak", () => {
   test("[AS13] a text is a WAV as long as it takes, a voice note unless it is said not to be", async () => {
-    const { kept, result } = await run(speakTool(), { text: "Hello world." })
+    const { kept, result } = await run(createSpeakTool(), { text: "Hello world." })
     const bytes = kept[0]?.bytes ?? new Uint8Array()
     const view = new DataView(bytes.buffer)
     expect(new TextDecoder().decode(bytes.subarray(0, 4))).toBe("RIFF")
     expect([view.getUint32(4, true), view.getUint32(24, true), view.getUint32(40, true)]).toEqual([
-      ...[bytes.length - 8, 16_000, bytes.length - 44],
+      bytes.length - 8,
+      16_000,
+      bytes.length - 44,
     ])
     expect(Math.max(...new Int16Array(bytes.buffer, 44))).toBeGreaterThan(10_000)
     expect(kept[0]?.as).toEqual({ label: "Hello world.wav", mime_type: "audio/wav", voice: true })
     expect(result).toContain("\n\nMEDIA:/media/id1\n[[audio_as_voice]]\n")
-    const { result: plain, kept: file } = await run(speakTool(), { text: "Hello world.", voice: false })
+    const { result: plain, kept: file } = await run(createSpeakTool(), { text: "Hello world.", voice: false })
     expect(plain).not.toContain("audio_as_voice")
     expect(file[0]?.as).not.toHaveProperty("voice")
     expect(file[0]?.bytes).toEqual(bytes)
@@ -180,9 +192,9 @@ describe("speak", () => {
 
   test("[AS13] too much, or nothing, is an error result", async () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
-      expect((await run(speakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
+      expect((await run(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }
-    const { kept } = await run(speakTool(), { text: "? 12 日本 é".repeat(50) })
+    const { kept } = await run(createSpeakTool(), { text: "? 12 日本 é".repeat(50) })
     expect(kept[0]?.bytes.length).toBeGreaterThan(50_000)
   })
 })
@@ -199,9 +211,9 @@ const HOSTILE = [
 
 describe("what a tool tells the model", () => {
   const makers = [
-    [imageTool({}), (words: string) => ({ prompt: words, title: words.slice(0, 120) })],
-    [speakTool(), (words: string) => ({ text: words })],
-    [canvasTool(), (words: string) => ({ title: words, html: words })],
+    [createImageTool({}), (words: string) => ({ prompt: words, title: words.slice(0, 120) })],
+    [createSpeakTool(), (words: string) => ({ text: words })],
+    [createCanvasTool(), (words: string) => ({ title: words, html: words })],
   ] as const
 
   test.each(makers)(
@@ -213,13 +225,13 @@ describe("what a tool tells the model", () => {
         const { result } = await run(tool, argsOf(words))
         const [head = "", trailer = "", ...more] = result.split("\n\n")
         expect([typeof JSON.parse(head), trailer.split("\n").length, more]).toEqual(["object", plain.length, []])
-        expect(cardOf(tool.name, 1, result)).toBeNull()
+        expect(resolveCardTag(tool.name, 1, result)).toBeNull()
         const { segments, voice, reply_to } = parseDirectives(trailer, { assets: [] })
         const shown = segments.filter(({ type }) => type !== "text")
         expect(shown).toMatchObject(tool.name === "canvas_create" ? [{ preview: { viewId: "id1" } }] : [])
         expect([voice, reply_to]).toEqual([tool.name === "speak", null])
         // It stays home.
-        expect(resultData({ name: tool.name, result, media: ["its file"] })).toBe(head)
+        expect(extractResultData({ name: tool.name, result, media: ["its file"] })).toBe(head)
       }
     },
   )
@@ -249,13 +261,11 @@ describe("in a session", () => {
     const { bytes, rows } = await leftOf(tenant, id)
     expect(rows).toEqual([`${bytes[0]} kept`])
     expect(message.segments[4]).toMatchObject({
-      ...{
-        type: "media",
-        url: `/media/${bytes[0]}`,
-        kind: "image",
-        mime_type: "image/png",
-        label: "apples, pears.png",
-      },
+      type: "media",
+      url: `/media/${bytes[0]}`,
+      kind: "image",
+      mime_type: "image/png",
+      label: "apples, pears.png",
     })
     expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
     const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)
@@ -293,7 +303,7 @@ describe("in a session", () => {
     })
     const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)
     expect(stored?.customMetadata?.["kind"]).toBe("canvas")
-    const { object } = await run(canvasTool(), { title: "x", html: "a".repeat(MAX_CANVAS_BYTES + 1) })
+    const { object } = await run(createCanvasTool(), { title: "x", html: "a".repeat(MAX_CANVAS_BYTES + 1) })
     expect(object).toMatchObject({ code: "tool_arguments" })
   })
 

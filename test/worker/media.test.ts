@@ -2,9 +2,9 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_SIGNED_URLS, SIGNED_SECONDS } from "../../shared/limits.ts"
+import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS } from "../../shared/limits.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
-import { readMedia, signMedia } from "../../worker/auth/link-signing.ts"
+import { verifyLink, signLink } from "../../worker/auth/link-signing.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
 import { brokenBucket, file, hrefOf, png, sign, upload } from "./files.ts"
 
@@ -26,17 +26,21 @@ describe("signing", () => {
     const reserved = await stub.reserveAsset(claims, 1)
     if (!reserved.ok) throw new Error(reserved.fault.reason)
     const cv = reserved.value
-    await stub.keepAsset(claims, { ...canvas, id: cv }, "00")
+    await stub.commitAsset(claims, { ...canvas, id: cv }, "00")
     const urls = [
-      ...[`/media/${id}`, `/canvas/documents/${cv}/index.html`, "https://EXAMPLE.com/a.png", "/media/nope"],
-      ...[
-        `/media/${cv}`,
-        `/canvas/documents/${id}/index.html`,
-        "http://example.com/",
-        "https://127.0.0.1/",
-        "/media/remote",
-      ],
-      ...[`/media/${id}?x=1`, `//x/media/${id}`, "", `/media/${id}`],
+      `/media/${id}`,
+      `/canvas/documents/${cv}/index.html`,
+      "https://EXAMPLE.com/a.png",
+      "/media/nope",
+      `/media/${cv}`,
+      `/canvas/documents/${id}/index.html`,
+      "http://example.com/",
+      "https://127.0.0.1/",
+      "/media/remote",
+      `/media/${id}?x=1`,
+      `//x/media/${id}`,
+      "",
+      `/media/${id}`,
     ]
     const told = await sign(session, token, urls)
     expect(told.status).toBe(200)
@@ -44,14 +48,25 @@ describe("signing", () => {
     const heads = told.json.signed.map(({ href }: { href: string | null }) => href?.split("?token=")[0] ?? null)
     const [own, none] = [`/media/${id}`, null]
     expect(heads).toEqual([
-      ...[own, `/canvas/documents/${cv}/index.html`, "/media/remote", none],
-      ...[none, none, none, none, none, none, none, none, own],
+      own,
+      `/canvas/documents/${cv}/index.html`,
+      "/media/remote",
+      none,
+      none,
+      none,
+      none,
+      none,
+      none,
+      none,
+      none,
+      none,
+      own,
     ])
     const lasts = told.json.expires - nowSeconds()
-    expect(lasts).toBeGreaterThan(SIGNED_SECONDS - 301)
-    expect(lasts).toBeLessThanOrEqual(SIGNED_SECONDS)
+    expect(lasts).toBeGreaterThan(SIGNED_URL_SECONDS - 301)
+    expect(lasts).toBeLessThanOrEqual(SIGNED_URL_SECONDS)
     const remote = told.json.signed[2].href.split("?token=")[1]
-    expect(await readMedia(SECRET, "remote", remote, Date.now())).toMatchObject({
+    expect(await verifyLink(SECRET, "remote", remote, Date.now())).toMatchObject({
       value: { tenant: T, session, what: "https://example.com/a.png" },
     })
   })
@@ -74,7 +89,7 @@ describe("signing", () => {
     const reserved = await stub.reserveAsset(claims, 1)
     if (!reserved.ok) throw new Error(reserved.fault.reason)
     const canvas = { id: reserved.value, kind: "canvas", mime_type: "text/html", label: "c", size: 1 } as const
-    await stub.keepAsset(claims, canvas, "00")
+    await stub.commitAsset(claims, canvas, "00")
     const urls = [`/canvas/documents/${canvas.id}/index.html`, `/media/${id}`, "https://example.com/a.png"]
     const apart = { CANVAS_ORIGIN: "https://canvas.example.com", PAGE_ORIGIN: "https://chat.example.com" }
     const path = `/v1/sessions/${session}/media/sign`
@@ -90,20 +105,20 @@ describe("signing", () => {
     const { token, session, id } = await kept(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
     const get = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
-    const link = await signMedia(SECRET, "media", claims)
-    expect(await signMedia(SECRET, "media", claims)).toBe(link)
+    const link = await signLink(SECRET, "media", claims)
+    expect(await signLink(SECRET, "media", claims)).toBe(link)
     expect((await get(link)).status).toBe(200)
     expect(await get(link, "other")).toEqual(refusal(403, "link_invalid"))
     expect(await get("")).toEqual(refusal(403, "link_invalid"))
     expect(await get(token)).toEqual(refusal(403, "link_invalid"))
     for (const audience of ["canvas", "remote"] as const) {
-      expect(await get(await signMedia(SECRET, audience, claims))).toEqual(refusal(403, "link_invalid"))
+      expect(await get(await signLink(SECRET, audience, claims))).toEqual(refusal(403, "link_invalid"))
     }
     const foreign = { ...claims, tenant: "else" }
-    expect(await get(await signMedia(SECRET, "media", foreign))).toEqual(refusal(404, "asset_unknown"))
+    expect(await get(await signLink(SECRET, "media", foreign))).toEqual(refusal(404, "asset_unknown"))
     const old = { ...claims, expires: nowSeconds() - 1 }
-    expect(await get(await signMedia(SECRET, "media", old))).toEqual(refusal(403, "link_expired"))
-    expect(await get(await signMedia(`${SECRET}!`, "media", claims))).toEqual(refusal(403, "link_invalid"))
+    expect(await get(await signLink(SECRET, "media", old))).toEqual(refusal(403, "link_expired"))
+    expect(await get(await signLink(`${SECRET}!`, "media", claims))).toEqual(refusal(403, "link_invalid"))
     const [head, , end] = link.split(".")
     const forged = btoa(JSON.stringify({ ...claims, sub: id, aud: "media", exp: claims.expires + 1 })).replace(
       /=+$/,

@@ -3,9 +3,9 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
-import { openAiModel } from "../../worker/model/openai-adapter.ts"
-import { systemPrompt } from "../../worker/model/system-prompt.ts"
-import { cardTrailer } from "../../worker/tool/tool.ts"
+import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
+import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
+import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { generalTools, PROMPT } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import type { Seen } from "../support/upstreams.ts"
@@ -23,14 +23,16 @@ const PATIENT = { firstByteMs: 20_000, idleMs: 20_000 }
 async function ask(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1
   const run = `m${runs}`
-  const model = openAiModel({
-    ...{ baseUrl: `${upstreamUrl(env)}/model/${scenario}/${run}`, modelName: "fake", apiKey: "secret-key" },
+  const model = createOpenAiModel({
+    baseUrl: `${upstreamUrl(env)}/model/${scenario}/${run}`,
+    modelName: "fake",
+    apiKey: "secret-key",
     ...times,
   })
   const events: ModelEvent[] = []
   const seen = (): Promise<Seen[]> => readUpstream(env, run)
   const request = {
-    system: systemPrompt(PROMPT),
+    system: createSystemPrompt(PROMPT),
     messages: [QUESTION],
     tools: generalTools(),
     ...change,
@@ -105,12 +107,12 @@ describe("what it says", () => {
 
 describe("what it is told", () => {
   test("[MO7] the system prompt, the tools, and each result under the id of its call", async () => {
-    const result = (tag: string): string => `{"location":"London, GB"}\n\n${cardTrailer(tag)}`
+    const result = (tag: string): string => `{"location":"London, GB"}\n\n${createCardTrailer(tag)}`
     const messages: ModelMessage[] = [
       QUESTION,
       {
         role: "assistant",
-        pieces: [
+        parts: [
           { type: "text", text: "Let me look." },
           { type: "tool_call", call_id: "call_1_0", name: "weather", args: '{"location":"London"}' },
           { type: "tool_call", call_id: "call_1_1", name: "weather", args: '{"location": Lon' },
@@ -135,7 +137,7 @@ describe("what it is told", () => {
         { type: "function", function: { name: "canvas_create", parameters: { required: ["title", "html"] } } },
       ],
       messages: [
-        { role: "system", content: systemPrompt(PROMPT) },
+        { role: "system", content: createSystemPrompt(PROMPT) },
         { role: "user", content: QUESTION.content },
         {
           role: "assistant",
@@ -158,14 +160,14 @@ describe("what it is told", () => {
       QUESTION,
       {
         role: "assistant",
-        pieces: calls.map(({ name, args }, i) => ({ type: "tool_call", call_id: `call_1_${i}`, name, args })),
+        parts: calls.map(({ name, args }, i) => ({ type: "tool_call", call_id: `call_1_${i}`, name, args })),
       },
       ...calls.map(({ name }, i): ModelMessage => {
         return {
           role: "tool",
           call_id: `call_1_${i}`,
           name,
-          result: `{}\n\n${cardTrailer(`weather_${i + 1}`)}`,
+          result: `{}\n\n${createCardTrailer(`weather_${i + 1}`)}`,
           ok: true,
         }
       }),
@@ -202,7 +204,7 @@ describe("what goes wrong", () => {
   })
 
   test("[MO8] nobody there", async () => {
-    const model = openAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake" })
+    const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake" })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()
     for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) events.push(event)
@@ -246,7 +248,7 @@ describe("being stopped", () => {
   test("[MO9] a reader who leaves in the middle hangs up too", async () => {
     runs += 1
     const run = `m${runs}`
-    const model = openAiModel({ baseUrl: `${upstreamUrl(env)}/model/stall/${run}`, modelName: "fake" })
+    const model = createOpenAiModel({ baseUrl: `${upstreamUrl(env)}/model/stall/${run}`, modelName: "fake" })
     const { signal } = new AbortController()
     for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) {
       expect(event.type).toBe("text_delta")

@@ -4,8 +4,8 @@ import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_RETRY_AFTER_MS } from "../../shared/limits.ts"
 import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
-import { retryAfterMs } from "../../worker/model/openai-adapter.ts"
-import { modelFor } from "../../worker/model/model-registry.ts"
+import { parseRetryAfterMs } from "../../worker/model/openai-adapter.ts"
+import { createModel } from "../../worker/model/model-registry.ts"
 import { withRetries } from "../../worker/model/model-retry.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 
@@ -17,7 +17,9 @@ const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly asked: () => number } {
   let asked = 0
   const model: Model = {
-    ...{ name: "test", continues: false, takes: new Set<never>() },
+    name: "test",
+    canContinue: false,
+    fileKinds: new Set<never>(),
     async *stream() {
       yield* calls[Math.min(asked++, calls.length - 1)] ?? []
     },
@@ -70,11 +72,11 @@ describe("retries", () => {
 
   test("[MO12] Retry-After is seconds or a date", () => {
     const now = Date.parse("2026-01-01T00:00:00Z")
-    expect(retryAfterMs("7", now)).toBe(7_000)
-    expect(retryAfterMs("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000)
-    expect(retryAfterMs("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0)
-    expect(retryAfterMs("soon", now)).toBeNull()
-    expect(retryAfterMs(undefined, now)).toBeNull()
+    expect(parseRetryAfterMs("7", now)).toBe(7_000)
+    expect(parseRetryAfterMs("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000)
+    expect(parseRetryAfterMs("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0)
+    expect(parseRetryAfterMs("soon", now)).toBeNull()
+    expect(parseRetryAfterMs(undefined, now)).toBeNull()
   })
 })
 
@@ -82,7 +84,7 @@ describe("over HTTP", () => {
   async function ask(scenario: string, TIME_SCALE = "0.05"): Promise<{ events: ModelEvent[]; requests: number }> {
     const run = `retry-${scenario}-${TIME_SCALE.replace(".", "")}`
     const MODEL_BASE_URL = `${upstreamUrl(env)}/model/${scenario}/${run}`
-    const model = modelFor({ MODEL: "openai", MODEL_BASE_URL, MODEL_NAME: "fake", TIME_SCALE })
+    const model = createModel({ MODEL: "openai", MODEL_BASE_URL, MODEL_NAME: "fake", TIME_SCALE })
     if (!model.ok) throw new Error(model.fault)
     const events = await hear(model.value)
     return { events, requests: (await readUpstream(env, run)).length }

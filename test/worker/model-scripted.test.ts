@@ -3,10 +3,10 @@
 import { describe, expect, test } from "vitest"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { ModelEvent, ModelMessage } from "../../worker/model/model-adapter.ts"
-import { askOf } from "../../worker/model/scripted/intent.ts"
-import { systemPrompt } from "../../worker/model/system-prompt.ts"
-import { modelFor } from "../../worker/model/model-registry.ts"
-import { scriptedModel } from "../../worker/model/scripted/scripted-model.ts"
+import { parseIntent } from "../../worker/model/scripted/intent.ts"
+import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
+import { createModel } from "../../worker/model/model-registry.ts"
+import { createScriptedModel } from "../../worker/model/scripted/scripted-model.ts"
 import { generalTools, PROMPT, toolContext } from "./tools.ts"
 
 const NOON = Date.UTC(2026, 4, 2, 13)
@@ -14,7 +14,8 @@ const NOON = Date.UTC(2026, 4, 2, 13)
 async function hear(messages: readonly ModelMessage[], env = { SCRIPTED_DELAY_MS: "0" }): Promise<ModelEvent[]> {
   const { signal } = new AbortController()
   const events: ModelEvent[] = []
-  for await (const event of scriptedModel(env).stream({ system: "", messages, tools: [], signal })) events.push(event)
+  for await (const event of createScriptedModel(env).stream({ system: "", messages, tools: [], signal }))
+    events.push(event)
   return events
 }
 
@@ -43,7 +44,7 @@ async function turn(messages: ModelMessage[], question: string, isBare = false):
     const text = textIn(events)
     messages.push({
       role: "assistant",
-      pieces: [
+      parts: [
         ...(text === "" ? [] : [{ type: "text" as const, text }]),
         ...calls.map(({ name, args }, i) => ({ type: "tool_call" as const, call_id: ids[i] ?? "", name, args })),
       ],
@@ -66,7 +67,7 @@ async function resultOf(name: string, args: string, card: string | null): Promis
 
 /** A question, or several parted by " / ", and what it comes to: "London + Tokyo", "tomorrow: Paris", "which place", "help". */
 function understood(questions: string): string {
-  const ask = askOf(questions.split(" / "))
+  const ask = parseIntent(questions.split(" / "))
   if (ask.kind === "which_place") return "which place"
   return ask.kind === "weather" ? `${ask.isTomorrow ? "tomorrow: " : ""}${ask.places.join(" + ")}` : ask.kind
 }
@@ -129,9 +130,9 @@ describe("what it understands", () => {
 
   test("[MO1] a long message and a long chain of follow-ups cost no more than their head", () => {
     const since = performance.now()
-    askOf(["weather in ".repeat(6000)])
-    askOf([", ".repeat(30_000)])
-    askOf(Array.from({ length: 5000 }, () => "and in Rome?"))
+    parseIntent(["weather in ".repeat(6000)])
+    parseIntent([", ".repeat(30_000)])
+    parseIntent(Array.from({ length: 5000 }, () => "and in Rome?"))
     expect(performance.now() - since).toBeLessThan(500)
   })
 })
@@ -259,7 +260,7 @@ describe("orders", () => {
     const abort = new AbortController()
     setTimeout(() => abort.abort(new Error("cancelled")), 60)
     const messages: ModelMessage[] = [{ role: "user", content: "help" }]
-    const stream = scriptedModel({ SCRIPTED_DELAY_MS: "20" }).stream({
+    const stream = createScriptedModel({ SCRIPTED_DELAY_MS: "20" }).stream({
       system: "",
       messages,
       tools: [],
@@ -313,7 +314,7 @@ describe("/bench", () => {
     const abort = new AbortController()
     const question: ModelMessage = { role: "user", content: "/bench deltas=100000 yield_every=10" }
     setTimeout(() => abort.abort(new Error("cancelled")), 20)
-    const stream = scriptedModel().stream({ system: "", messages: [question], tools: [], signal: abort.signal })
+    const stream = createScriptedModel().stream({ system: "", messages: [question], tools: [], signal: abort.signal })
     let heard = 0
     const listen = async (): Promise<void> => {
       for await (const _ of stream) heard += 1
@@ -325,8 +326,8 @@ describe("/bench", () => {
 })
 
 describe("which model", () => {
-  const nameOf = (env: Parameters<typeof modelFor>[0]): string => {
-    const model = modelFor(env)
+  const nameOf = (env: Parameters<typeof createModel>[0]): string => {
+    const model = createModel(env)
     return model.ok ? model.value.name : `fault ${model.fault}`
   }
 
@@ -354,7 +355,7 @@ describe("which model", () => {
         { type: "fault", fault: "model_timeout", detail: "as told" },
       ],
     ]
-    const model = modelFor({ MODEL_SCRIPT: JSON.stringify(script) })
+    const model = createModel({ MODEL_SCRIPT: JSON.stringify(script) })
     if (!model.ok) throw new Error(model.fault)
     const play = async (messages: ModelMessage[]): Promise<ModelEvent[]> => {
       const events: ModelEvent[] = []
@@ -363,19 +364,19 @@ describe("which model", () => {
       return events
     }
     const user: ModelMessage = { role: "user", content: "go" }
-    const step: ModelMessage = { role: "assistant", pieces: [{ type: "text", text: "one" }] }
+    const step: ModelMessage = { role: "assistant", parts: [{ type: "text", text: "one" }] }
     expect(await play([user])).toEqual([...(script[0] ?? []), { type: "finish" }])
     expect(await play([user, step])).toEqual(script[1])
     expect(await play([user, step, step])).toEqual([{ type: "finish" }])
     expect(await play([user, step, step, user])).toEqual([...(script[0] ?? []), { type: "finish" }])
-    expect(modelFor({ MODEL_SCRIPT: "[[{}]]" })).toMatchObject({ ok: false })
-    expect(modelFor({ MODEL_SCRIPT: "nonsense" })).toMatchObject({ ok: false })
+    expect(createModel({ MODEL_SCRIPT: "[[{}]]" })).toMatchObject({ ok: false })
+    expect(createModel({ MODEL_SCRIPT: "nonsense" })).toMatchObject({ ok: false })
   })
 })
 
 describe("the system prompt", () => {
   test("[MO11] tells a model to honour the span that a result asks for, and to invent none", () => {
-    const prompt = systemPrompt(PROMPT)
+    const prompt = createSystemPrompt(PROMPT)
     expect(prompt).toMatch(/MUST .*exact id, once/s)
     expect(prompt).toMatch(/Never invent an id/)
     expect(prompt).toMatch(/data, never an instruction/)

@@ -88,10 +88,16 @@ export function numbered(id: string, ...records: readonly object[]): object[] {
 export const text = (delta: string): object => ({ type: "text_delta", delta })
 export const thought = (delta: string): object => ({ type: "thinking_delta", delta })
 export const callStart = (callId: string, toolName = "Bash", args = "{}"): object => ({
-  ...{ type: "tool_call_start", callId, toolName, arguments: args },
+  type: "tool_call_start",
+  callId,
+  toolName,
+  arguments: args,
 })
 export const output = (callId: string, delta: string): object => ({ type: "tool_output_delta", callId, delta })
 export const result = (callId: string, value: unknown = "done"): object => ({
-  ...{ type: "tool_result", callId, ok: true, result: value },
+  type: "tool_result",
+  callId,
+  ok: true,
+  result: value,
 })
 export const END: object = { type: "assistant_message", text: "" }

@@ -2,7 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
-import { forgetSettings } from "../../worker/routes/page-routes.ts"
+import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./call.ts"
 
 /** Stands for the platform's files; what the Worker asks of it is kept. */
@@ -50,10 +50,15 @@ describe("the page's policy", () => {
     })
     const headers = Object.fromEntries(page.headers)
     expect(headers).toMatchObject({
-      ...{ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "x-dns-prefetch-control": "off" },
-      ...{ "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin" },
-      ...{ "origin-agent-cluster": "?1" },
-      ...{ "permissions-policy": expect.stringContaining("camera=()"), "cache-control": "no-cache", "x-file": "yes" },
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "x-dns-prefetch-control": "off",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "origin-agent-cluster": "?1",
+      "permissions-policy": expect.stringContaining("camera=()"),
+      "cache-control": "no-cache",
+      "x-file": "yes",
     })
     // "Not changed" would keep the policy of another day.
     expect(headers["etag"]).toBeUndefined()
@@ -69,7 +74,7 @@ describe("the page's policy", () => {
 
   test("[HD2] it frames what the tenant of this host allows, at once where it was set, and no other tenant's", async () => {
     await env.TENANT.getByName("demo").setSettings({ embed_origins: ["https://charts.example.com"], media_hosts: [] })
-    forgetSettings("demo")
+    clearCachedSettings("demo")
     const own = `${HOST}/canvas/documents/`
     expect((await policyOf({})).get("frame-src")).toBe(`${own} https://charts.example.com`)
     expect((await policyOf({ PAGE_TENANT: "hd-other" })).get("frame-src")).toBe(own)
@@ -139,7 +144,9 @@ describe("a deployment that does not fit", () => {
   })
 
   test("[SE1] what the deployment allows, it allows all tenants", async () => {
-    const { deploymentSettings, joinSettings } = await import("../../worker/tenant/tenant-settings.ts")
+    const { readDeploymentSettings: deploymentSettings, mergeSettings: joinSettings } = await import(
+      "../../worker/tenant/tenant-settings.ts"
+    )
     const given = deploymentSettings({ EMBED_ORIGINS: "https://a.example.com , *", MEDIA_HOSTS: "img.example.com" })
     expect(given).toEqual({ embed_origins: ["https://a.example.com"], media_hosts: ["img.example.com"] })
     const own = { embed_origins: ["https://a.example.com", "https://b.example.com"], media_hosts: [] }

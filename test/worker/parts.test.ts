@@ -2,9 +2,9 @@
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../shared/protocol/frame.ts"
-import { IMPORT_STAGED_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
-import { createStaging } from "../../worker/transfer/staged-rows.ts"
+import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { IMPORT_STAGING_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
+import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"
@@ -60,10 +60,15 @@ describe("a file in parts", () => {
     await untilDone(there)
     const records = file.trimEnd().split("\n").length - 1
     expect(await progressOf(there)).toEqual({
-      ...{ state: "done", records, folded: records, skipped: 0, bad: [], isSealed: true },
+      state: "done",
+      records,
+      folded: records,
+      skipped: 0,
+      bad: [],
+      isSealed: true,
     })
     expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
-    expect(canonicalJson((await pageOf(there)).messages)).toBe(canonicalJson((await pageOf(here)).messages))
+    expect(toCanonicalJson((await pageOf(there)).messages)).toBe(toCanonicalJson((await pageOf(here)).messages))
     expect(await rowsIn(there)).toMatchObject({ staged: 0, staged_part: 0, folding: 0 })
     // Any of them again adds nothing; another file, and one cut otherwise, is refused.
     expect(await take(there, parts[1] ?? "", 2, 5)).toMatchObject({ ok: true, value: { duplicate: true } })
@@ -99,7 +104,10 @@ describe("a file in parts", () => {
     )
     await untilDone(id)
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual([
-      ...["words 1", "firstzero and more", "words 2", "words 3"],
+      "words 1",
+      "firstzero and more",
+      "words 2",
+      "words 3",
     ])
   })
 
@@ -138,13 +146,13 @@ describe("a file in parts", () => {
     await runDurableObjectAlarm(sessionOf(id))
     expect((await progressOf(id)).state).toBe("staging")
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      const staging = createStaging(storage.sql)
-      staging.setState({ step: "staging", of: 2, touched: Date.now() - IMPORT_STAGED_MS - 1 })
+      const staging = createStagedRows(storage.sql)
+      staging.setState({ step: "staging", of: 2, touched: Date.now() - IMPORT_STAGING_MS - 1 })
     })
     await evictDurableObject(sessionOf(id))
     await expect
       .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
-      .toEqual([...["/say at last", "at last"]])
+      .toEqual(["/say at last", "at last"])
     expect(await progressOf(id)).toMatchObject({ state: "none" })
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0 })
     expect(await take(id, lines(WORDS(1)), 1, 2)).toEqual({ ok: false, fault: { reason: "session_begun" } })
@@ -156,10 +164,10 @@ describe("a file in parts", () => {
     await runDurableObjectAlarm(sessionOf(id))
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
       const due = (await storage.getAlarm()) ?? 0
-      expect(due - Date.now()).toBeGreaterThan(IMPORT_STAGED_MS - 60_000)
-      expect(due - Date.now()).toBeLessThan(IMPORT_STAGED_MS + 60_000)
-      const staging = createStaging(storage.sql)
-      staging.setState({ step: "staging", of: 2, touched: Date.now() - IMPORT_STAGED_MS - 1 })
+      expect(due - Date.now()).toBeGreaterThan(IMPORT_STAGING_MS - 60_000)
+      expect(due - Date.now()).toBeLessThan(IMPORT_STAGING_MS + 60_000)
+      const staging = createStagedRows(storage.sql)
+      staging.setState({ step: "staging", of: 2, touched: Date.now() - IMPORT_STAGING_MS - 1 })
     })
     await runDurableObjectAlarm(sessionOf(id))
     expect(await progressOf(id)).toMatchObject({ state: "none" })
@@ -205,7 +213,12 @@ describe("how far it is", () => {
     })
     await callRoute(path, { method: "POST", token, body: lines(WORDS(1), WORDS(2)) })
     expect((await callRoute(path, { token })).json).toEqual({
-      ...{ state: "done", records: 2, folded: 2, skipped: 0, bad: [], isSealed: false },
+      state: "done",
+      records: 2,
+      folded: 2,
+      skipped: 0,
+      bad: [],
+      isSealed: false,
     })
     const eve = await tokenOf("acme", "eve")
     expect(await callRoute(path, { token: eve })).toEqual(refusal(404, "session_unknown"))
@@ -216,8 +229,8 @@ describe("how far it is", () => {
     const id = await freshSession()
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      const staging = createStaging(storage.sql)
-      for (let n = 1; n <= count; n++) staging.add(1, n, n, JSON.stringify(WORDS(n)))
+      const staging = createStagedRows(storage.sql)
+      for (let n = 1; n <= count; n++) staging.addRow(1, n, n, JSON.stringify(WORDS(n)))
       const told = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...told, isSealed: false })
     })

@@ -6,8 +6,8 @@ import { describe, expect, test, vi } from "vitest"
 import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/limits.ts"
 import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
-import { signMedia } from "../../worker/auth/link-signing.ts"
-import { timesFor } from "../../worker/platform/time-limits.ts"
+import { signLink } from "../../worker/auth/link-signing.ts"
+import { readTimeLimits } from "../../worker/platform/time-limits.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
 
 const UPSTREAM = String((env as unknown as Record<string, unknown>)["MEDIA_UPSTREAM"])
@@ -24,7 +24,7 @@ const ANYWHERE = (): boolean => true
 const place = (scenario: string, query = ""): string => `https://media.example.com/${scenario}/${nanoid(8)}${query}`
 
 async function path(what: string, tenant = "rm"): Promise<string> {
-  const token = await signMedia(SECRET, "remote", { tenant, session: "s1", what, expires: nowSeconds() + 600 })
+  const token = await signLink(SECRET, "remote", { tenant, session: "s1", what, expires: nowSeconds() + 600 })
   return `/media/remote?token=${token}`
 }
 
@@ -63,9 +63,14 @@ describe("media of other hosts", () => {
     for (const name of Object.keys(secret)) expect(heard[name]).toBeUndefined()
     expect(JSON.stringify(heard)).not.toMatch(/ada|1\.2\.3\.4|"sv"/i)
     expect(Object.fromEntries(answer.headers)).toEqual({
-      ...{ "content-type": "image/png", "content-length": "70", "content-disposition": "inline" },
-      ...{ "content-security-policy": "sandbox; default-src 'none'", "cross-origin-resource-policy": "same-origin" },
-      ...{ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "accept-ranges": "bytes" },
+      "content-type": "image/png",
+      "content-length": "70",
+      "content-disposition": "inline",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "cross-origin-resource-policy": "same-origin",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "accept-ranges": "bytes",
       "cache-control": "private, max-age=3600",
     })
   })
@@ -73,10 +78,10 @@ describe("media of other hosts", () => {
   test("[RM1] it needs an address that was signed for it", async () => {
     expect(await call("/media/remote")).toEqual(refusal(403, "link_invalid"))
     const claims = { tenant: "rm", session: "s1", what: place("png"), expires: nowSeconds() + 60 }
-    expect(await call(`/media/remote?token=${await signMedia(SECRET, "media", claims)}`)).toEqual(
+    expect(await call(`/media/remote?token=${await signLink(SECRET, "media", claims)}`)).toEqual(
       refusal(403, "link_invalid"),
     )
-    const late = await signMedia(SECRET, "remote", { ...claims, expires: nowSeconds() - 60 })
+    const late = await signLink(SECRET, "remote", { ...claims, expires: nowSeconds() - 60 })
     expect(await call(`/media/remote?token=${late}`)).toEqual(refusal(403, "link_expired"))
     expect(await call(await path("http://media.example.com/png/x"))).toEqual(refusal(422, "url_refused"))
     expect(await call(await path("https://127.0.0.1/png/x"))).toEqual(refusal(422, "url_refused"))
@@ -157,7 +162,7 @@ describe("media of other hosts", () => {
     expect(await call(await path(told))).toEqual(refused("size"))
     await expect.poll(async () => (await seen(told))[0]?.closed, { timeout: 5_000 }).toBe(true)
     const endless = place("endless")
-    const remote = await fetchRemote(endless, timesFor({}), ANYWHERE, UPSTREAM)
+    const remote = await fetchRemote(endless, readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     let bytes = 0
     const drink = async () => {
@@ -176,7 +181,7 @@ describe("media of other hosts", () => {
   test("[RM3] what breaks off breaks off here, and is not kept", async () => {
     const what = place("cut")
     for (let n = 0; n < 2; n++) {
-      const remote = await fetchRemote(what, timesFor({}), ANYWHERE, UPSTREAM)
+      const remote = await fetchRemote(what, readTimeLimits({}), ANYWHERE, UPSTREAM)
       if (!remote.ok) throw new Error(remote.fault.reason)
       await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     }
@@ -197,14 +202,14 @@ describe("media of other hosts", () => {
   })
 
   test("[RM3] what is packed counts unpacked", async () => {
-    const remote = await fetchRemote(place("packed"), timesFor({}), ANYWHERE, UPSTREAM)
+    const remote = await fetchRemote(place("packed"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     expect(remote.value.size).toBeNull()
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow("too large")
   })
 
   test("[RM3] what ends before its told length breaks off here too", async () => {
-    const remote = await fetchRemote(place("short"), timesFor({}), ANYWHERE, UPSTREAM)
+    const remote = await fetchRemote(place("short"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     expect(await call(await path(place("short")), { headers: { range: "bytes=5-" } })).toEqual(refused("unreachable"))
@@ -212,14 +217,14 @@ describe("media of other hosts", () => {
 
   test("[RM3] what comes a byte at a time is given up before it shows what it is", async () => {
     const drip = place("drip")
-    expect(await fetchRemote(drip, timesFor({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
+    expect(await fetchRemote(drip, readTimeLimits({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
       fault: { because: "timeout" },
     })
     await expect.poll(async () => (await seen(drip))[0]?.closed, { timeout: 5_000 }).toBe(true)
   })
 
   test("[RM3] silence is given up, at first and in the middle", async () => {
-    const times = timesFor({ TIME_SCALE: "0.02" })
+    const times = readTimeLimits({ TIME_SCALE: "0.02" })
     const slow = place("slow")
     expect(await fetchRemote(slow, times, ANYWHERE, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })
     await expect.poll(async () => (await seen(slow))[0]?.closed, { timeout: 5_000 }).toBe(true)

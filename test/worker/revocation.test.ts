@@ -3,11 +3,11 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { REVOCATION_MS } from "../../shared/limits.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Session } from "../../worker/session/session-object.ts"
 import { MAX_REVOKED_TOKENS } from "../../worker/auth/user-directory.ts"
 import { type Claims, verifyToken } from "../../worker/auth/verify-token.ts"
-import { createRevokedMemory, isRevoked, NOTHING_REVOKED } from "../../worker/auth/revocation.ts"
+import { createRevocationCache, isRevoked, NO_REVOCATIONS } from "../../worker/auth/revocation.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import {
   call,
@@ -93,10 +93,10 @@ describe("what a revoked token opens", () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
     // As another isolate does it: this one's memory is not told.
-    expect(await directory("au7b").revoke(await claimsOf(token), false)).toMatchObject({ ok: true })
+    expect(await directory("au7b").revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
     expect(await list(token)).toMatchObject({ status: 200 })
     expect(await tryOpen(id, token)).toEqual(REVOKED)
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REVOCATION_MS })
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + TOKEN_TRUST_MS })
     expect(await list(token)).toEqual(REVOKED)
   })
 
@@ -118,25 +118,25 @@ describe("what a revoked token opens", () => {
   })
 
   test("[AU7] the Worker's memory asks once a user in REVOCATION_MS, and keeps the newest users only", async () => {
-    const memory = createRevokedMemory(2)
+    const memory = createRevocationCache(2)
     const asked: string[] = []
     const look = (who: string, now: number) =>
-      memory.of(who, now, () => {
+      memory.getOrFetch(who, now, () => {
         asked.push(`${who}@${now}`)
-        return Promise.resolve(NOTHING_REVOKED)
+        return Promise.resolve(NO_REVOCATIONS)
       })
     await look("a", 0)
-    await look("a", REVOCATION_MS - 1)
-    await look("a", REVOCATION_MS)
+    await look("a", TOKEN_TRUST_MS - 1)
+    await look("a", TOKEN_TRUST_MS)
     await look("a", 5) // the clock was set back
     await look("b", 6)
     await look("c", 7)
     await look("b", 8)
     await look("a", 9)
-    memory.forget("a")
+    memory.delete("a")
     await look("a", 10)
-    expect(asked).toEqual(["a@0", `a@${REVOCATION_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
-    await expect(memory.of("d", 0, () => Promise.reject(new Error("away")))).rejects.toThrow("away")
+    expect(asked).toEqual(["a@0", `a@${TOKEN_TRUST_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
+    await expect(memory.getOrFetch("d", 0, () => Promise.reject(new Error("away")))).rejects.toThrow("away")
     await look("d", 1)
     expect(asked.at(-1)).toBe("d@1")
   })
@@ -343,14 +343,18 @@ describe("revoking", () => {
 
   test("[AU9] one token more than MAX_REVOKED_TOKENS revokes all", async () => {
     const claims = (n: number): Claims => ({
-      ...{ tenant: "au9f", user: "ada", expires: nowSeconds() + 600, token: `t${n}`, issued: 5 },
+      tenant: "au9f",
+      user: "ada",
+      expires: nowSeconds() + 600,
+      token: `t${n}`,
+      issued: 5,
     })
     const stub = directory("au9f")
-    for (let n = 0; n < MAX_REVOKED_TOKENS; n += 1) await stub.revoke(claims(n), false)
-    expect((await stub.revoked()).tokens).toHaveLength(MAX_REVOKED_TOKENS)
-    expect(await stub.revoke(claims(0), false)).toEqual({ ok: true, value: { revoked: "token" } })
-    expect(await stub.revoke(claims(-1), false)).toMatchObject({ value: { revoked: "all" } })
-    expect(await stub.revoked()).toMatchObject({ tokens: [], upTo: expect.any(Number) })
+    for (let n = 0; n < MAX_REVOKED_TOKENS; n += 1) await stub.revokeTokens(claims(n), false)
+    expect((await stub.getRevocationState()).tokens).toHaveLength(MAX_REVOKED_TOKENS)
+    expect(await stub.revokeTokens(claims(0), false)).toEqual({ ok: true, value: { revoked: "token" } })
+    expect(await stub.revokeTokens(claims(-1), false)).toMatchObject({ value: { revoked: "all" } })
+    expect(await stub.getRevocationState()).toMatchObject({ tokens: [], upTo: expect.any(Number) })
   })
 
   test("[AU9] the row of a token goes when the token would have run out; that of all stays", async () => {
@@ -368,7 +372,7 @@ describe("revoking", () => {
     await revoke(long, '{"all":true}')
     vi.setSystemTime(Date.now() + 10_000_000)
     await evictDurableObject(stub)
-    expect(await stub.revoked()).toMatchObject({ n: 2, upTo: expect.any(Number) })
+    expect(await stub.getRevocationState()).toMatchObject({ n: 2, upTo: expect.any(Number) })
   })
 
   const FIELDS = ['{"all":"yes"}', '{"all":1}', '{"all":null}', '{"alll":true}', '{"token":"t1"}']
@@ -388,7 +392,11 @@ describe("revoking", () => {
     const token = await tokenOf("au9i", "ada")
     const ask = (origin: string) =>
       call("/v1/tokens/revoke", {
-        ...{ method: "POST", token, body: "{}", headers: { origin }, env: { ALLOWED_ORIGINS: "https://b.example" } },
+        method: "POST",
+        token,
+        body: "{}",
+        headers: { origin },
+        env: { ALLOWED_ORIGINS: "https://b.example" },
       })
     expect(await ask("https://evil.example")).toEqual(refusal(403, "origin_denied"))
     expect(await list(token)).toMatchObject({ status: 200 })

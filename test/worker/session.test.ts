@@ -3,10 +3,10 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
-import { pageJson } from "../../worker/socket/history-pages.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { readPageJson } from "../../worker/socket/history-pages.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
 import { freshSession as fresh, rowsIn, shownOf } from "./follow.ts"
@@ -80,20 +80,28 @@ describe("a turn", () => {
 
 describe("crash and recovery", () => {
   /** A turn as a killed process leaves it: stored, not ended. */
-  async function leaveBehind(id: string, feed: (recorder: ReturnType<typeof createRecorder>) => void): Promise<void> {
+  async function leaveBehind(
+    id: string,
+    feed: (recorder: ReturnType<typeof createTurnRecorder>) => void,
+  ): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
+      const store = createSessionStore(state.storage.sql)
       const timestamp = new Date().toISOString()
-      const user = openMessage({
-        ...{ id: "q1", role: "user", exchange_id: "q1", timestamp, words: "/say went on", status: "completed" },
+      const user = createMessage({
+        id: "q1",
+        role: "user",
+        exchange_id: "q1",
+        timestamp,
+        words: "/say went on",
+        status: "completed",
       })
-      const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp })
+      const answer = createMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp })
       store.insertMessage(placed(user))
       store.insertMessage(placed(answer, { pos: 2, parent: 1, seq: 2 }))
-      const stored = store.at(2)
+      const stored = store.findMessageAt(2)
       if (stored === null) throw new Error("not stored")
       let seq = 2
-      const recorder = createRecorder(store, stored, () => ++seq)
+      const recorder = createTurnRecorder(store, stored, () => ++seq)
       recorder.feed({ type: "step_start" })
       feed(recorder)
       recorder.flush()
@@ -108,7 +116,9 @@ describe("crash and recovery", () => {
     await runDurableObjectAlarm(sessionOf(id))
     const answer = (await pageOf(id)).messages[1]
     expect(answer).toMatchObject({
-      ...{ status: "interrupted", reason: "process_restart", segments: [{ type: "text", content: "half of a sen" }] },
+      status: "interrupted",
+      reason: "process_restart",
+      segments: [{ type: "text", content: "half of a sen" }],
     })
   })
 
@@ -148,12 +158,16 @@ describe("crash and recovery", () => {
 describe("history", () => {
   async function fill(id: string, turns: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
+      const store = createSessionStore(state.storage.sql)
       for (let i = 0; i < turns * 2; i++) {
         const role = i % 2 === 0 ? "user" : "assistant"
-        const message = openMessage({
-          ...{ id: `m${i}`, role, exchange_id: `m${i - (i % 2)}`, words: role === "user" ? `word ${i}` : "" },
-          ...{ timestamp: new Date(1_700_000_000_000 + i).toISOString(), status: "completed" },
+        const message = createMessage({
+          id: `m${i}`,
+          role,
+          exchange_id: `m${i - (i % 2)}`,
+          words: role === "user" ? `word ${i}` : "",
+          timestamp: new Date(1_700_000_000_000 + i).toISOString(),
+          status: "completed",
         })
         store.insertMessage(placed(message, { pos: i + 1, parent: i === 0 ? null : i, seq: i + 1 }))
         if (role === "user") continue
@@ -167,7 +181,7 @@ describe("history", () => {
           held: null,
           text: `answer ${i}`,
         } as const
-        store.putLeaf(i + 1, i + 1, leaf)
+        store.putChunk(i + 1, i + 1, leaf)
       }
     })
     await evictDurableObject(sessionOf(id))
@@ -181,7 +195,7 @@ describe("history", () => {
     do {
       const page = JSON.parse(
         await sessionOf(id)
-          .recent(CLAIMS, { limit: 7, ...(cursor === undefined ? {} : { before: Number(cursor) }) })
+          .readHistoryPage(CLAIMS, { limit: 7, ...(cursor === undefined ? {} : { before: Number(cursor) }) })
           .then((result) => (result.ok ? result.value.json : "{}")),
       )
       seen.unshift(...page.messages.map((message: WireMessage) => message.id))
@@ -196,10 +210,10 @@ describe("history", () => {
   test("[HI1] a page is bounded in bytes and holds one message at least", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
+      const store = createSessionStore(state.storage.sql)
       for (let i = 0; i < 4; i++) {
         const words = String(i).repeat(600_000)
-        const message = openMessage({
+        const message = createMessage({
           id: `m${i}`,
           role: "user",
           exchange_id: `m${i}`,
@@ -219,11 +233,11 @@ describe("history", () => {
       const id = await freshSession()
       await fill(id, turns)
       return runInDurableObject(sessionOf(id), (_object, state) => {
-        const store = createStore(state.storage.sql)
-        store.lastSeq()
-        const wake = store.rows().read
-        pageJson(store, "e", 0, { limit: 50 })
-        return [wake, store.rows().read - wake]
+        const store = createSessionStore(state.storage.sql)
+        store.readLastSeq()
+        const wake = store.countRows().read
+        readPageJson(store, "e", 0, { limit: 50 })
+        return [wake, store.countRows().read - wake]
       })
     }
     const [short, long] = [await reads(50), await reads(1_000)]
@@ -235,7 +249,10 @@ describe("history", () => {
 describe("the store", () => {
   test("[ST1] an unknown id writes nothing, whatever it is asked", async () => {
     const stub = env.SESSION.getByName("acme:ghost")
-    expect(await stub.recent(CLAIMS, { limit: 5 })).toMatchObject({ ok: false, fault: { reason: "session_unknown" } })
+    expect(await stub.readHistoryPage(CLAIMS, { limit: 5 })).toMatchObject({
+      ok: false,
+      fault: { reason: "session_unknown" },
+    })
     expect(await stub.send(CLAIMS, { id: "a", content: "x" })).toMatchObject({ ok: false })
     const upgrade = await stub.fetch("https://cuecard.test/", {
       headers: { upgrade: "websocket", "x-cuecard-claims": JSON.stringify(CLAIMS) },
@@ -252,7 +269,9 @@ describe("the store", () => {
     ["another user", { ...CLAIMS, user: "eve" }],
   ])("[ST1] %s is told that there is no such session, by the object itself", async (_who, claims) => {
     const id = await freshSession()
-    expect(await sessionOf(id).recent(claims, { limit: 5 })).toMatchObject({ fault: { reason: "session_unknown" } })
+    expect(await sessionOf(id).readHistoryPage(claims, { limit: 5 })).toMatchObject({
+      fault: { reason: "session_unknown" },
+    })
     expect(await sessionOf(id).send(claims, { id: "a", content: "x" })).toMatchObject({ ok: false })
     expect(await sessionOf(id).create(claims, id, "mine")).toMatchObject({ ok: false })
     expect((await pageOf(id)).messages).toEqual([])
@@ -273,10 +292,10 @@ describe("the store", () => {
     const sent: { seq: number; stored: number }[] = []
     const send = WebSocket.prototype.send
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
+      const store = createSessionStore(state.storage.sql)
       vi.spyOn(WebSocket.prototype, "send").mockImplementation(function (this: WebSocket, data) {
         const seq = Number(/^\{"type":"(?:ops|message)","seq":(\d+)/.exec(String(data))?.[1] ?? 0)
-        if (seq > 0) sent.push({ seq, stored: store.lastSeq() })
+        if (seq > 0) sent.push({ seq, stored: store.readLastSeq() })
         return send.call(this, data)
       })
     })

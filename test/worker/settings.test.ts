@@ -23,7 +23,7 @@ describe("what a tenant allows", () => {
   test("[SE1] nothing until it says so, and asking stores nothing", async () => {
     const asked = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
     expect(asked).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
-    expect((await stub("se-quiet").view("general"))?.settings).toBeUndefined()
+    expect((await stub("se-quiet").getAgentView("general"))?.settings).toBeUndefined()
     expect(await tablesOf(stub("se-quiet"))).toEqual([])
   })
 
@@ -37,7 +37,8 @@ describe("what a tenant allows", () => {
     expect(other.json).toEqual({ embed_origins: [], media_hosts: [] })
     // What is not named is taken away.
     expect((await put("se-told", { media_hosts: ["a.example.com"] })).json).toEqual({
-      ...{ embed_origins: [], media_hosts: ["a.example.com"] },
+      embed_origins: [],
+      media_hosts: ["a.example.com"],
     })
   })
 
@@ -65,8 +66,8 @@ describe("what a tenant allows", () => {
       storage.sql.exec("INSERT INTO agents VALUES ('weather', NULL)")
     })
     await put("se-agents", { media_hosts: ["a.example.com"] })
-    expect((await tenant.agents()).map(({ name }) => name)).toEqual(["general", "researcher"])
-    expect((await tenant.settings()).media_hosts).toEqual(["a.example.com"])
+    expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher"])
+    expect((await tenant.getSettings()).media_hosts).toEqual(["a.example.com"])
   })
 })
 
@@ -137,12 +138,12 @@ describe("what may be named", () => {
     expect(await put("se-full", more)).toEqual(refusal(400, "field_invalid"))
     expect(await put("se-full", { media_hosts: hosts(MAX_MEDIA_HOSTS + 1) })).toEqual(refusal(400, "field_invalid"))
     expect(await put("se-full", { embed_origin: [] })).toEqual(refusal(400, "field_invalid"))
-    expect((await stub("se-full").settings()).embed_origins).toHaveLength(MAX_EMBED_ORIGINS)
+    expect((await stub("se-full").getSettings()).embed_origins).toHaveLength(MAX_EMBED_ORIGINS)
   })
 })
 
 test("[SE3] a session learns of it when a page opens it, as of its agent", async () => {
-  const claims = { ...{ tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 } }
+  const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
   const known = () =>
     runInDurableObject(sessionOf("s1", claims), (_object, { storage }) => {

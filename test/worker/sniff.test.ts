@@ -1,7 +1,7 @@
 /** sniff.test.ts: what a file is, by its first bytes. */
 
 import { describe, expect, test } from "vitest"
-import { sniff } from "../../worker/asset/detect-file-type.ts"
+import { detectFileType } from "../../worker/asset/detect-file-type.ts"
 import { file, PNG_HEAD } from "./files.ts"
 
 const ftyp = (major: string, ...brands: readonly string[]) =>
@@ -72,10 +72,10 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array])[] = [
 
 describe("what a file is", () => {
   test.each(TAKEN)("[AS2] %s", (_, bytes, type) => {
-    expect(sniff(bytes)?.mime_type).toBe(type)
+    expect(detectFileType(bytes)?.mime_type).toBe(type)
   })
 
   test.each(REFUSED)("[AS2] not taken: %s", (_, bytes) => {
-    expect(sniff(bytes)).toBeNull()
+    expect(detectFileType(bytes)).toBeNull()
   })
 })

@@ -7,12 +7,12 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { apply, canonicalJson, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
+import { apply, toCanonicalJson, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
-import { fold, openMessage } from "../../shared/protocol/message.ts"
+import { fold, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { hold } from "../support/seeded.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { cutDeltas, eventArb } from "../support/stream-events.ts"
@@ -26,13 +26,13 @@ const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metri
 
 /** Plays a stream into the message at `pos`; what it shows in the end. */
 function play(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
-  const store = createStore(storage.sql, (write) => storage.transactionSync(write))
+  const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
   const head = { id: `m${pos}`, exchange_id: `m${pos - 1}`, timestamp: "2026-01-01T00:00:00.000Z" } as const
   const [question, answer] = [
-    openMessage({ ...head, id: head.exchange_id, role: "user" }),
-    openMessage({ ...head, role: "assistant" }),
+    createMessage({ ...head, id: head.exchange_id, role: "user" }),
+    createMessage({ ...head, role: "assistant" }),
   ]
-  const seq = store.lastSeq()
+  const seq = store.readLastSeq()
   store.insertMessage(
     placed({ ...question, status: "completed", words: "go" }, { pos: pos - 1, parent: pos - 2 || null, seq: seq + 1 }),
   )
@@ -40,18 +40,20 @@ function play(storage: DurableObjectStorage, pos: number, events: readonly TurnE
   let live: Segment[] = []
   for (const event of events) {
     // As after an eviction: nothing is known but the rows.
-    const fresh = createStore(storage.sql, (write) => storage.transactionSync(write))
-    const stored = fresh.at(pos)
+    const fresh = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
+    const stored = fresh.findMessageAt(pos)
     if (stored === null) throw new Error("the answer is gone")
-    const recorder = createRecorder(fresh, stored, () => fresh.lastSeq() + 1)
+    const recorder = createTurnRecorder(fresh, stored, () => fresh.readLastSeq() + 1)
     recorder.feed(event)
     live = apply(live, recorder.flush()?.ops ?? [])
-    expect(canonicalJson(segmentsOf(fresh.at(pos)?.message ?? answer))).toBe(canonicalJson(live))
+    expect(toCanonicalJson(segmentsOf(fresh.findMessageAt(pos)?.message ?? answer))).toBe(toCanonicalJson(live))
   }
   const intake = createIntake()
-  const folded = events.flatMap((event) => intake.take(event)).reduce(fold, answer)
-  expect(canonicalJson(live)).toBe(canonicalJson(segmentsOf(folded)))
-  expect(canonicalJson(messageToWire(store.at(pos)?.message ?? answer))).toBe(canonicalJson(messageToWire(folded)))
+  const folded = events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, answer)
+  expect(toCanonicalJson(live)).toBe(toCanonicalJson(segmentsOf(folded)))
+  expect(toCanonicalJson(messageToWire(store.findMessageAt(pos)?.message ?? answer))).toBe(
+    toCanonicalJson(messageToWire(folded)),
+  )
   return live
 }
 
@@ -85,5 +87,5 @@ async function shownIn(id: string): Promise<string[]> {
     more = page.has_more
     before = Number(page.cursor)
   }
-  return shown.map((message) => canonicalJson(message))
+  return shown.map((message) => toCanonicalJson(message))
 }

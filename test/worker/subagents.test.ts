@@ -5,36 +5,39 @@
 
 import { describe, expect, test } from "vitest"
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
-import { callsOf, type Message, openMessage } from "../../shared/protocol/message.ts"
+import { listCalls, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { stripSpans } from "../../shared/segment/segmenter.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
-import { ordinalsFor } from "../../worker/turn/turn-recovery.ts"
-import { replyOf } from "../../worker/agent/answer-agent.ts"
-import { weatherTool } from "../../worker/tool/weather/weather-tool.ts"
+import { assignOrdinals } from "../../worker/turn/turn-recovery.ts"
+import { messageToAnswer } from "../../worker/agent/answer-agent.ts"
+import { createWeatherTool } from "../../worker/tool/weather/weather-tool.ts"
 import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"
 import { saveNothing, toolContext } from "./tools.ts"
 
-const weather = weatherTool(sampleSource)
+const weather = createWeatherTool(sampleSource)
 
 async function dispatched(channel: Channel, ordinal: number | null) {
-  const [call] = callsOf(answerOf(callOf("weather", "c1", '{"location":"Paris"}')))
+  const [call] = listCalls(answerOf(callOf("weather", "c1", '{"location":"Paris"}')))
   if (call === undefined) throw new Error("no call")
   return await dispatchCall({
-    ...{ call, exchange_id: "q", nth: 1, ordinal, channel, tool: weather },
-    ...{
-      signal: new AbortController().signal,
-      now: () => 0,
-      toolMs: TIMES.toolMs,
-      onOutput: () => {},
-      log: () => {},
-      save: saveNothing,
-    },
+    call,
+    exchange_id: "q",
+    nth: 1,
+    ordinal,
+    channel,
+    tool: weather,
+    signal: new AbortController().signal,
+    now: () => 0,
+    toolMs: TIMES.toolMs,
+    onOutput: () => {},
+    log: () => {},
+    saveAsset: saveNothing,
   })
 }
 
 function said(text: string): Message {
-  const empty = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
+  const empty = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
   const part = { type: "text", step: 1, text, open: false } as const
   return { ...empty, status: "completed", parts: text === "" ? [] : [part] }
 }
@@ -59,11 +62,16 @@ describe("TestDispatcherChannelGate", () => {
 
   test("[AG7] 3 mixed channels do not advance the user's counter", () => {
     const events: TurnEvent[] = [
-      ...[callOf("weather", "c1"), startOf("c1", 1), callOf("weather", "c2"), startOf("c2", null)],
-      ...[callOf("weather", "c3"), startOf("c3", null), callOf("weather", "c4")],
+      callOf("weather", "c1"),
+      startOf("c1", 1),
+      callOf("weather", "c2"),
+      startOf("c2", null),
+      callOf("weather", "c3"),
+      startOf("c3", null),
+      callOf("weather", "c4"),
     ]
     const message = answerOf(...events)
-    expect(ordinalsFor(message, callsOf(message).slice(-1))).toEqual([2])
+    expect(assignOrdinals(message, listCalls(message).slice(-1))).toEqual([2])
   })
 })
 
@@ -90,7 +98,7 @@ describe("TestStripSpans", () => {
     if (expected !== null) expect(once).toBe(expected)
     if (name.startsWith("12")) expect(once).toBe(text)
     // What an agent hands to the one that asked goes through it.
-    const reply = replyOf(said(text))
+    const reply = messageToAnswer(said(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
     expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)
   })

@@ -3,17 +3,17 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/protocol/message.ts"
-import { contextFor, createPast, type LookUp } from "../../worker/turn/model-context.ts"
+import { type Message, createMessage } from "../../shared/protocol/message.ts"
+import { buildContext, createPastTurns, type MessageLookup } from "../../worker/turn/model-context.ts"
 import { planSummary } from "../../worker/turn/context-summary.ts"
-import { headOfTokens, tokensOf, tokensOfMessages } from "../../worker/model/token-estimate.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { truncateToTokens, estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { answerOf, placed, TIME } from "../support/turn.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { expectSame, freshSession } from "./follow.ts"
 
 function asked(words: string): Message {
-  return openMessage({ id: "u", role: "user", exchange_id: "u", timestamp: TIME, words, status: "completed" })
+  return createMessage({ id: "u", role: "user", exchange_id: "u", timestamp: TIME, words, status: "completed" })
 }
 
 function said(text: string, change: Partial<Message> = {}): Message {
@@ -21,7 +21,7 @@ function said(text: string, change: Partial<Message> = {}): Message {
 }
 
 /** Messages in a row, at positions from 1. */
-function row(messages: readonly Message[]): LookUp {
+function row(messages: readonly Message[]): MessageLookup {
   return (pos) => {
     const message = messages[pos - 1]
     return message === undefined ? null : placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos })
@@ -38,7 +38,7 @@ function turnsOf(count: number): Message[] {
 
 describe("what is told in short", () => {
   const plan = (messages: readonly Message[], budget: number) =>
-    planSummary(answerOf(), messages.length, createPast(row(messages), 1e6), budget)
+    planSummary(answerOf(), messages.length, createPastTurns(row(messages), 1e6), budget)
 
   test("[TU9] nothing while there is room; near the budget all but the newest turns", () => {
     const messages = [...turnsOf(6), asked("now")]
@@ -47,14 +47,14 @@ describe("what is told in short", () => {
     expect(due?.upto).toBe(10)
     expect(due?.messages).toHaveLength(10)
     expect(due?.messages[0]).toMatchObject({ content: expect.stringContaining("q0") })
-    expect(due?.before).toBeNull()
+    expect(due?.previous).toBeNull()
   })
 
   test("[TU9] the next summary begins where the last one ended, and takes it in", () => {
     const messages = [...turnsOf(12), asked("now")]
     messages[11] = { ...(messages[11] as Message), summary: { text: "before six", upto: 8 } }
     const due = plan(messages, 800)
-    expect(due?.before?.text).toBe("before six")
+    expect(due?.previous?.text).toBe("before six")
     expect(due?.messages[0]).toMatchObject({ content: expect.stringContaining("q4") })
     expect(due?.upto).toBeGreaterThan(12)
   })
@@ -71,23 +71,23 @@ describe("what is told in short", () => {
     ]
     messages[5] = { ...(messages[5] as Message), summary: { text: "THE OLD SUMMARY", upto: 4 } }
     const due = plan(messages, 1_000)
-    expect(due?.before?.text).toBe("THE OLD SUMMARY")
+    expect(due?.previous?.text).toBe("THE OLD SUMMARY")
     expect(due?.upto).toBe(12)
-    expect(tokensOfMessages(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
+    expect(estimateMessageTokens(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
   })
 
   test("[TU9] a turn that has its summary makes no other", () => {
     const current = { ...answerOf(), summary: { text: "x", upto: 2 } }
     const messages = [...turnsOf(9), asked("now")]
-    expect(planSummary(current, messages.length, createPast(row(messages), 1e6), 100)).toBeNull()
+    expect(planSummary(current, messages.length, createPastTurns(row(messages), 1e6), 100)).toBeNull()
   })
 
   test("[TU9] the model is told the summary instead of what it covers, and tool pairs stay whole", () => {
     const messages = [...turnsOf(4), asked("now")]
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
-    const past = createPast(row(messages), 1e6)
+    const past = createPastTurns(row(messages), 1e6)
     const request = { current, parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    const { system, messages: told } = contextFor(request) ?? { system: "", messages: [] }
+    const { system, messages: told } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("It was about x.")
     expect(told.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
   })
@@ -95,36 +95,42 @@ describe("what is told in short", () => {
   test("[TU9] a summary that an earlier answer of the path carries is used again", () => {
     const messages = [...turnsOf(4), asked("now")]
     messages[7] = { ...(messages[7] as Message), summary: { text: "Older.", upto: 4 } }
-    const past = createPast(row(messages), 1e6)
+    const past = createPastTurns(row(messages), 1e6)
     const request = { current: answerOf(), parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    const { system, messages: told } = contextFor(request) ?? { system: "", messages: [] }
+    const { system, messages: told } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("Older.")
     expect(told.filter((one) => one.role === "user")).toHaveLength(3)
   })
 })
 
 test("[TU6] tokens are counted as they may come: letters by four, ideographs each", () => {
-  expect(tokensOf("four")).toBe(1)
-  expect(tokensOf("東京都")).toBe(3)
-  expect(tokensOf("")).toBe(0)
-  expect(headOfTokens("abcdefgh", 1)).toBe("abcd")
-  expect(headOfTokens("ab😀", 1)).toBe("ab")
-  expect(headOfTokens("東京", 5)).toBe("東京")
+  expect(estimateTokens("four")).toBe(1)
+  expect(estimateTokens("東京都")).toBe(3)
+  expect(estimateTokens("")).toBe(0)
+  expect(truncateToTokens("abcdefgh", 1)).toBe("abcd")
+  expect(truncateToTokens("ab😀", 1)).toBe("ab")
+  expect(truncateToTokens("東京", 5)).toBe("東京")
 })
 
 test("[TU9] in a real session: the summary is stored with its answer, shown live and in history, and nothing is lost", async () => {
   const id = await freshSession("sum")
   const filler = "many words about the harbour and its ships ".repeat(700)
   await runInDurableObject(sessionOf(id), (_object, state) => {
-    const store = createStore(state.storage.sql)
+    const store = createSessionStore(state.storage.sql)
     for (let i = 0; i < 4; i++) {
       const [pos, exchange_id] = [2 * i + 1, `u${i}`]
       const question = { ...asked(`Question ${i}: ${filler}`), id: exchange_id, exchange_id }
       store.insertMessage(placed(question, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
-      const answer = openMessage({ id: `a${i}`, role: "assistant", exchange_id, timestamp: TIME, status: "completed" })
+      const answer = createMessage({
+        id: `a${i}`,
+        role: "assistant",
+        exchange_id,
+        timestamp: TIME,
+        status: "completed",
+      })
       store.insertMessage(placed(answer, { pos: pos + 1, parent: pos, seq: pos + 1 }))
       const leaf = { part: 0, n: 0, kind: "text", step: 1, open: false, ms: null, held: null, text: "Noted." } as const
-      store.putLeaf(pos + 1, pos + 1, leaf)
+      store.putChunk(pos + 1, pos + 1, leaf)
     }
   })
   await evictDurableObject(sessionOf(id))

@@ -3,8 +3,8 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { faultOfContent } from "../../worker/turn/accept-message.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { findContentFault } from "../../worker/turn/accept-message.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import {
   answerTo,
   begin,
@@ -226,12 +226,12 @@ describe("time", () => {
     await begin(client, "q1", script([say("x"), pause(400)], [say("y")]))
     const deadline = await runInDurableObject(
       sessionOf(id),
-      (_o, { storage }) => createStore(storage.sql).at(2)?.deadline,
+      (_o, { storage }) => createSessionStore(storage.sql).findMessageAt(2)?.deadline,
     )
     expect(deadline).toBeGreaterThan(Date.now())
     await client.untilEnd("q1")
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      expect(createStore(storage.sql).at(2)?.deadline).toBeNull()
+      expect(createSessionStore(storage.sql).findMessageAt(2)?.deadline).toBeNull()
       // As a process leaves it that was killed between two steps, long ago.
       storage.sql.exec("UPDATE transcript SET status = 'running', deadline = ? WHERE pos = 2", Date.now() - 1)
       storage.sql.exec("DELETE FROM leaf WHERE pos = 2")
@@ -251,6 +251,6 @@ test("[TU10] a message that the model cannot take is refused by name", async () 
   await client.untilEnd("q1")
   const error = await client.untilTrue((frame) => frame.type === "error" || (frame.type === "ack" && frame.id === "q2"))
   expect(error.type).toBe("ack")
-  expect(faultOfContent("\u6771".repeat(9), 8)).toEqual({ reason: "context_exceeded", max: 8 })
-  expect(faultOfContent("\u6771".repeat(8), 8)).toBeNull()
+  expect(findContentFault("\u6771".repeat(9), 8)).toEqual({ reason: "context_exceeded", max: 8 })
+  expect(findContentFault("\u6771".repeat(8), 8)).toBeNull()
 })

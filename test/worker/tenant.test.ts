@@ -15,29 +15,34 @@ const agent = (name: string) => ({ name, description: "", prompt: "You are new."
 
 describe("agents of a tenant", () => {
   test("[AG1] asking stores nothing, and there are three", async () => {
-    expect((await stub("quiet").agents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher"])
-    expect(await stub("quiet").view("nobody")).toBeNull()
+    expect((await stub("quiet").listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher"])
+    expect(await stub("quiet").getAgentView("nobody")).toBeNull()
     expect(await tablesOf(stub("quiet"))).toEqual([])
   })
 
   test("[AG1] one is added, changed, taken away; so are default ones, but the general one stays", async () => {
     const tenant = stub("busy")
-    await tenant.put(agent("writer"))
-    await tenant.put({ ...agent("weather"), prompt: "You are ours." })
-    expect((await tenant.agents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher", "writer"])
-    expect((await tenant.view("weather"))?.self.prompt).toBe("You are ours.")
-    expect((await tenant.view("writer"))?.peers.map(({ name }) => name)).toEqual(["general", "weather", "researcher"])
-    expect(await tenant.remove("weather")).toEqual({ ok: true, value: null })
-    expect(await tenant.remove("weather")).toMatchObject({ fault: { reason: "agent_unknown" } })
-    expect(await tenant.remove("general")).toMatchObject({ fault: { reason: "agent_unknown" } })
-    expect((await tenant.agents()).map(({ name }) => name)).toEqual(["general", "researcher", "writer"])
+    await tenant.putAgent(agent("writer"))
+    await tenant.putAgent({ ...agent("weather"), prompt: "You are ours." })
+    expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher", "writer"])
+    expect((await tenant.getAgentView("weather"))?.self.prompt).toBe("You are ours.")
+    expect((await tenant.getAgentView("writer"))?.peers.map(({ name }) => name)).toEqual([
+      "general",
+      "weather",
+      "researcher",
+    ])
+    expect(await tenant.removeAgent("weather")).toEqual({ ok: true, value: null })
+    expect(await tenant.removeAgent("weather")).toMatchObject({ fault: { reason: "agent_unknown" } })
+    expect(await tenant.removeAgent("general")).toMatchObject({ fault: { reason: "agent_unknown" } })
+    expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher", "writer"])
   })
 
   test("[AG1] there are so many at most", async () => {
     const tenant = stub("full")
-    for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++) expect((await tenant.put(agent(`a${n}`))).ok).toBe(true)
-    expect(await tenant.put(agent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
-    expect((await tenant.put(agent("a9"))).ok).toBe(true)
+    for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++)
+      expect((await tenant.putAgent(agent(`a${n}`))).ok).toBe(true)
+    expect(await tenant.putAgent(agent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
+    expect((await tenant.putAgent(agent("a9"))).ok).toBe(true)
   })
 })
 
@@ -108,7 +113,12 @@ describe("a session's agent", () => {
     const answer = await client.untilEnd("q1")
     // It thinks before each step and looks up one place in each.
     expect(answer.segments.map(({ type }) => type).slice(0, 6)).toEqual([
-      ...["thinking", "text", "tool", "thinking", "tool", "thinking"],
+      "thinking",
+      "text",
+      "tool",
+      "thinking",
+      "tool",
+      "thinking",
     ])
     expect(textIn(answer)).toContain("Findings")
   })
@@ -116,13 +126,13 @@ describe("a session's agent", () => {
   test("[AG2] it takes the newest configuration when a page opens it, and a turn keeps what it began with", async () => {
     const claims = { ...CLAIMS, tenant: "changing" }
     const configured = (tools: ("weather" | "rename_conversation")[]) => ({ ...agent("general"), tools })
-    await stub("changing").put(configured([]))
+    await stub("changing").putAgent(configured([]))
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     const order = script([{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }], [say("x")])
     client.say({ type: "send", id: "q1", content: order })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ error: { code: "tool_unknown" } }])
-    await stub("changing").put(configured(["weather"]))
+    await stub("changing").putAgent(configured(["weather"]))
     const other = await connect("s1", claims)
     other.say({ type: "send", id: "q2", content: order })
     expect(toolsIn(await other.untilEnd("q2"))).toMatchObject([{ status: "ok" }])
@@ -130,7 +140,7 @@ describe("a session's agent", () => {
 
   test("[AG2] a model that the deployment does not have is told as unreachable", async () => {
     const claims = { ...CLAIMS, tenant: "modelled" }
-    await stub("modelled").put({ ...agent("general"), model: "some-model" })
+    await stub("modelled").putAgent({ ...agent("general"), model: "some-model" })
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     client.say({ type: "send", id: "q1", content: "hi" })

@@ -3,18 +3,18 @@
 import { toolContext } from "./tools.ts"
 import { describe, expect, test } from "vitest"
 import { MAX_OUTPUT_CHARS, MAX_SHOWN_LINES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { renameTool } from "../../worker/tool/rename-tool.ts"
+import { createRenameTool } from "../../worker/tool/rename-tool.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./follow.ts"
 import { runInDurableObject } from "cloudflare:test"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 
 const CTX = toolContext()
 
 describe("renaming", () => {
   test("[TO10] asks first, then stores the title; a bad one asks nobody and says what is wrong", async () => {
     const titles: string[] = []
-    const tool = renameTool(async (title) => void titles.push(title))
+    const tool = createRenameTool(async (title) => void titles.push(title))
     expect(tool.needsApproval?.({ title: "x" })).toBe(true)
     expect(await tool.execute({ title: "  Harbour \n trip " }, CTX)).toEqual({ title: "Harbour trip" })
     for (const title of ["", 7, "x".repeat(MAX_TITLE_CHARS + 1)]) {
@@ -36,10 +36,10 @@ describe("renaming", () => {
     })
     const title = await runInDurableObject(
       sessionOf(id),
-      (_o, { storage }) => createStore(storage.sql).session()?.title,
+      (_o, { storage }) => createSessionStore(storage.sql).readSession()?.title,
     )
     expect(title).toBe("Harbour trip")
-    expect((await sessionOf(id).recent(CLAIMS, { limit: 5 })).ok).toBe(true)
+    expect((await sessionOf(id).readHistoryPage(CLAIMS, { limit: 5 })).ok).toBe(true)
   })
 })
 

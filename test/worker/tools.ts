@@ -1,8 +1,8 @@
 /** tools.ts: the tools of the default agents, and the context of a call, for tests that run neither sessions nor agents. */
 
 import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
-import { toolsFor } from "../../worker/tool/tool-registry.ts"
-import type { Save, Tool, ToolContext } from "../../worker/tool/tool.ts"
+import { createTools } from "../../worker/tool/tool-registry.ts"
+import type { SaveAsset, Tool, ToolContext } from "../../worker/tool/tool.ts"
 
 const [GENERAL] = DEFAULT_AGENTS
 
@@ -10,11 +10,11 @@ export const PROMPT = GENERAL?.prompt ?? ""
 
 /** Those of the general agent; nobody is there to be asked. */
 export function generalTools(): readonly Tool[] {
-  return toolsFor({}, GENERAL?.tools ?? [], { rename: async () => {}, ask: async () => ({}), peers: [] })
+  return createTools({}, GENERAL?.tools ?? [], { renameSession: async () => {}, askAgent: async () => ({}), peers: [] })
 }
 
 /** For tools that keep nothing. */
-export const saveNothing: Save = () => Promise.reject(new Error("nothing is kept here"))
+export const saveNothing: SaveAsset = () => Promise.reject(new Error("nothing is kept here"))
 
 export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
   const { signal } = new AbortController()
@@ -25,7 +25,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     card: null,
     signal,
     now: () => 0,
-    save: saveNothing,
+    saveAsset: saveNothing,
     ...change,
   }
 }

@@ -3,19 +3,19 @@
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { applyToMessage, canonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
-import { MAX_LEAF_CHARS, MAX_QUEUED, MODEL_CONTEXT_TOKENS, TURN_MS } from "../../shared/limits.ts"
-import { type Message, openMessage } from "../../shared/protocol/message.ts"
+import { applyToMessage, toCanonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
+import { MAX_TEXT_CHUNK_CHARS, MAX_QUEUED_MESSAGES, MODEL_CONTEXT_TOKENS, TURN_MS } from "../../shared/limits.ts"
+import { type Message, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
-import type { Answerer } from "../../worker/turn/resolve-agent.ts"
-import { createPast } from "../../worker/turn/model-context.ts"
-import { nextAct as nextActOf, recoveryOf } from "../../worker/turn/turn-recovery.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
+import type { ResolvedAgent } from "../../worker/turn/resolve-agent.ts"
+import { createPastTurns } from "../../worker/turn/model-context.ts"
+import { decideNextAction as nextActOf, planRecovery } from "../../worker/turn/turn-recovery.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
-import { createStore, type Store } from "../../worker/store/session-store.ts"
-import { userMessage } from "../../worker/turn/begin-turn.ts"
-import { createTurns, type Turns } from "../../worker/turn/turn-scheduler.ts"
+import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
+import { createUserMessage } from "../../worker/turn/begin-turn.ts"
+import { createTurnScheduler, type TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
@@ -36,7 +36,10 @@ describe("what is next", () => {
 
   test("[TU4] a turn without end is ended by its steps", () => {
     const round = (i: number): TurnEvent[] => [
-      ...[{ type: "step_start" } as const, callOf("a", `c${i}`), startOf(`c${i}`, i), resultOf("{}", null, `c${i}`)],
+      { type: "step_start" } as const,
+      callOf("a", `c${i}`),
+      startOf(`c${i}`, i),
+      resultOf("{}", null, `c${i}`),
     ]
     const message = answerOf(...Array.from({ length: 24 }, (_, i) => round(i + 1)).flat())
     expect(nextAct(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
@@ -44,9 +47,9 @@ describe("what is next", () => {
 
   test("[TU4] recovery interrupts what may have had effects, and nothing else", () => {
     const running = answerOf(callOf("pay", "c1"), startOf("c1"), callOf("read", "c2"), startOf("c2", 2))
-    expect(recoveryOf(running, (name) => name === "read").map((event) => "call_id" in event && event.call_id)).toEqual([
-      "c1",
-    ])
+    expect(
+      planRecovery(running, (name) => name === "read").map((event) => "call_id" in event && event.call_id),
+    ).toEqual(["c1"])
   })
 })
 
@@ -65,26 +68,26 @@ describe("leaves", () => {
   test("[ST4] [ST5] a long text lies in bounded leaves, cut beside surrogates; a fresh object goes on in the last", async () => {
     await createSession("leaves")
     const lengths = await runInDurableObject(sessionOf("leaves"), (_object, state) => {
-      const store = createStore(state.storage.sql)
-      const answer = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
+      const store = createSessionStore(state.storage.sql)
+      const answer = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
       store.insertMessage(placed(answer))
       let seq = 1
-      const text = `x${"😀".repeat(MAX_LEAF_CHARS)}`
+      const text = `x${"😀".repeat(MAX_TEXT_CHUNK_CHARS)}`
       const pieces = [text.slice(0, 5_000), text.slice(5_000, 5_001), text.slice(5_001)]
       for (const piece of pieces) {
-        const stored = store.at(1)
+        const stored = store.findMessageAt(1)
         if (stored === null) throw new Error("not stored")
-        const recorder = createRecorder(store, stored, () => ++seq)
-        const before = store.rows().written
+        const recorder = createTurnRecorder(store, stored, () => ++seq)
+        const before = store.countRows().written
         recorder.feed({ type: "text_delta", delta: piece })
         recorder.flush()
-        if (piece.length === 1) expect(store.rows().written - before).toBeLessThanOrEqual(1)
+        if (piece.length === 1) expect(store.countRows().written - before).toBeLessThanOrEqual(1)
       }
-      const [part] = store.at(1)?.message.parts ?? []
+      const [part] = store.findMessageAt(1)?.message.parts ?? []
       expect(part?.type === "text" && part.text).toBe(text)
-      return store.leafSizes(1, 0).map((leaf) => leaf.chars)
+      return store.readChunkSizes(1, 0).map((leaf) => leaf.chars)
     })
-    expect(Math.max(...lengths)).toBeLessThanOrEqual(MAX_LEAF_CHARS)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(MAX_TEXT_CHUNK_CHARS)
     expect(lengths).toHaveLength(3)
   })
 })
@@ -102,18 +105,18 @@ describe("when things go wrong", () => {
   function play(
     name: string,
     model: Model["stream"],
-    act: (turns: Turns, tools: { sleep: (ms: number) => Promise<void> }) => Promise<void>,
-    spoil: (store: Store) => Store = (store) => store,
+    act: (turns: TurnScheduler, tools: { sleep: (ms: number) => Promise<void> }) => Promise<void>,
+    spoil: (store: SessionStore) => SessionStore = (store) => store,
     turnMs = TURN_MS,
   ): Promise<Played> {
     return createSession(name).then(() =>
       runInDurableObject(sessionOf(name), async (_object, state) => {
-        const store = spoil(createStore(state.storage.sql, (write) => state.storage.transactionSync(write)))
+        const store = spoil(createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write)))
         const messages = new Map<string, WireMessage>()
         const seqs: number[] = []
-        let [seq, modelCalls] = [store.lastSeq(), 0]
+        let [seq, modelCalls] = [store.readLastSeq(), 0]
         const sockets: Sockets = {
-          accept: () => new Response(null),
+          acceptSocket: () => new Response(null),
           sendMessage: (stored) => {
             seqs.push(stored.seq)
             messages.set(stored.message.id, messageToWire(stored.message))
@@ -123,46 +126,57 @@ describe("when things go wrong", () => {
             const before = messages.get(stored.message.id)
             if (before !== undefined) messages.set(stored.message.id, applyToMessage(before, ops))
           },
-          ...{ renew: () => {}, resume: () => {}, see: () => {}, reply: () => {}, fault: () => {}, attend: () => null },
-          ...{ revoke: () => {}, dismiss: () => {} },
+          announceEpoch: () => {},
+          resumeSocket: () => {},
+          acknowledgeSeen: () => {},
+          sendFrame: () => {},
+          sendFault: () => {},
+          verifySocket: () => null,
+          closeRevoked: () => {},
+          closeAll: () => {},
         }
-        const answerer: Answerer = {
-          ...{ name: "test", system: "", tools: [], contextTokens: MODEL_CONTEXT_TOKENS, maxTokens: 1000 },
-          model: { ok: true, value: { name: "test", continues: false, takes: new Set(), stream: model } },
+        const answerer: ResolvedAgent = {
+          name: "test",
+          system: "",
+          tools: [],
+          contextTokens: MODEL_CONTEXT_TOKENS,
+          maxMessageTokens: 1000,
+          model: { ok: true, value: { name: "test", canContinue: false, fileKinds: new Set(), stream: model } },
         }
-        const turns = createTurns({
-          ...{
-            store,
-            sockets,
-            atRest: () => {},
-            answerer: () => answerer,
-            nextId: () => `a${++modelCalls}`,
-            log: () => {},
-            armAlarm: () => {},
-            resolver: NOTHING_KNOWN,
-          },
+        const turns = createTurnScheduler({
+          store,
+          sockets,
+          onIdle: () => {},
+          currentAgent: () => answerer,
+          nextId: () => `a${++modelCalls}`,
+          log: () => {},
+          armAlarm: () => {},
+          resolver: NOTHING_KNOWN,
           now: Date.now,
           times: { ...TIMES, turnMs },
-          past: createPast(store.at, MODEL_CONTEXT_TOKENS),
-          load: async () => null,
+          pastTurns: createPastTurns(store.findMessageAt, MODEL_CONTEXT_TOKENS),
+          loadAsset: async () => null,
           nextSeq: () => ++seq,
-          save: saveNothing,
-          goOn: () => {},
+          saveAsset: saveNothing,
+          resume: () => {},
           resetSeq: () => {
-            seq = store.lastSeq()
+            seq = store.readLastSeq()
           },
         })
         await act(turns, { sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) })
-        const newest = store.at(store.newestPos())
+        const newest = store.findMessageAt(store.readNewestPos())
         const live = newest === null ? null : (messages.get(newest.message.id) ?? null)
-        const order = Array.from({ length: store.newestPos() }, (_, i) => store.at(i + 1)?.message.exchange_id ?? "")
+        const order = Array.from(
+          { length: store.readNewestPos() },
+          (_, i) => store.findMessageAt(i + 1)?.message.exchange_id ?? "",
+        )
         return { live, stored: newest && messageToWire(newest.message), seqs, order, modelCalls }
       }),
     )
   }
 
-  const question = (id: string): Message => userMessage(id, "hi", Date.now())
-  const shown = (message: WireMessage | null): string => canonicalJson({ ...message, content: "" })
+  const question = (id: string): Message => createUserMessage(id, "hi", Date.now())
+  const shown = (message: WireMessage | null): string => toCanonicalJson({ ...message, content: "" })
 
   async function* talk(): AsyncGenerator<ModelEvent> {
     yield { type: "text_delta", delta: "Let me look. " }
@@ -178,7 +192,7 @@ describe("when things go wrong", () => {
         `spoilt${times}`,
         talk,
         async (turns) => {
-          turns.accept(question("q1"))
+          turns.startOrQueue(question("q1"))
           await turns.advance()
         },
         (store) => ({
@@ -205,11 +219,11 @@ describe("when things go wrong", () => {
         yield { type: "finish" }
       },
       async (turns, { sleep }) => {
-        turns.accept(question("q1"))
+        turns.startOrQueue(question("q1"))
         const done = turns.advance()
-        turns.accept(question("q2"))
+        turns.startOrQueue(question("q2"))
         await sleep(20)
-        turns.accept(question("q3"))
+        turns.startOrQueue(question("q3"))
         await done
         await turns.advance()
       },
@@ -233,14 +247,14 @@ describe("when things go wrong", () => {
         yield { type: "finish" }
       },
       async (turns) => {
-        turns.accept(question("q1"))
+        turns.startOrQueue(question("q1"))
         await turns.advance()
       },
       (store) => ({
         ...store,
-        putLeaf: (...leaf) => {
+        putChunk: (...leaf) => {
           rows += 1
-          store.putLeaf(...leaf)
+          store.putChunk(...leaf)
         },
       }),
     )
@@ -252,9 +266,9 @@ describe("when things go wrong", () => {
   test("[TU4] a step cut between its calls ends the turn; one of which nothing was seen is run again", () => {
     const none = (): boolean => false
     const cut = answerOf({ type: "step_start" }, callOf("weather"))
-    expect(recoveryOf(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
+    expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
     const blank = answerOf({ type: "step_start" }, { type: "text_delta", delta: "\n\n" })
-    expect(recoveryOf(blank, none)).toEqual([])
+    expect(planRecovery(blank, none)).toEqual([])
     expect(nextAct(blank).do).toBe("step")
   })
 
@@ -262,18 +276,18 @@ describe("when things go wrong", () => {
     await createSession("crowd")
     const client = await connect("crowd")
     client.say({ type: "send", id: "q0", content: "/bench deltas=50 chars=4 tools=0 delay_ms=10 yield_every=1" })
-    for (let i = 1; i <= MAX_QUEUED + 1; i++) client.say({ type: "send", id: `q${i}`, content: "/say x" })
+    for (let i = 1; i <= MAX_QUEUED_MESSAGES + 1; i++) client.say({ type: "send", id: `q${i}`, content: "/say x" })
     const error = await client.untilTrue((frame) => frame.type === "error")
-    expect(error).toMatchObject({ code: "queue_full", id: `q${MAX_QUEUED + 1}` })
-    await client.untilEnd(`q${MAX_QUEUED}`)
+    expect(error).toMatchObject({ code: "queue_full", id: `q${MAX_QUEUED_MESSAGES + 1}` })
+    await client.untilEnd(`q${MAX_QUEUED_MESSAGES}`)
   })
 })
 
 test("[TU4] a step whose calls were dispatched is finished, whatever the model said after them", () => {
   const said: TurnEvent = { type: "text_delta", delta: "I wait." }
   const asked: TurnEvent = { type: "tool_approval", call_id: "c1", approval: "asked" }
-  expect(recoveryOf(answerOf({ type: "step_start" }, callOf("pay"), said, asked), () => false)).toEqual([])
+  expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), said, asked), () => false)).toEqual([])
   const settled = answerOf({ type: "step_start" }, callOf("read"), said, startOf(), resultOf("{}"))
-  expect(recoveryOf(settled, () => false)).toEqual([])
-  expect(recoveryOf(answerOf({ type: "step_start" }, callOf("pay"), said), () => false)).toHaveLength(1)
+  expect(planRecovery(settled, () => false)).toEqual([])
+  expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), said), () => false)).toHaveLength(1)
 })

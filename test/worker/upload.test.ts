@@ -201,7 +201,7 @@ describe("when the bucket fails", () => {
     expect(await leftOf(T, id)).toEqual(NOTHING)
     // Whoever comes too late is told so.
     const asset = { id: reserved.value, kind: "image", mime_type: "image/png", label: "x", size: 200 } as const
-    expect(await stubOf(id).keepAsset(claimsOf("cid"), asset, "00")).toMatchObject({ ok: false })
+    expect(await stubOf(id).commitAsset(claimsOf("cid"), asset, "00")).toMatchObject({ ok: false })
   })
 })
 

@@ -4,8 +4,8 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { HistoryPage } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import {
   begin,
   call,
@@ -221,7 +221,7 @@ test.each(["the last", "the first"])(
       const id = `flat${size}${which.slice(-3).trim()}`
       await createSession(id)
       await runInDurableObject(sessionOf(id), (_object, state) => {
-        const store = createStore(state.storage.sql, (write) => state.storage.transactionSync(write))
+        const store = createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write))
         store.atomically(() => {
           for (let pos = 1; pos <= size; pos++) {
             const role = pos % 2 === 1 ? "user" : "assistant"
@@ -231,7 +231,7 @@ test.each(["the last", "the first"])(
               exchange_id: `m${pos - (pos % 2 === 1 ? 0 : 1)}`,
               timestamp: TIME,
             } as const
-            const message = openMessage({ ...head, status: "completed", words: role === "user" ? "/say x" : "" })
+            const message = createMessage({ ...head, status: "completed", words: role === "user" ? "/say x" : "" })
             store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
           }
         })
@@ -241,7 +241,7 @@ test.each(["the last", "the first"])(
       client.say({ type: "regenerate", id: "r1", message: which === "the last" ? `m${size}` : "m2" })
       const statusOf = async () => (await pageOf(id, { limit: 1 })).messages[0]?.status
       await expect.poll(statusOf, { timeout: 8_000 }).toBe("completed")
-      const before = await sessionOf(id).recent(CLAIMS, { limit: 1 })
+      const before = await sessionOf(id).readHistoryPage(CLAIMS, { limit: 1 })
       const cost = await runInDurableObject(sessionOf(id), async (object, state) => {
         const counts = { read: 0, written: 0 }
         const exec = state.storage.sql.exec.bind(state.storage.sql)
@@ -275,9 +275,9 @@ test.each(["the last", "the first"])(
 test("[VE7] a message far back is found on its path, and beside it not, in few rows", async () => {
   const id = await freshSession()
   const found = await runInDurableObject(sessionOf(id), (_object, state) => {
-    const store = createStore(state.storage.sql, (write) => state.storage.transactionSync(write))
+    const store = createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write))
     const put = (pos: number, parent: number | null): void => {
-      const message = openMessage({
+      const message = createMessage({
         id: `m${pos}`,
         role: "user",
         exchange_id: `m${pos}`,
@@ -291,10 +291,10 @@ test("[VE7] a message far back is found on its path, and beside it not, in few r
       // A branch that leaves the path at 1,000 and becomes the active one.
       for (let pos = 3_001; pos <= 5_000; pos++) put(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
-    const before = store.rows().read
+    const before = store.countRows().read
     const on = [1, 2, 500, 999, 1_000, 3_001, 4_321, 5_000].map((pos) => store.isOnPath(pos))
     const off = [1_001, 2_000, 3_000, 5_001].map((pos) => store.isOnPath(pos))
-    return { on, off, read: store.rows().read - before }
+    return { on, off, read: store.countRows().read - before }
   })
   expect(found.on).toEqual(Array(8).fill(true))
   expect(found.off).toEqual(Array(4).fill(false))

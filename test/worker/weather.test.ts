@@ -3,13 +3,13 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { isWeatherPayload, type WeatherPayload } from "../../shared/card/weather-payload.ts"
-import { cardOf, resultData } from "../../shared/protocol/card-cue.ts"
+import { resolveCardTag, extractResultData } from "../../shared/protocol/card-cue.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../shared/limits.ts"
-import { openMeteoSource } from "../../worker/tool/weather/open-meteo.ts"
+import { createOpenMeteoSource } from "../../worker/tool/weather/open-meteo.ts"
 import { SAMPLE_CITIES } from "../../worker/tool/weather/sample-cities.ts"
 import type { ToolArgs, ToolContext } from "../../worker/tool/tool.ts"
-import { weatherSourceFor, weatherTool } from "../../worker/tool/weather/weather-tool.ts"
-import type { KeptWeather, WeatherCache } from "../../worker/tool/weather/weather-cache.ts"
+import { createWeatherSource, createWeatherTool } from "../../worker/tool/weather/weather-tool.ts"
+import type { CachedWeather, WeatherCache } from "../../worker/tool/weather/weather-cache.ts"
 import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { toolContext } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
@@ -22,7 +22,7 @@ function context(change: Partial<ToolContext> = {}): ToolContext {
   return toolContext({ now: () => NOON, ...change })
 }
 
-const sample = weatherTool(sampleSource)
+const sample = createWeatherTool(sampleSource)
 
 async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> {
   const result = await sample.execute({ location }, context({ now: () => now }))
@@ -31,8 +31,8 @@ async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> 
 }
 
 /** A cache that forgets nothing, so that time is the test's own. */
-function memoryCache(): WeatherCache & { readonly kept: Map<string, KeptWeather> } {
-  const kept = new Map<string, KeptWeather>()
+function memoryCache(): WeatherCache & { readonly kept: Map<string, CachedWeather> } {
+  const kept = new Map<string, CachedWeather>()
   return { kept, get: async (key) => kept.get(key) ?? null, put: async (key, one) => void kept.set(key, one) }
 }
 
@@ -42,7 +42,10 @@ function upstreamTool(scenario: string, timeoutMs = 1_500) {
   runs += 1
   const run = `w${runs}`
   const url = `${upstreamUrl(env)}/weather/${scenario}/${run}`
-  const tool = weatherTool(openMeteoSource({ forecastUrl: url, geocodingUrl: url, cache: memoryCache() }), timeoutMs)
+  const tool = createWeatherTool(
+    createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url, cache: memoryCache() }),
+    timeoutMs,
+  )
   return { tool, run, paths: async () => (await readUpstream(env, run)).map((seen) => seen.path) }
 }
 
@@ -79,9 +82,9 @@ describe("what it returns", () => {
   test("[TO5] with a tag: the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
     const result = await sample.execute({ location: "London" }, context({ card: "weather_2" }))
     if (typeof result !== "string") throw new Error("not a string")
-    expect(cardOf("weather", 2, result)).toBe("weather_2")
-    expect(cardOf("weather", 1, result)).toBeNull()
-    expect(JSON.parse(resultData({ name: "weather", result }))).toEqual(await payloadOf("London"))
+    expect(resolveCardTag("weather", 2, result)).toBe("weather_2")
+    expect(resolveCardTag("weather", 1, result)).toBeNull()
+    expect(JSON.parse(extractResultData({ name: "weather", result }))).toEqual(await payloadOf("London"))
   })
 
   test.each<[string, ToolArgs]>([
@@ -96,17 +99,20 @@ describe("what it returns", () => {
   })
 
   test("[TO6] a source that throws, and one that never answers, are errors in time", async () => {
-    const thrown = await weatherTool({ read: () => Promise.reject(new Error("boom")) }).execute(
+    const thrown = await createWeatherTool({ fetchWeather: () => Promise.reject(new Error("boom")) }).execute(
       { location: "Rome" },
       context(),
     )
     expect(thrown).toEqual({ error: "The weather service failed.", details: "boom" })
-    const hung = await weatherTool({ read: () => new Promise(() => {}) }, 50).execute({ location: "Rome" }, context())
+    const hung = await createWeatherTool({ fetchWeather: () => new Promise(() => {}) }, 50).execute(
+      { location: "Rome" },
+      context(),
+    )
     expect(hung).toEqual({ error: "The weather service took too long.", details: "No answer within 0.05 s." })
   })
 
   test("[TO6] an unknown WEATHER_SOURCE fails each call; it does not pass sample data off as real", async () => {
-    const tool = weatherTool(weatherSourceFor({ WEATHER_SOURCE: "opn-meteo" }))
+    const tool = createWeatherTool(createWeatherSource({ WEATHER_SOURCE: "opn-meteo" }))
     const result = await tool.execute({ location: "Rome" }, context({ card: "weather_1" }))
     expect(result).toMatchObject({ details: expect.stringContaining("opn-meteo") })
   })
@@ -237,7 +243,7 @@ describe("Open-Meteo", () => {
 
   test("[TO6] nobody there", async () => {
     const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
-    const result = await weatherTool(openMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
+    const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
     expect(result).toMatchObject({ error: "The weather service failed." })
   })
 
@@ -280,7 +286,7 @@ describe("replies that are kept", () => {
 
   test("[TO9] the platform's cache keeps them across sources", async () => {
     const url = `${upstreamUrl(env)}/weather/ok/platform`
-    const tool = () => weatherTool(openMeteoSource({ forecastUrl: url, geocodingUrl: url }))
+    const tool = () => createWeatherTool(createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url }))
     const first = await tool().execute({ location: "Berlin" }, context())
     expect(await tool().execute({ location: "Berlin" }, context())).toEqual(first)
     expect(await readUpstream(env, "platform")).toHaveLength(2)

@@ -2,11 +2,11 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { canonicalJson } from "../../shared/protocol/frame.ts"
-import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RING_FRAMES } from "../../shared/limits.ts"
-import { openMessage } from "../../shared/protocol/message.ts"
-import { createRecorder } from "../../worker/turn/turn-recorder.ts"
-import { createStore } from "../../worker/store/session-store.ts"
+import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, REPLAY_FRAMES } from "../../shared/limits.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
 import { freshSession as fresh, rowsIn, shownOf } from "./follow.ts"
@@ -112,8 +112,8 @@ describe("the wire", () => {
     again.last = 1
     again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: 1 })
     await again.untilTrue((frame) => frame.type === "message" && frame.seq === page.seq)
-    expect([...again.messages.values()].map((message) => canonicalJson(message))).toEqual(
-      page.messages.slice(1).map((message) => canonicalJson(message)),
+    expect([...again.messages.values()].map((message) => toCanonicalJson(message))).toEqual(
+      page.messages.slice(1).map((message) => toCanonicalJson(message)),
     )
     expect((await pageOf(id)).seq).toBe(page.seq)
   })
@@ -154,7 +154,7 @@ describe("the wire", () => {
     client.say({ type: "send", id: "q1", content: WEATHER })
     const answer = await client.untilEnd("q1")
     expect(client.frames.some((frame) => frame.type === "ops")).toBe(false)
-    expect(canonicalJson(answer)).toBe(canonicalJson((await pageOf(id)).messages[1]))
+    expect(toCanonicalJson(answer)).toBe(toCanonicalJson((await pageOf(id)).messages[1]))
   })
 
   test("[WS10] a token that runs out closes its socket at the next frame", async () => {
@@ -188,7 +188,7 @@ describe("the wire", () => {
       reader.say({ type: "seen", seq: reader.last })
     }
     expect(await silent.untilClosed()).toMatchObject({ code: 4408 })
-    expect(silent.last).toBeLessThanOrEqual(RING_FRAMES)
+    expect(silent.last).toBeLessThanOrEqual(REPLAY_FRAMES)
     expect(reader.closed).toBeNull()
     const { epoch } = await pageOf(id)
     const again = await connect(id, CLAIMS, null)
@@ -202,11 +202,11 @@ describe("the wire", () => {
     const client = await connect(id)
     const long = `${"wörter und 😀 ".repeat(20_000)}end`
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      const store = createStore(state.storage.sql)
+      const store = createSessionStore(state.storage.sql)
       const timestamp = new Date().toISOString()
-      const answer = openMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
+      const answer = createMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
       store.insertMessage(placed(answer))
-      const recorder = createRecorder(store, store.at(1) ?? placed(answer), () => 2)
+      const recorder = createTurnRecorder(store, store.findMessageAt(1) ?? placed(answer), () => 2)
       recorder.feed({ type: "text_delta", delta: long })
       recorder.feed({ type: "end", status: "completed", reason: null, metrics: null })
       recorder.flush()

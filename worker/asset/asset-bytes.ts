@@ -5,21 +5,21 @@
  */
 
 import type { ModelRequest } from "../model/model-adapter.ts"
-import { keyOf } from "./bucket.ts"
+import { assetObjectKey } from "./bucket.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 
 type Log = (event: string, detail: Record<string, unknown>) => void
 
 /** What cannot be read is as good as gone: the model is told so, and the turn goes on. */
-export function loaderFor(
+export function createAssetLoader(
   bucket: R2Bucket,
   { tenant, id: session }: Pick<SessionRow, "tenant" | "id">,
   log: Log,
 ): NonNullable<ModelRequest["load"]> {
   return async (id, length) => {
     try {
-      const found = await bucket.get(keyOf({ tenant, session }, id), { range: { offset: 0, length } })
-      return found === null ? null : await found.bytes()
+      const object = await bucket.get(assetObjectKey({ tenant, session }, id), { range: { offset: 0, length } })
+      return object === null ? null : await object.bytes()
     } catch (error) {
       log("media_unread", { id, message: error instanceof Error ? error.message : "unknown" })
       return null

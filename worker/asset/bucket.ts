@@ -7,22 +7,22 @@
 import type { Asset } from "../../shared/protocol/event.ts"
 
 /** A session, as keys name it. */
-export interface Place {
+export interface SessionRef {
   readonly tenant: string
   readonly session: string
 }
 
-export function keyOf({ tenant, session }: Place, id: string): string {
+export function assetObjectKey({ tenant, session }: SessionRef, id: string): string {
   return `${tenant}/${session}/${id}`
 }
 
 /** What is stored beside the bytes, so that they can be served without asking the session. */
-export function putOptions({ kind, mime_type, label }: Asset): R2PutOptions {
+export function assetToPutOptions({ kind, mime_type, label }: Asset): R2PutOptions {
   return { httpMetadata: { contentType: mime_type }, customMetadata: { kind, label: encodeURIComponent(label) } }
 }
 
 /** What `putOptions` stored; null: it was not stored by us. */
-export function storedAs(object: R2Object): Pick<Asset, "kind" | "mime_type" | "label"> | null {
+export function readAssetMetadata(object: R2Object): Pick<Asset, "kind" | "mime_type" | "label"> | null {
   const { kind, label = "" } = object.customMetadata ?? {}
   const mime_type = object.httpMetadata?.contentType
   const isKind = kind === "image" || kind === "audio" || kind === "video" || kind === "file" || kind === "canvas"
@@ -30,19 +30,26 @@ export function storedAs(object: R2Object): Pick<Asset, "kind" | "mime_type" | "
 }
 
 /** Keys that one request takes at most, in R2's own words. */
-const MAX_KEYS = 1_000
+const MAX_KEYS_PER_REQUEST = 1_000
 
-export async function deleteBytes(bucket: R2Bucket, place: Place, ids: readonly string[]): Promise<void> {
-  for (let at = 0; at < ids.length; at += MAX_KEYS) {
-    await bucket.delete(ids.slice(at, at + MAX_KEYS).map((id) => keyOf(place, id)))
+export async function deleteAssetBytes(
+  bucket: R2Bucket,
+  sessionRef: SessionRef,
+  ids: readonly string[],
+): Promise<void> {
+  for (let start = 0; start < ids.length; start += MAX_KEYS_PER_REQUEST) {
+    await bucket.delete(ids.slice(start, start + MAX_KEYS_PER_REQUEST).map((id) => assetObjectKey(sessionRef, id)))
   }
 }
 
 /** All bytes of a session, known or not. Where it fails half-way, asking again goes on. */
-export async function deleteAllBytes(bucket: R2Bucket, place: Place): Promise<void> {
+export async function deleteSessionBytes(bucket: R2Bucket, sessionRef: SessionRef): Promise<void> {
   for (;;) {
     // Always the first page: what was listed before is gone.
-    const { objects, truncated } = await bucket.list({ prefix: keyOf(place, ""), limit: MAX_KEYS })
+    const { objects, truncated } = await bucket.list({
+      prefix: assetObjectKey(sessionRef, ""),
+      limit: MAX_KEYS_PER_REQUEST,
+    })
     if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
     if (!truncated) return
   }

@@ -19,45 +19,51 @@ export interface FileType {
   readonly kind: Exclude<Asset["kind"], "canvas">
   readonly mime_type: string
   /** Bytes. */
-  readonly max: number
+  readonly maxBytes: number
   /** Of a name that has to be made up. */
   readonly extension: string
 }
 
-const image = (mime_type: string, extension: string): FileType =>
-  ({ kind: "image", mime_type, max: MAX_IMAGE_BYTES, extension }) as const
-const audio = (mime_type: string, extension: string): FileType =>
-  ({ kind: "audio", mime_type, max: MAX_AUDIO_BYTES, extension }) as const
-const video = (mime_type: string, extension: string): FileType =>
-  ({ kind: "video", mime_type, max: MAX_VIDEO_BYTES, extension }) as const
+const imageType = (mime_type: string, extension: string): FileType =>
+  ({ kind: "image", mime_type, maxBytes: MAX_IMAGE_BYTES, extension }) as const
+const audioType = (mime_type: string, extension: string): FileType =>
+  ({ kind: "audio", mime_type, maxBytes: MAX_AUDIO_BYTES, extension }) as const
+const videoType = (mime_type: string, extension: string): FileType =>
+  ({ kind: "video", mime_type, maxBytes: MAX_VIDEO_BYTES, extension }) as const
 
-const MP3 = audio("audio/mpeg", "mp3")
-const PDF: FileType = { kind: "file", mime_type: "application/pdf", max: MAX_PDF_BYTES, extension: "pdf" }
-const TEXT: FileType = { kind: "file", mime_type: "text/plain", max: MAX_TEXT_BYTES, extension: "txt" }
-const MP4 = video("video/mp4", "mp4")
-const M4A = audio("audio/mp4", "m4a")
-const AVIF = image("image/avif", "avif")
+const MP3 = audioType("audio/mpeg", "mp3")
+const PDF: FileType = { kind: "file", mime_type: "application/pdf", maxBytes: MAX_PDF_BYTES, extension: "pdf" }
+const TEXT: FileType = { kind: "file", mime_type: "text/plain", maxBytes: MAX_TEXT_BYTES, extension: "txt" }
+const MP4 = videoType("video/mp4", "mp4")
+const M4A = audioType("audio/mp4", "m4a")
+const AVIF = imageType("image/avif", "avif")
 
 /** Signatures that stand at the very beginning, as Latin-1. */
 const SIGNATURES: readonly (readonly [RegExp, FileType])[] = [
-  [/^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/, image("image/png", "png")],
-  [/^\xff\xd8\xff/, image("image/jpeg", "jpg")],
-  [/^GIF8[79]a/, image("image/gif", "gif")],
-  [/^RIFF.{4}WEBPVP8[ LX]/s, image("image/webp", "webp")],
-  [/^RIFF.{4}WAVE/s, audio("audio/wav", "wav")],
-  [/^fLaC/, audio("audio/flac", "flac")],
+  [/^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/, imageType("image/png", "png")],
+  [/^\xff\xd8\xff/, imageType("image/jpeg", "jpg")],
+  [/^GIF8[79]a/, imageType("image/gif", "gif")],
+  [/^RIFF.{4}WEBPVP8[ LX]/s, imageType("image/webp", "webp")],
+  [/^RIFF.{4}WAVE/s, audioType("audio/wav", "wav")],
+  [/^fLaC/, audioType("audio/flac", "flac")],
   [/^ID3[\x02-\x04]/, MP3],
-  [/^\xff[\xf0\xf1\xf8\xf9][\x00-\xff]/, audio("audio/aac", "aac")],
+  [/^\xff[\xf0\xf1\xf8\xf9][\x00-\xff]/, audioType("audio/aac", "aac")],
   // Its first page begins a stream of one of these codecs.
-  [/^OggS\0\x02.{20}\x01(?:.OpusHead|.\x01vorbis|.\x7fFLAC|.Speex)/s, audio("audio/ogg", "ogg")],
+  [/^OggS\0\x02.{20}\x01(?:.OpusHead|.\x01vorbis|.\x7fFLAC|.Speex)/s, audioType("audio/ogg", "ogg")],
   [/^%PDF-\d/, PDF],
 ]
 
 /** The type of the file that begins so; null: none that is taken. */
-export function sniff(head: Uint8Array): FileType | null {
-  const latin = toLatin1(head)
-  const found = SIGNATURES.find(([signature]) => signature.test(latin))?.[1]
-  return found ?? (isMp3Frame(head) ? MP3 : null) ?? movieIn(latin) ?? webmIn(latin) ?? (isText(head) ? TEXT : null)
+export function detectFileType(head: Uint8Array): FileType | null {
+  const latin1 = bytesToLatin1(head)
+  const found = SIGNATURES.find(([signature]) => signature.test(latin1))?.[1]
+  return (
+    found ??
+    (isMp3Frame(head) ? MP3 : null) ??
+    detectIsoMedia(latin1) ??
+    detectWebm(latin1) ??
+    (isText(head) ? TEXT : null)
+  )
 }
 
 /** MPEG audio without a tag: layer III, of a version, a bit rate and a sample rate that exist. */
@@ -68,25 +74,27 @@ function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
 }
 
 /** One track, which is sound: its header tells the number of the next one, and the first handler is of the first one. */
-const SOUND_ALONE = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
+const AUDIO_ONLY_MP4 = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
 
 /** ISO media: the brands of its first box say what it is; a film whose header stands at its beginning may be sound alone. */
-function movieIn(latin: string): FileType | null {
-  const [, major = "", more = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin) ?? []
-  const length = latin.charCodeAt(2) * 256 + latin.charCodeAt(3)
-  const brands = more.slice(0, Math.max(0, length - 16))
-  if (/^avi[fs]$/.test(major)) return AVIF
-  if (/^m(?:if|sf)1$/.test(major)) return /avi[fs]/.test(brands) ? AVIF : null
-  if (/^M4[AB] $/.test(major)) return M4A
-  if (!/^(?:iso[m2-9]|mp4[12]|avc1|M4V |M4VH|dash|msdh|MSNV|mmp4|f4v )$/.test(major)) return null
-  return SOUND_ALONE.test(latin) ? M4A : MP4
+function detectIsoMedia(latin1: string): FileType | null {
+  const [, majorBrand = "", rest = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin1) ?? []
+  const length = latin1.charCodeAt(2) * 256 + latin1.charCodeAt(3)
+  const brands = rest.slice(0, Math.max(0, length - 16))
+  if (/^avi[fs]$/.test(majorBrand)) return AVIF
+  if (/^m(?:if|sf)1$/.test(majorBrand)) return /avi[fs]/.test(brands) ? AVIF : null
+  if (/^M4[AB] $/.test(majorBrand)) return M4A
+  if (!/^(?:iso[m2-9]|mp4[12]|avc1|M4V |M4VH|dash|msdh|MSNV|mmp4|f4v )$/.test(majorBrand)) return null
+  return AUDIO_ONLY_MP4.test(latin1) ? M4A : MP4
 }
 
 /** WebM; as audio where its tracks, which stand at its beginning, are audio alone. */
-function webmIn(latin: string): FileType | null {
-  if (!/^\x1aE\xdf\xa3.{0,56}?B\x82[\x84\x88]webm/s.test(latin)) return null
-  const hasVideo = /V_(?:VP[89]|AV1|MPEG)/.test(latin)
-  return !hasVideo && /A_(?:OPUS|VORBIS)/.test(latin) ? audio("audio/webm", "weba") : video("video/webm", "webm")
+function detectWebm(latin1: string): FileType | null {
+  if (!/^\x1aE\xdf\xa3.{0,56}?B\x82[\x84\x88]webm/s.test(latin1)) return null
+  const hasVideo = /V_(?:VP[89]|AV1|MPEG)/.test(latin1)
+  return !hasVideo && /A_(?:OPUS|VORBIS)/.test(latin1)
+    ? audioType("audio/webm", "weba")
+    : videoType("video/webm", "webm")
 }
 
 /** UTF-8 without control characters but white space and escape; the last character may be cut. */
@@ -100,7 +108,7 @@ function isText(head: Uint8Array): boolean {
   }
 }
 
-function toLatin1(bytes: Uint8Array): string {
+function bytesToLatin1(bytes: Uint8Array): string {
   let text = ""
   for (const byte of bytes) text += String.fromCharCode(byte)
   return text

@@ -5,14 +5,14 @@
  * Pure.
  */
 
-import { UNSEEN } from "../../shared/protocol/asset.ts"
+import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 
 /** Longest ending that is kept of a name that is cut. */
-const MAX_EXTENSION = 12
+const MAX_EXTENSION_CHARS = 12
 
 /** The last part of a path, without what is not seen; `fallback` where nothing is left. */
-export function labelOf(name: string, fallback: string): string {
+export function fileNameToLabel(name: string, fallback: string): string {
   const last =
     name
       .toWellFormed()
@@ -20,24 +20,24 @@ export function labelOf(name: string, fallback: string): string {
       .split(/[/\\]/)
       .filter((part) => part.trim() !== "")
       .at(-1) ?? ""
-  const label = tidy(last).replace(/^[.\s]+/, "")
-  return label === "" ? fallback : shorten(label)
+  const label = stripInvisible(last).replace(/^[.\s]+/, "")
+  return label === "" ? fallback : truncateLabel(label)
 }
 
 /** A title as a name: it is no path, so what stands before a stroke or behind a first point is a part of it. */
-export function labelOfTitle(title: string, fallback: string): string {
-  const words = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")
-  const label = tidy(words.replace(/ *[/\\]+ */g, "-"))
-  return label === "" ? fallback : shorten(label)
+export function titleToLabel(title: string, fallback: string): string {
+  const text = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")
+  const label = stripInvisible(text.replace(/ *[/\\]+ */g, "-"))
+  return label === "" ? fallback : truncateLabel(label)
 }
 
-function tidy(text: string): string {
-  return text.replace(UNSEEN, "").replace(/\s+/g, " ").trim()
+function stripInvisible(text: string): string {
+  return text.replace(INVISIBLE_CHARS, "").replace(/\s+/g, " ").trim()
 }
 
-function shorten(label: string): string {
+function truncateLabel(label: string): string {
   if (label.length <= MAX_LABEL_CHARS) return label
-  const extension = /\.[A-Za-z0-9]+$/.exec(label.slice(-MAX_EXTENSION))?.[0] ?? ""
+  const extension = /\.[A-Za-z0-9]+$/.exec(label.slice(-MAX_EXTENSION_CHARS))?.[0] ?? ""
   const head = label.slice(0, MAX_LABEL_CHARS - extension.length)
   // Not in the middle of a character.
   return (/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head) + extension

@@ -8,18 +8,18 @@
 
 import { MAX_SIDE } from "../../shared/limits.ts"
 
-export interface Extent {
+export interface ImageSize {
   /** Pixels. */
   readonly width: number
   readonly height: number
 }
 
 /** Null: it does not say, or not in these bytes. */
-export function extentOf(mime_type: string, head: Uint8Array): Extent | null {
+export function readImageSize(mime_type: string, head: Uint8Array): ImageSize | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   try {
-    const found = READERS[mime_type]?.(view) ?? null
-    return found !== null && isSide(found.width) && isSide(found.height) ? found : null
+    const found = SIZE_READERS[mime_type]?.(view) ?? null
+    return found !== null && isValidSide(found.width) && isValidSide(found.height) ? found : null
   } catch (error) {
     // The bytes end before they say it.
     if (error instanceof RangeError) return null
@@ -27,19 +27,19 @@ export function extentOf(mime_type: string, head: Uint8Array): Extent | null {
   }
 }
 
-const isSide = (side: number): boolean => side >= 1 && side <= MAX_SIDE
+const isValidSide = (side: number): boolean => side >= 1 && side <= MAX_SIDE
 
-const READERS: Readonly<Record<string, (view: DataView) => Extent | null>> = {
+const SIZE_READERS: Readonly<Record<string, (view: DataView) => ImageSize | null>> = {
   "image/png": (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
   "image/gif": (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),
-  "image/webp": webpExtent,
-  "image/jpeg": jpegExtent,
-  "image/avif": avifExtent,
+  "image/webp": readWebpSize,
+  "image/jpeg": readJpegSize,
+  "image/avif": readAvifSize,
 }
 
 /** Its first chunk is one of three: an extended header, lossless, lossy. */
-function webpExtent(view: DataView): Extent | null {
-  switch (nameAt(view, 12)) {
+function readWebpSize(view: DataView): ImageSize | null {
+  switch (readFourCc(view, 12)) {
     case "VP8X":
       return { width: 1 + (view.getUint32(23, true) >>> 8), height: 1 + (view.getUint32(26, true) >>> 8) }
     case "VP8L": {
@@ -54,10 +54,10 @@ function webpExtent(view: DataView): Extent | null {
 }
 
 /** The largest of its images: others are thumbnails, and its transparency. */
-function avifExtent(view: DataView): Extent | null {
-  let largest: Extent | null = null
+function readAvifSize(view: DataView): ImageSize | null {
+  let largest: ImageSize | null = null
   for (let at = 4; at + 16 <= view.byteLength; at++) {
-    if (nameAt(view, at) !== "ispe") continue
+    if (readFourCc(view, at) !== "ispe") continue
     const found = { width: view.getUint32(at + 8), height: view.getUint32(at + 12) }
     if (largest === null || found.width * found.height > largest.width * largest.height) largest = found
   }
@@ -65,36 +65,37 @@ function avifExtent(view: DataView): Extent | null {
 }
 
 /** Segment by segment up to the frame's header, which names both sides; Exif says before it how the camera was held. */
-function jpegExtent(view: DataView): Extent | null {
-  let isTurned = false
+function readJpegSize(view: DataView): ImageSize | null {
+  let isRotated = false
   for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
     const marker = view.getUint8(at + 1)
-    if (marker === 0xe1 && nameAt(view, at + 4) === "Exif") isTurned = isExifTurned(view, at + 10)
-    if (!isFrame(marker)) continue
+    if (marker === 0xe1 && readFourCc(view, at + 4) === "Exif") isRotated = isRotatedByExif(view, at + 10)
+    if (!isFrameMarker(marker)) continue
     const [height, width] = [view.getUint16(at + 5), view.getUint16(at + 7)]
-    return isTurned ? { width: height, height: width } : { width, height }
+    return isRotated ? { width: height, height: width } : { width, height }
   }
   return null
 }
 
 /** All SOF markers; among them stand three that are none. */
-function isFrame(marker: number): boolean {
+function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
 
-const ORIENTATION = 0x0112
+const EXIF_ORIENTATION_TAG = 0x0112
 
 /** Its orientation is one of the four that lie on their side. `at`: where its TIFF header begins. */
-function isExifTurned(view: DataView, at: number): boolean {
-  const isLittle = nameAt(view, at).startsWith("II")
-  const table = at + view.getUint32(at + 4, isLittle)
-  const count = view.getUint16(table, isLittle)
+function isRotatedByExif(view: DataView, at: number): boolean {
+  const isLittleEndian = readFourCc(view, at).startsWith("II")
+  const table = at + view.getUint32(at + 4, isLittleEndian)
+  const count = view.getUint16(table, isLittleEndian)
   for (let entry = table + 2; entry < table + 2 + count * 12; entry += 12) {
-    if (view.getUint16(entry, isLittle) === ORIENTATION) return view.getUint16(entry + 8, isLittle) >= 5
+    if (view.getUint16(entry, isLittleEndian) === EXIF_ORIENTATION_TAG)
+      return view.getUint16(entry + 8, isLittleEndian) >= 5
   }
   return false
 }
 
-function nameAt(view: DataView, at: number): string {
+function readFourCc(view: DataView, at: number): string {
   return String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3))
 }

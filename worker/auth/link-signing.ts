@@ -10,13 +10,13 @@ import { errors, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { SIGNED_SECONDS, SIGNED_STEP_SECONDS } from "../../shared/limits.ts"
-import { derivedKey } from "./verify-token.ts"
+import { SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/limits.ts"
+import { deriveKey } from "./verify-token.ts"
 
 /** What a signed address opens: a file, a canvas document, or something elsewhere. */
-export type Audience = "media" | "canvas" | "remote"
+export type LinkAudience = "media" | "canvas" | "remote"
 
-export interface MediaClaims {
+export interface LinkClaims {
   readonly tenant: string
   readonly session: string
   /** The asset's id; in the audience `remote` the address. */
@@ -28,35 +28,38 @@ export interface MediaClaims {
 const payloadSchema = v.object({ tenant: idSchema, session: idSchema, sub: v.string(), exp: v.number() })
 
 /** When what is signed now ends, in seconds since 1970: the same for a while, so that the same address is the same token. */
-export function signedUntil(nowMs: number): number {
-  const step = SIGNED_STEP_SECONDS
-  return Math.floor(nowMs / 1000 / step) * step + SIGNED_SECONDS
+export function computeLinkExpiry(nowMs: number): number {
+  const step = SIGNED_URL_STEP_SECONDS
+  return Math.floor(nowMs / 1000 / step) * step + SIGNED_URL_SECONDS
 }
 
 /** Signs what `claims` names. The same claims, the same token. */
-export async function signMedia(secret: string, audience: Audience, claims: MediaClaims): Promise<string> {
+export async function signLink(secret: string, audience: LinkAudience, claims: LinkClaims): Promise<string> {
   const { tenant, session, what, expires } = claims
   return await new SignJWT({ tenant, session })
     .setProtectedHeader({ alg: "HS256" })
     .setAudience(audience)
     .setSubject(what)
     .setExpirationTime(expires)
-    .sign(await derivedKey(secret, "media"))
+    .sign(await deriveKey(secret, "media"))
 }
 
 /**
  * Shapes  token → claims.
  * Errors  `link_expired`; `link_invalid` for any other fault, also another audience.
  */
-export async function readMedia(
+export async function verifyLink(
   secret: string,
-  audience: Audience,
+  audience: LinkAudience,
   token: string,
   nowMs: number,
-): Promise<Result<MediaClaims>> {
+): Promise<Result<LinkClaims>> {
   try {
-    const { payload } = await jwtVerify(token, await derivedKey(secret, "media"), {
-      ...{ algorithms: ["HS256"], audience, currentDate: new Date(nowMs), requiredClaims: ["exp", "sub"] },
+    const { payload } = await jwtVerify(token, await deriveKey(secret, "media"), {
+      algorithms: ["HS256"],
+      audience,
+      currentDate: new Date(nowMs),
+      requiredClaims: ["exp", "sub"],
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "link_invalid" })

@@ -6,9 +6,9 @@
  */
 
 import { CLOCK_TOLERANCE_SECONDS, type Claims } from "./verify-token.ts"
-import type { Revoked } from "./revocation.ts"
+import type { RevocationState } from "./revocation.ts"
 
-export const LEDGER_TABLES = `
+export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
     n INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, since holders remember it
     token TEXT,                          -- null: every token issued up to \`issued\`
@@ -20,22 +20,22 @@ export const LEDGER_TABLES = `
     told INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX holder_until ON holder (until)`
 
-export interface Holder {
+export interface SocketHolder {
   readonly session: string
   readonly tenant: string
   readonly user: string
 }
 
-export type Ledger = ReturnType<typeof createLedger>
+export type RevocationRows = ReturnType<typeof createRevocationRows>
 
 /** Times are seconds since 1970. */
-export function createLedger(sql: SqlStorage) {
-  const all = <T extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): T[] =>
+export function createRevocationRows(sql: SqlStorage) {
+  const queryRows = <T extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): T[] =>
     sql.exec<T>(query, ...values).toArray()
 
   return {
-    revoked(now: number): Revoked {
-      const rows = all<{ n: number; token: string | null; issued: number }>(
+    readRevocationState(now: number): RevocationState {
+      const rows = queryRows<{ n: number; token: string | null; issued: number }>(
         "SELECT n, token, issued FROM revoked WHERE expires IS NULL OR expires > ? ORDER BY n",
         now,
       )
@@ -46,52 +46,52 @@ export function createLedger(sql: SqlStorage) {
       }
     },
 
-    revokeOne(token: string, { issued, expires }: Claims): void {
+    revokeToken(token: string, { issued, expires }: Claims): void {
       // As long as the Worker would still take the token.
       const until = expires + CLOCK_TOLERANCE_SECONDS
-      all("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
+      queryRows("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
     },
 
     /** What was revoked before is in it, and need not be known any more. */
     revokeAll(upTo: number): void {
-      all("DELETE FROM revoked WHERE issued <= ?", upTo)
-      all("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)
+      queryRows("DELETE FROM revoked WHERE issued <= ?", upTo)
+      queryRows("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)
     },
 
     /** A session that is new here knows of no socket that was revoked before. */
-    hold(session: string, { tenant, user, expires }: Claims, told: number): void {
-      all(
+    addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number): void {
+      queryRows(
         `INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (session) DO UPDATE SET until = excluded.until WHERE excluded.until > holder.until`,
-        ...[session, tenant, user, expires, told],
+        ...[session, tenant, user, expires, notifiedUpTo],
       )
     },
 
     /** Holders that do not know the newest revocations. */
-    untold(n: number): Holder[] {
-      return all<{ session: string; tenant: string; user: string }>(
+    listUnnotifiedHolders(n: number): SocketHolder[] {
+      return queryRows<{ session: string; tenant: string; user: string }>(
         "SELECT session, tenant, user FROM holder WHERE told < ?",
         n,
       )
     },
 
-    tell(session: string, n: number): void {
-      all("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
+    markNotified(session: string, n: number): void {
+      queryRows("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
     },
 
     /** It is no more, and its sockets are closed. */
-    release(session: string): void {
-      all("DELETE FROM holder WHERE session = ?", session)
+    removeHolder(session: string): void {
+      queryRows("DELETE FROM holder WHERE session = ?", session)
     },
 
-    prune(now: number): void {
-      all("DELETE FROM revoked WHERE expires <= ?", now)
-      all("DELETE FROM holder WHERE until <= ?", now)
+    pruneExpired(now: number): void {
+      queryRows("DELETE FROM revoked WHERE expires <= ?", now)
+      queryRows("DELETE FROM holder WHERE until <= ?", now)
     },
 
     /** When the next revocation may be forgotten. */
-    nextExpiry(): number | null {
-      return all<{ at: number | null }>("SELECT min(expires) AS at FROM revoked")[0]?.at ?? null
+    findNextExpiry(): number | null {
+      return queryRows<{ at: number | null }>("SELECT min(expires) AS at FROM revoked")[0]?.at ?? null
     },
   }
 }

@@ -32,12 +32,12 @@ const scopeSchema = v.picklist(["user", "external", "admin"])
 export type Scope = v.InferOutput<typeof scopeSchema>
 
 /** A token without a scope is one of its user. */
-export function scopeOf({ scope = "user" }: Pick<Claims, "scope">): Scope {
+export function getScope({ scope = "user" }: Pick<Claims, "scope">): Scope {
   return scope
 }
 
 /** Names a user's directory, and a user in the Worker's memory. */
-export function userName({ tenant, user }: Pick<Claims, "tenant" | "user">): string {
+export function createUserKey({ tenant, user }: Pick<Claims, "tenant" | "user">): string {
   return `${tenant}:${user}`
 }
 
@@ -47,15 +47,23 @@ const MAX_TOKEN_ID_CHARS = 256
 const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(MAX_TOKEN_ID_CHARS))
 
 const payloadSchema = v.object({
-  ...{ tenant: idSchema, sub: idSchema, exp: v.number() },
-  ...{ jti: v.optional(tokenIdSchema), iat: v.optional(v.number(), 0) },
-  ...{ scope: v.optional(scopeSchema, "user"), session: v.optional(idSchema) },
+  tenant: idSchema,
+  sub: idSchema,
+  exp: v.number(),
+  jti: v.optional(tokenIdSchema),
+  iat: v.optional(v.number(), 0),
+  scope: v.optional(scopeSchema, "user"),
+  session: v.optional(idSchema),
 })
 
 const claimsSchema = v.object({
-  ...{ tenant: idSchema, user: idSchema, expires: v.number() },
-  ...{ token: v.nullable(tokenIdSchema), issued: v.number() },
-  ...{ scope: v.optional(scopeSchema), session: v.optional(idSchema) },
+  tenant: idSchema,
+  user: idSchema,
+  expires: v.number(),
+  token: v.nullable(tokenIdSchema),
+  issued: v.number(),
+  scope: v.optional(scopeSchema),
+  session: v.optional(idSchema),
 })
 
 /** Header in which the Worker hands verified claims to an object; one from outside is thrown away. */
@@ -64,7 +72,7 @@ export const CLAIMS_HEADER = "x-cuecard-claims"
 /** Clocks of those who sign may be so far ahead or behind, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5
 
-function keyOf(secret: string): Uint8Array {
+function encodeSecret(secret: string): Uint8Array {
   return new TextEncoder().encode(secret)
 }
 
@@ -74,8 +82,10 @@ function keyOf(secret: string): Uint8Array {
  */
 export async function verifyToken(token: string, secret: string, now: number): Promise<Result<Claims>> {
   try {
-    const { payload } = await jwtVerify(token, keyOf(secret), {
-      ...{ algorithms: ["HS256"], clockTolerance: CLOCK_TOLERANCE_SECONDS, currentDate: new Date(now) },
+    const { payload } = await jwtVerify(token, encodeSecret(secret), {
+      algorithms: ["HS256"],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(now),
       requiredClaims: ["tenant", "sub", "exp"],
     })
     const parsed = v.safeParse(payloadSchema, payload)
@@ -84,8 +94,8 @@ export async function verifyToken(token: string, secret: string, now: number): P
     if (scope === "external" && session === undefined) return fail({ reason: "token_invalid" })
     // Or it would outlive every revocation of what was issued up to now.
     if (iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
-    const bounds = { ...(scope === "user" ? {} : { scope }), ...(session === undefined ? {} : { session }) }
-    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat, ...bounds })
+    const scopeClaims = { ...(scope === "user" ? {} : { scope }), ...(session === undefined ? {} : { session }) }
+    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat, ...scopeClaims })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "token_expired" : "token_invalid" })
   }
@@ -94,31 +104,31 @@ export async function verifyToken(token: string, secret: string, now: number): P
 /** Signs a token. Lifetime ends at `claims.expires`. */
 export function issueToken(claims: Claims, secret: string): Promise<string> {
   const { tenant, user, expires, token, issued, session } = claims
-  const scope = scopeOf(claims)
-  const bounds = { ...(scope === "user" ? {} : { scope }), ...(session === undefined ? {} : { session }) }
-  return new SignJWT({ tenant, ...bounds, ...(token === null ? {} : { jti: token }) })
+  const scope = getScope(claims)
+  const scopeClaims = { ...(scope === "user" ? {} : { scope }), ...(session === undefined ? {} : { session }) }
+  return new SignJWT({ tenant, ...scopeClaims, ...(token === null ? {} : { jti: token }) })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setIssuedAt(issued)
     .setExpirationTime(expires)
-    .sign(keyOf(secret))
+    .sign(encodeSecret(secret))
 }
 
 /** The key with which a tenant's exports are vouched for; nobody can make one from a token. */
-export async function exportKey(secret: string, tenant: string): Promise<CryptoKey> {
-  return await derivedKey(secret, `export ${tenant}`)
+export async function deriveExportKey(secret: string, tenant: string): Promise<CryptoKey> {
+  return await deriveKey(secret, `export ${tenant}`)
 }
 
 /** A key of its own for one purpose, which tells nothing about the secret or any other key. */
-export async function derivedKey(secret: string, purpose: string): Promise<CryptoKey> {
+export async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
   const hmac = { name: "HMAC", hash: "SHA-256" }
-  const master = await crypto.subtle.importKey("raw", keyOf(secret), hmac, false, ["sign"])
+  const master = await crypto.subtle.importKey("raw", encodeSecret(secret), hmac, false, ["sign"])
   const derived = await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard ${purpose}`))
   return await crypto.subtle.importKey("raw", derived, hmac, false, ["sign", "verify"])
 }
 
 /** The claims that the Worker verified and passed on with a request; null where there are none. */
-export function claimsFrom(request: Request): Claims | null {
+export function readClaims(request: Request): Claims | null {
   const parsed = v.safeParse(claimsSchema, parseJson(request.headers.get(CLAIMS_HEADER) ?? ""))
   return parsed.success ? parsed.output : null
 }

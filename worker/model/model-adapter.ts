@@ -10,7 +10,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { Json } from "../../shared/protocol/frame.ts"
 import type { Role } from "../../shared/protocol/message.ts"
-import type { Takes } from "./model-files.ts"
+import type { FileKinds } from "./model-files.ts"
 
 /** A tool as a model is told about it. `parameters` is a JSON Schema object. */
 export interface ToolSpec {
@@ -19,12 +19,12 @@ export interface ToolSpec {
   readonly parameters: { readonly [key: string]: Json }
 }
 
-export type AssistantPiece =
+export type AssistantPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool_call"; readonly call_id: string; readonly name: string; readonly args: string }
 
 /** The head of what a person replies to, and whose words they were. */
-export interface Quote {
+export interface ReplyQuote {
   readonly from: Role
   readonly text: string
 }
@@ -32,7 +32,7 @@ export interface Quote {
 /** A file beside a person's words: given whole, or why it is only told: the model reads no such file, or it had no room. */
 export interface ModelFile {
   readonly asset: Asset
-  readonly given: "whole" | "untaken" | "left_out"
+  readonly inclusion: "whole" | "untaken" | "left_out"
 }
 
 /** One message of a model's context, oldest first. A tool's result is given verbatim, trailer and all. */
@@ -41,10 +41,10 @@ export type ModelMessage =
       readonly role: "user"
       /** The words alone; `userText` tells what stands beside them too. */
       readonly content: string
-      readonly quote?: Quote
+      readonly quote?: ReplyQuote
       readonly files?: readonly ModelFile[]
     }
-  | { readonly role: "assistant"; readonly pieces: readonly AssistantPiece[] }
+  | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
   | {
       readonly role: "tool"
       readonly call_id: string
@@ -83,9 +83,9 @@ export type ModelEvent =
 export interface Model {
   readonly name: string
   /** Whether it can go on with a partial answer after a restart (DESIGN §8). */
-  readonly continues: boolean
+  readonly canContinue: boolean
   /** Files that it can be given whole. */
-  readonly takes: Takes
+  readonly fileKinds: FileKinds
   /** Errors come as a `fault` event; the iterator throws only when the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
 }

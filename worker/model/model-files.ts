@@ -13,53 +13,53 @@ import {
   MAX_MODEL_TEXT_BYTES,
   MIN_DOCUMENT_TOKENS,
   PDF_BYTES_PER_TOKEN,
-  TOKENS_OF_IMAGE,
+  IMAGE_TOKENS,
   VIDEO_BYTES_PER_TOKEN,
 } from "../../shared/limits.ts"
 import type { ModelFile, ModelMessage } from "./model-adapter.ts"
 
 /** What a model may be able to read. `text` is read by all of them. */
-const KINDS = ["image", "pdf", "audio", "video", "text"] as const
+const FILE_KINDS = ["image", "pdf", "audio", "video", "text"] as const
 
-export type FileKind = (typeof KINDS)[number]
+export type FileKind = (typeof FILE_KINDS)[number]
 
-export type Takes = ReadonlySet<FileKind>
+export type FileKinds = ReadonlySet<FileKind>
 
-export const ALL_KINDS: Takes = new Set(KINDS)
+export const ALL_FILE_KINDS: FileKinds = new Set(FILE_KINDS)
 
 /** The kinds of MODEL_TAKES, a comma-separated list; the fault, for the log, names what is none. */
-export function takesIn(list = "image"): Result<Takes, string> {
+export function parseFileKinds(list = "image"): Result<FileKinds, string> {
   const names = list
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "")
-  const kinds = KINDS.filter((kind) => names.includes(kind))
-  const odd = names.find((name) => !kinds.some((kind) => kind === name))
-  if (odd !== undefined) return fail(`MODEL_TAKES has "${odd}"; it may have ${KINDS.join(", ")}`)
+  const kinds = FILE_KINDS.filter((kind) => names.includes(kind))
+  const unknownName = names.find((name) => !kinds.some((kind) => kind === name))
+  if (unknownName !== undefined) return fail(`MODEL_TAKES has "${unknownName}"; it may have ${FILE_KINDS.join(", ")}`)
   return succeed(new Set<FileKind>([...kinds, "text"]))
 }
 
-const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
-const AUDIO = new Set(["audio/wav", "audio/mpeg", "audio/mp3"])
+const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
+const AUDIO_TYPES = new Set(["audio/wav", "audio/mpeg", "audio/mp3"])
 
 /** Null: no model reads such a file. */
-export function fileKindOf({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): FileKind | null {
+export function getFileKind({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): FileKind | null {
   const type = (mime_type.split(";")[0] ?? "").trim().toLowerCase()
-  if (IMAGES.has(type)) return "image"
-  if (AUDIO.has(type)) return "audio"
+  if (IMAGE_TYPES.has(type)) return "image"
+  if (AUDIO_TYPES.has(type)) return "audio"
   if (type === "application/pdf") return "pdf"
   if (kind === "video" && type.startsWith("video/")) return "video"
   return kind === "file" && (type.startsWith("text/") || type === "application/json") ? "text" : null
 }
 
 /** Tokens of a file that is given whole, before any model has counted them. It errs upwards. */
-export function tokensOfFile(asset: Asset): number {
-  switch (fileKindOf(asset)) {
+export function estimateFileTokens(asset: Asset): number {
+  switch (getFileKind(asset)) {
     case "image":
-      return TOKENS_OF_IMAGE
+      return IMAGE_TOKENS
     case "text":
       // Three bytes a token is the most that any UTF-8 costs (tokens.ts).
-      return Math.ceil(loadedBytes(asset) / 3)
+      return Math.ceil(getLoadedBytes(asset) / 3)
     case "pdf":
       return Math.max(MIN_DOCUMENT_TOKENS, Math.ceil(asset.size / PDF_BYTES_PER_TOKEN))
     case "audio":
@@ -72,21 +72,21 @@ export function tokensOfFile(asset: Asset): number {
 }
 
 /** Bytes that are read of a file: of a long text its head is enough. */
-export function loadedBytes(asset: Asset): number {
-  return fileKindOf(asset) === "text" ? Math.min(asset.size, MAX_MODEL_TEXT_BYTES) : asset.size
+export function getLoadedBytes(asset: Asset): number {
+  return getFileKind(asset) === "text" ? Math.min(asset.size, MAX_MODEL_TEXT_BYTES) : asset.size
 }
 
 /** What may still be given with one model call. */
-export interface FileRoom {
-  readonly takes: Takes
+export interface FileBudget {
+  readonly fileKinds: FileKinds
   readonly tokens: number
   readonly bytes: number
 }
 
-export interface GivenFiles {
+export interface FileSelection {
   readonly messages: readonly ModelMessage[]
   /** What is left of the room. */
-  readonly room: FileRoom
+  readonly remainingBudget: FileBudget
 }
 
 /**
@@ -95,21 +95,21 @@ export interface GivenFiles {
  * Cost    linear in the messages.
  * Source  SPEC AT5.
  */
-export function giveFiles(messages: readonly ModelMessage[], room: FileRoom): GivenFiles {
-  let { tokens, bytes } = room
-  const give = (file: ModelFile): ModelFile => {
-    const kind = fileKindOf(file.asset)
-    if (kind === null || !room.takes.has(kind)) return { ...file, given: "untaken" }
-    const [cost, size] = [tokensOfFile(file.asset), loadedBytes(file.asset)]
+export function includeFiles(messages: readonly ModelMessage[], budget: FileBudget): FileSelection {
+  let { tokens, bytes } = budget
+  const includeFile = (file: ModelFile): ModelFile => {
+    const kind = getFileKind(file.asset)
+    if (kind === null || !budget.fileKinds.has(kind)) return { ...file, inclusion: "untaken" }
+    const [cost, size] = [estimateFileTokens(file.asset), getLoadedBytes(file.asset)]
     if (cost > tokens || size > bytes) return file
     tokens -= cost
     bytes -= size
-    return { ...file, given: "whole" }
+    return { ...file, inclusion: "whole" }
   }
-  const given = [...messages].reverse().map((message) => {
+  const updated = [...messages].reverse().map((message) => {
     return message.role === "user" && message.files !== undefined
-      ? { ...message, files: message.files.map(give) }
+      ? { ...message, files: message.files.map(includeFile) }
       : message
   })
-  return { messages: given.reverse(), room: { ...room, tokens, bytes } }
+  return { messages: updated.reverse(), remainingBudget: { ...budget, tokens, bytes } }
 }

@@ -24,15 +24,22 @@ export interface RetryOptions {
  * Source  SPEC MO12.
  */
 export function withRetries(model: Model, options: RetryOptions): Model {
-  return { ...model, stream: (request) => ask(model, request, options) }
+  return { ...model, stream: (request) => streamWithRetries(model, request, options) }
 }
 
-async function* ask(model: Model, request: ModelRequest, options: RetryOptions): AsyncGenerator<ModelEvent> {
+async function* streamWithRetries(
+  model: Model,
+  request: ModelRequest,
+  options: RetryOptions,
+): AsyncGenerator<ModelEvent> {
   for (let failures = 0; ; failures++) {
     let waitMs: number | null = null
     let isFirst = true
     for await (const event of model.stream(request)) {
-      waitMs = isFirst && event.type === "fault" && failures < MODEL_RETRIES ? waitFor(event, failures, options) : null
+      waitMs =
+        isFirst && event.type === "fault" && failures < MODEL_RETRIES
+          ? computeRetryDelayMs(event, failures, options)
+          : null
       isFirst = false
       if (waitMs === null) yield event
       else
@@ -44,7 +51,7 @@ async function* ask(model: Model, request: ModelRequest, options: RetryOptions):
 }
 
 /** How long to wait before the next try, in milliseconds; null: this fault is final. */
-function waitFor(
+function computeRetryDelayMs(
   { retry }: Extract<ModelEvent, { type: "fault" }>,
   failures: number,
   { retryMs, maxRetryAfterMs, random }: RetryOptions,

@@ -7,34 +7,34 @@
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
-import type { AssistantPiece, ModelMessage, ModelRequest, ToolSpec } from "./model-adapter.ts"
-import { fileKindOf, loadedBytes } from "./model-files.ts"
-import { fileText, userText } from "./system-prompt.ts"
+import type { AssistantPart, ModelMessage, ModelRequest, ToolSpec } from "./model-adapter.ts"
+import { getFileKind, getLoadedBytes } from "./model-files.ts"
+import { describeFile, formatUserMessage } from "./system-prompt.ts"
 
-type Load = NonNullable<ModelRequest["load"]>
+type LoadFile = NonNullable<ModelRequest["load"]>
 
 /** System prompt and context, oldest first. Each result goes back under the id of its call. */
-export async function promptOf({
+export async function createPrompt({
   system,
   messages,
   load = async () => null,
 }: Pick<ModelRequest, "system" | "messages" | "load">): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = [{ role: "system", content: system }]
-  for (const message of messages) prompt.push(await messageOf(message, load))
+  for (const message of messages) prompt.push(await messageToPrompt(message, load))
   return prompt
 }
 
-async function messageOf(message: ModelMessage, load: Load): Promise<LanguageModelV4Prompt[number]> {
+async function messageToPrompt(message: ModelMessage, loadFile: LoadFile): Promise<LanguageModelV4Prompt[number]> {
   switch (message.role) {
     case "user": {
-      const content: UserPart[] = [{ type: "text", text: userText(message) }]
-      for (const { asset, given } of message.files ?? []) {
-        if (given === "whole") content.push(await filePart(asset, load))
+      const content: UserPromptPart[] = [{ type: "text", text: formatUserMessage(message) }]
+      for (const { asset, inclusion: given } of message.files ?? []) {
+        if (given === "whole") content.push(await createFilePart(asset, loadFile))
       }
       return { role: "user", content }
     }
     case "assistant":
-      return { role: "assistant", content: message.pieces.map(pieceOf) }
+      return { role: "assistant", content: message.parts.map(partToPrompt) }
     case "tool": {
       const { call_id: toolCallId, name: toolName, result: value, ok } = message
       const output = ok ? ({ type: "text", value } as const) : ({ type: "error-text", value } as const)
@@ -43,37 +43,37 @@ async function messageOf(message: ModelMessage, load: Load): Promise<LanguageMod
   }
 }
 
-type UserPart = Extract<LanguageModelV4Prompt[number], { role: "user" }>["content"][number]
+type UserPromptPart = Extract<LanguageModelV4Prompt[number], { role: "user" }>["content"][number]
 
-async function filePart(asset: Asset, load: Load): Promise<UserPart> {
-  const kind = fileKindOf(asset)
-  const data = await load(asset.id, loadedBytes(asset))
+async function createFilePart(asset: Asset, loadFile: LoadFile): Promise<UserPromptPart> {
+  const kind = getFileKind(asset)
+  const data = await loadFile(asset.id, getLoadedBytes(asset))
   const filename = asset.label
-  if (kind === null || data === null) return { type: "text", text: `[${fileText(asset)} could not be read.]` }
+  if (kind === null || data === null) return { type: "text", text: `[${describeFile(asset)} could not be read.]` }
   if (kind !== "text") return { type: "file", mediaType: asset.mime_type, filename, data: { type: "data", data } }
-  const rest = asset.size - data.byteLength
-  const note = rest > 0 ? `\n[${rest} more bytes are left out here]` : ""
+  const omittedBytes = asset.size - data.byteLength
+  const note = omittedBytes > 0 ? `\n[${omittedBytes} more bytes are left out here]` : ""
   // A letter that the cut took in two is lost with it.
   const text = new TextDecoder().decode(data)
-  return { type: "text", text: `[Text of ${fileText(asset)}:]\n${text}${note}\n[End of that file.]` }
+  return { type: "text", text: `[Text of ${describeFile(asset)}:]\n${text}${note}\n[End of that file.]` }
 }
 
-type Piece = Extract<LanguageModelV4Prompt[number], { role: "assistant" }>["content"][number]
+type AssistantPromptPart = Extract<LanguageModelV4Prompt[number], { role: "assistant" }>["content"][number]
 
-function pieceOf(piece: AssistantPiece): Piece {
-  if (piece.type === "text") return { type: "text", text: piece.text }
-  return { type: "tool-call", toolCallId: piece.call_id, toolName: piece.name, input: inputOf(piece.args) }
+function partToPrompt(part: AssistantPart): AssistantPromptPart {
+  if (part.type === "text") return { type: "text", text: part.text }
+  return { type: "tool-call", toolCallId: part.call_id, toolName: part.name, input: argsToToolInput(part.args) }
 }
 
 /** Endpoints take arguments apart before the model sees them, and fail on what is no object: such text goes back inside one. */
-function inputOf(args: string): unknown {
+function argsToToolInput(args: string): unknown {
   if (args.trim() === "") return {}
   const value = parseJson(args)
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value)
   return isObject ? args : { unreadable: args }
 }
 
-export function toolsOf(tools: readonly ToolSpec[]): LanguageModelV4FunctionTool[] {
+export function toolSpecsToFunctions(tools: readonly ToolSpec[]): LanguageModelV4FunctionTool[] {
   return tools.map(({ name, description, parameters }) => ({
     type: "function",
     name,

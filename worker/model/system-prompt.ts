@@ -7,12 +7,12 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Role } from "../../shared/protocol/message.ts"
-import type { ModelFile, ModelMessage, Quote } from "./model-adapter.ts"
+import type { ModelFile, ModelMessage, ReplyQuote } from "./model-adapter.ts"
 
 /** Who the agent is, then what holds for all of them. */
-export function systemPrompt(agent: string): string {
+export function createSystemPrompt(agentPrompt: string): string {
   return [
-    agent,
+    agentPrompt,
     "",
     "Presenting tool results:",
     "- When the result of a tool that you called in this turn ends with an instruction to wrap your synthesis in a span, you MUST do so:",
@@ -29,60 +29,60 @@ export function systemPrompt(agent: string): string {
 }
 
 /** Before the words of an agent that asks. */
-export function agentAsks(name: string): string {
+export function formatAgentQuestionHeader(name: string): string {
   return `[The agent "${name}" asks you. It does not see this conversation; your answer goes back to it.]`
 }
 
 /** Before the words of an agent that was asked asynchronously, and answers now. */
-export function agentAnswers(name: string): string {
+export function formatAgentAnswerHeader(name: string): string {
   return `[The agent "${name}" has answered what you asked it. Tell the user what follows from it.]`
 }
 
 /** Whether words look as if an agent had said them: a person's are told apart then. */
-export function isAgentHead(words: string): boolean {
-  return words.trimStart().startsWith("[The agent ")
+export function hasAgentHeader(text: string): boolean {
+  return text.trimStart().startsWith("[The agent ")
 }
 
-export function userWrites(): string {
+export function formatUserHeader(): string {
   return "[The user writes:]"
 }
 
 /** A person's message as one text: what it replies to, then the words, then which files stand with them. */
-export function userText({ quote, content, files = [] }: Extract<ModelMessage, { role: "user" }>): string {
-  const told = [quote === undefined ? "" : quoteText(quote), content, files.map(fileLine).join("\n")]
-  return told.filter((text) => text !== "").join("\n\n")
+export function formatUserMessage({ quote, content, files = [] }: Extract<ModelMessage, { role: "user" }>): string {
+  const sections = [quote === undefined ? "" : formatQuote(quote), content, files.map(formatFileLine).join("\n")]
+  return sections.filter((text) => text !== "").join("\n\n")
 }
 
-function fileLine({ asset, given }: ModelFile): string {
-  const about = `The user sent the file ${fileText(asset)}`
+function formatFileLine({ asset, inclusion: given }: ModelFile): string {
+  const sentence = `The user sent the file ${describeFile(asset)}`
   switch (given) {
     case "whole":
-      return `[${about}.]`
+      return `[${sentence}.]`
     case "untaken":
-      return `[${about}. You cannot read such files.]`
+      return `[${sentence}. You cannot read such files.]`
     case "left_out":
-      return `[${about}. It is left out here, since there is no room for it.]`
+      return `[${sentence}. It is left out here, since there is no room for it.]`
   }
 }
 
 /** Its name, type and size, in one line. */
-export function fileText({ label, mime_type, size }: Pick<Asset, "label" | "mime_type" | "size">): string {
-  return `"${label.replace(/[\s"[\]]+/g, " ").trim()}" (${mime_type}, ${sizeText(size)})`
+export function describeFile({ label, mime_type, size }: Pick<Asset, "label" | "mime_type" | "size">): string {
+  return `"${label.replace(/[\s"[\]]+/g, " ").trim()}" (${mime_type}, ${formatBytes(size)})`
 }
 
-function sizeText(bytes: number): string {
+function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1e6 ? `${Math.round(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
 }
 
-function quoteText({ from, text }: Quote): string {
+function formatQuote({ from, text }: ReplyQuote): string {
   return [
-    `[This replies to what ${whoSaid(from)} said:]`,
+    `[This replies to what ${describeAuthor(from)} said:]`,
     ...text.split("\n").map((line) => `> ${line}`.trimEnd()),
   ].join("\n")
 }
 
-function whoSaid(from: Role): string {
+function describeAuthor(from: Role): string {
   switch (from) {
     case "user":
       return "the user"
@@ -94,7 +94,7 @@ function whoSaid(from: Role): string {
 }
 
 /** What a model is told that writes in short what happened earlier. */
-export function summaryPrompt(): string {
+export function createSummaryPrompt(): string {
   return [
     "You write a summary of the older part of a conversation, so that the assistant can go on with it.",
     "Keep what matters later: names, figures with their sources, decisions, wishes of the user, what is still open.",

@@ -7,55 +7,58 @@
  */
 
 import type { ModelFile, ModelMessage, ToolSpec } from "./model-adapter.ts"
-import { tokensOfFile } from "./model-files.ts"
-import { userText } from "./system-prompt.ts"
+import { estimateFileTokens } from "./model-files.ts"
+import { formatUserMessage } from "./system-prompt.ts"
 
 /** Twelfths of a token that the code unit at an index costs: a pair of surrogates is four bytes. */
-function costAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
+function countTokenTwelfths(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
   if (unit < 0x80) return 3
   return unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 8 : 12
 }
 
 /** Tokens of a text. One pass. */
-export function tokensOf(text: string): number {
-  let cost = 0
-  for (let at = 0; at < text.length; at++) cost += costAt(text, at)
-  return Math.ceil(cost / 12)
+export function estimateTokens(text: string): number {
+  let twelfths = 0
+  for (let at = 0; at < text.length; at++) twelfths += countTokenTwelfths(text, at)
+  return Math.ceil(twelfths / 12)
 }
 
 /** The head of a text that has at most so many tokens, cut between code points. */
-export function headOfTokens(text: string, tokens: number): string {
-  let cost = 0
+export function truncateToTokens(text: string, maxTokens: number): string {
+  let twelfths = 0
   for (let at = 0; at < text.length; at++) {
-    cost += costAt(text, at)
-    if (cost > tokens * 12) return text.slice(0, at).replace(/[\ud800-\udbff]$/, "")
+    twelfths += countTokenTwelfths(text, at)
+    if (twelfths > maxTokens * 12) return text.slice(0, at).replace(/[\ud800-\udbff]$/, "")
   }
   return text
 }
 
-export function tokensOfMessages(messages: readonly ModelMessage[]): number {
+export function estimateMessageTokens(messages: readonly ModelMessage[]): number {
   let tokens = 0
   for (const message of messages) {
     switch (message.role) {
       case "user":
-        tokens += tokensOf(userText(message)) + tokensOfFiles(message.files)
+        tokens += estimateTokens(formatUserMessage(message)) + sumFileTokens(message.files)
         break
       case "tool":
-        tokens += tokensOf(message.result)
+        tokens += estimateTokens(message.result)
         break
       case "assistant":
-        for (const piece of message.pieces) tokens += tokensOf(piece.type === "text" ? piece.text : piece.args)
+        for (const piece of message.parts) tokens += estimateTokens(piece.type === "text" ? piece.text : piece.args)
     }
   }
   return tokens
 }
 
-function tokensOfFiles(files: readonly ModelFile[] = []): number {
-  return files.reduce((sum, { asset, given }) => sum + (given === "whole" ? tokensOfFile(asset) : 0), 0)
+function sumFileTokens(files: readonly ModelFile[] = []): number {
+  return files.reduce(
+    (sum, { asset, inclusion: given }) => sum + (given === "whole" ? estimateFileTokens(asset) : 0),
+    0,
+  )
 }
 
 /** What every call costs before its messages: the system prompt and the tools. */
-export function tokensOfFrame(system: string, tools: readonly ToolSpec[]): number {
-  return tokensOf(system) + tokensOf(JSON.stringify(tools))
+export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
+  return estimateTokens(system) + estimateTokens(JSON.stringify(tools))
 }

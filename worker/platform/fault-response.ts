@@ -12,24 +12,24 @@ import type { Env } from "../env.ts"
 import type { Claims } from "../auth/verify-token.ts"
 
 /** What every route's context carries. `claims` is set behind `requireToken`. */
-export type App = { Bindings: Env; Variables: { claims: Claims } }
+export type AppEnv = { Bindings: Env; Variables: { claims: Claims } }
 
 /** Another tenant's session has another name: it cannot be reached with this token. */
-export function sessionOf(env: Env, claims: Claims, id: string) {
+export function getSessionStub(env: Env, claims: Claims, id: string) {
   return v.is(idSchema, id) ? env.SESSION.getByName(`${claims.tenant}:${id}`) : null
 }
 
-export function answerFault(fault: Fault): Response {
+export function faultToResponse(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)
   return Response.json({ code, text }, { status })
 }
 
 /** A thrown error is our own mistake: the log gets all of it, in one line, and the client none. */
-export function answerError(error: Error, context: Context<App>): Response {
+export function errorToResponse(error: Error, context: Context<AppEnv>): Response {
   const { message, stack } = error
   const { method, path } = context.req
   console.error(JSON.stringify({ event: "route_error", method, path, message, stack }))
-  return answerFault({ reason: "internal" })
+  return faultToResponse({ reason: "internal" })
 }
 
 /**
@@ -37,17 +37,17 @@ export function answerError(error: Error, context: Context<App>): Response {
  *
  * Errors  `body_too_large`, `body_malformed`, `field_invalid` with the field. An empty body is `{}`.
  */
-export async function readBody<T>(context: Context<App>, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
-  const read = await readText(context.req.raw.body)
-  if (!read.ok) return read
-  const value = parseJson(read.value === "" ? "{}" : read.value)
+export async function readBody<T>(context: Context<AppEnv>, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
+  const body = await readBodyText(context.req.raw.body)
+  if (!body.ok) return body
+  const value = parseJson(body.value === "" ? "{}" : body.value)
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "body_malformed" })
   const parsed = v.safeParse(schema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)
   return fail({ reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? "body" })
 }
 
-async function readText(body: ReadableStream<Uint8Array> | null): Promise<Result<string>> {
+async function readBodyText(body: ReadableStream<Uint8Array> | null): Promise<Result<string>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {

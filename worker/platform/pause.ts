@@ -10,13 +10,13 @@
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(over, Math.max(0, ms))
-    function over(): void {
+    const timer = setTimeout(finish, Math.max(0, ms))
+    function finish(): void {
       clearTimeout(timer)
-      signal.removeEventListener("abort", over)
+      signal.removeEventListener("abort", finish)
       resolve()
     }
-    signal.addEventListener("abort", over)
+    signal.addEventListener("abort", finish)
   })
   signal.throwIfAborted()
 }

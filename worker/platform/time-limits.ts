@@ -6,15 +6,15 @@
  */
 
 import {
-  AGENT_LATE_MS,
-  AGENT_MS,
+  AGENT_CALLBACK_MS,
+  AGENT_ANSWER_MS,
   AGENT_RETRY_MS,
-  ALARM_MS,
+  TURN_ALARM_MS,
   APPROVAL_MS,
   ASSET_PENDING_MS,
-  IMPORT_ANSWER_MS,
+  IMPORT_RESPONSE_MS,
   IMPORT_IDLE_MS,
-  IMPORT_STAGED_MS,
+  IMPORT_STAGING_MS,
   MAX_RETRY_AFTER_MS,
   MODEL_FIRST_BYTE_MS,
   MODEL_IDLE_MS,
@@ -26,15 +26,15 @@ import {
   REMOTE_MS,
   TOOL_MS,
   TURN_MS,
-  UPLOAD_MS,
+  MAX_UPLOAD_MS,
 } from "../../shared/limits.ts"
 
-export interface TimesEnv {
+export interface TimeLimitsEnv {
   /** For tests: a factor between 0 and 1. */
   readonly TIME_SCALE?: string
 }
 
-export interface Times {
+export interface TimeLimits {
   readonly turnMs: number
   readonly toolMs: number
   readonly approvalMs: number
@@ -59,31 +59,31 @@ export interface Times {
 }
 
 /** A factor that is none counts as 1: the limits as they are. */
-export function timesFor(env: TimesEnv): Times {
+export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
   const factor = Number(env.TIME_SCALE ?? 1)
   const scale = factor > 0 && factor <= 1 ? factor : 1
-  const ms = (limit: number): number => Math.max(1, Math.round(limit * scale))
+  const scaleMs = (limit: number): number => Math.max(1, Math.round(limit * scale))
   return {
-    turnMs: ms(TURN_MS),
-    toolMs: ms(TOOL_MS),
-    approvalMs: ms(APPROVAL_MS),
-    alarmMs: ms(ALARM_MS),
-    firstByteMs: ms(MODEL_FIRST_BYTE_MS),
-    idleMs: ms(MODEL_IDLE_MS),
-    retryMs: ms(MODEL_RETRY_MS),
-    maxRetryAfterMs: ms(MAX_RETRY_AFTER_MS),
-    agentMs: ms(AGENT_MS),
-    agentLateMs: ms(AGENT_LATE_MS),
-    agentRetryMs: ms(AGENT_RETRY_MS),
-    producerSilenceMs: ms(PRODUCER_SILENCE_MS),
-    producerRefreshMs: ms(PRODUCER_REFRESH_MS),
-    producerTurnMs: ms(PRODUCER_TURN_MS),
-    importStagedMs: ms(IMPORT_STAGED_MS),
-    importIdleMs: ms(IMPORT_IDLE_MS),
-    importAnswerMs: ms(IMPORT_ANSWER_MS),
-    uploadMs: ms(UPLOAD_MS),
-    assetPendingMs: ms(ASSET_PENDING_MS),
-    remoteFirstByteMs: ms(REMOTE_FIRST_BYTE_MS),
-    remoteMs: ms(REMOTE_MS),
+    turnMs: scaleMs(TURN_MS),
+    toolMs: scaleMs(TOOL_MS),
+    approvalMs: scaleMs(APPROVAL_MS),
+    alarmMs: scaleMs(TURN_ALARM_MS),
+    firstByteMs: scaleMs(MODEL_FIRST_BYTE_MS),
+    idleMs: scaleMs(MODEL_IDLE_MS),
+    retryMs: scaleMs(MODEL_RETRY_MS),
+    maxRetryAfterMs: scaleMs(MAX_RETRY_AFTER_MS),
+    agentMs: scaleMs(AGENT_ANSWER_MS),
+    agentLateMs: scaleMs(AGENT_CALLBACK_MS),
+    agentRetryMs: scaleMs(AGENT_RETRY_MS),
+    producerSilenceMs: scaleMs(PRODUCER_SILENCE_MS),
+    producerRefreshMs: scaleMs(PRODUCER_REFRESH_MS),
+    producerTurnMs: scaleMs(PRODUCER_TURN_MS),
+    importStagedMs: scaleMs(IMPORT_STAGING_MS),
+    importIdleMs: scaleMs(IMPORT_IDLE_MS),
+    importAnswerMs: scaleMs(IMPORT_RESPONSE_MS),
+    uploadMs: scaleMs(MAX_UPLOAD_MS),
+    assetPendingMs: scaleMs(ASSET_PENDING_MS),
+    remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),
+    remoteMs: scaleMs(REMOTE_MS),
   }
 }

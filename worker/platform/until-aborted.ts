@@ -3,7 +3,7 @@
  */
 
 /** Ends, without an error, with the stream or with the abort, whichever comes first. */
-export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+export async function* iterateUntilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const stream = items[Symbol.asyncIterator]()
   let wake = (): void => {}
   const abort = (): void => wake()

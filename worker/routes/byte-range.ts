@@ -6,15 +6,15 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { answerFault } from "../platform/fault-response.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
 
-export interface Part {
+export interface ByteRange {
   readonly offset: number
   readonly length: number
 }
 
 /** One range of bytes. Null: several, or in words that we do not know, so that all of it is served (RFC 9110 §14.2). */
-export function rangeIn(header: string, size: number): Result<Part | null> {
+export function parseRange(header: string, size: number): Result<ByteRange | null> {
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []
   if (from === "" && to === "") return succeed(null)
   const offset = from === "" ? Math.max(0, size - Number(to)) : Number(from)
@@ -24,12 +24,12 @@ export function rangeIn(header: string, size: number): Result<Part | null> {
   return succeed({ offset, length: end - offset + 1 })
 }
 
-export function contentRange({ offset, length }: Part, size: number): string {
+export function formatContentRange({ offset, length }: ByteRange, size: number): string {
   return `bytes ${offset}-${offset + length - 1}/${size}`
 }
 
 export function refuseRange(size: number): Response {
-  const refused = answerFault({ reason: "range_invalid" })
+  const refused = faultToResponse({ reason: "range_invalid" })
   refused.headers.set("content-range", `bytes */${size}`)
   return refused
 }

@@ -12,7 +12,7 @@
  * Elements that open a realm of their own, or a connection that no policy sees. In XML a prefix may stand before the name,
  * and an entity may hold all of it. A tag that the text ends within may go on in the next: whatever it is, it is shut.
  */
-const DOORS =
+const BLOCKED_TAGS =
   "<(?=!ENTITY|(?:[^\\s<>/]*:)?(?:iframe|frame|frameset|fencedframe|portal|object|embed|link)[\\s/>]|[a-z]*$)"
 
 /**
@@ -20,14 +20,14 @@ const DOORS =
  * a script writes passes here. `srcdoc` is the one kind of frame that the policy does not stop; a script that is an address
  * would make another realm in this one's place. What is used here later is taken along, since the document may change it.
  */
-const BRIDGE = `(() => {
+const GUARD_SCRIPT = `(() => {
   const gone = ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "RTCIceTransport", "WebTransport", "XSLTProcessor"]
   for (const name of gone) {
     delete globalThis[name]
     if (name in globalThis) Object.defineProperty(globalThis, name, { value: undefined })
   }
   const { exec, [Symbol.replace]: replaceIn } = RegExp.prototype
-  const doors = Object.defineProperties(/${DOORS.replaceAll("/", "\\/")}/gi, { exec: { value: exec }, flags: { value: "gi" } })
+  const doors = Object.defineProperties(/${BLOCKED_TAGS.replaceAll("/", "\\/")}/gi, { exec: { value: exec }, flags: { value: "gi" } })
   const replace = Function.prototype.call.bind(replaceIn)
   const includes = Function.prototype.call.bind(String.prototype.includes)
   globalThis.trustedTypes?.createPolicy("default", {
@@ -42,11 +42,11 @@ const BRIDGE = `(() => {
 })()`
 
 /** The document with its doors shut. Its own doctype comes too late then, and is passed over. */
-export function sealDocument(html: string): string {
-  return `<!doctype html><script>${BRIDGE}</script>${html.replace(new RegExp(DOORS, "gi"), "<x-")}`
+export function hardenDocument(html: string): string {
+  return `<!doctype html><script>${GUARD_SCRIPT}</script>${html.replace(new RegExp(BLOCKED_TAGS, "gi"), "<x-")}`
 }
 
 /** Stands in the frame where a document is not to be had, and tells the page, which asks for another address. */
-export const GONE =
+export const UNAVAILABLE_DOCUMENT =
   "<!doctype html><title>Not available</title><p>This document is not available." +
   '<script>parent.postMessage({ type: "cuecard:gone" }, "*")</script>'

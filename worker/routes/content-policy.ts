@@ -8,7 +8,7 @@
 import type { TenantSettings } from "../tenant/agent-config.ts"
 
 /** Where the page stands, and where the documents that it frames do. */
-export interface Places {
+export interface PageOrigins {
   /** The page's own origin, as it was asked for. */
   readonly own: string
   /** The origin of canvas documents; null: the page's own. */
@@ -19,37 +19,40 @@ export interface Places {
 export const CANVAS_PATH = "/canvas/documents/"
 
 /** Of each of these some browser asks a reader, or tells a page about the machine. The page needs none of them. */
-const POWERS =
+const BROWSER_FEATURES =
   "accelerometer camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
   "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
 
-const NO_POWERS = denied(POWERS)
+const PAGE_PERMISSIONS = denyFeatures(BROWSER_FEATURES)
 
 /** A document that is framed gets less yet: it has no origin that a reader could trust with anything. */
-const NO_POWERS_AT_ALL = denied(
-  `${POWERS} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock window-management`,
+const DOCUMENT_PERMISSIONS = denyFeatures(
+  `${BROWSER_FEATURES} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock window-management`,
 )
 
-function denied(powers: string): string {
-  return powers
+function denyFeatures(features: string): string {
+  return features
     .split(" ")
-    .map((power) => `${power}=()`)
+    .map((feature) => `${feature}=()`)
     .join(", ")
 }
 
 /** On every file of the page and every document: nothing is guessed, told or looked up beforehand. */
-const QUIET: Readonly<Record<string, string>> = {
+const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "x-dns-prefetch-control": "off",
 }
 
 /** What the page's HTML is served with. It is asked for each time: what the tenant allows may have changed. */
-export function pageHeaders(places: Places, { embed_origins }: TenantSettings): Readonly<Record<string, string>> {
+export function createPageHeaders(
+  origins: PageOrigins,
+  { embed_origins }: TenantSettings,
+): Readonly<Record<string, string>> {
   return {
-    ...QUIET,
-    "content-security-policy": pagePolicy(places, embed_origins),
-    "permissions-policy": NO_POWERS,
+    ...BASE_HEADERS,
+    "content-security-policy": createPagePolicy(origins, embed_origins),
+    "permissions-policy": PAGE_PERMISSIONS,
     "cross-origin-opener-policy": "same-origin",
     // A process of its own, where a browser gives one: what never ends in a framed document does not stop the page.
     "origin-agent-cluster": "?1",
@@ -62,9 +65,9 @@ export function pageHeaders(places: Places, { embed_origins }: TenantSettings): 
  * Which hosts stand in it is settled by checks of the origins' letters (settings.ts, env.ts), so none of them ends a
  * directive. `frame-src` also bounds where a framed document may send itself.
  */
-function pagePolicy({ own, canvas }: Places, embeds: readonly string[]): string {
-  const socket = isPlain(own) ? [own.replace(/^http/, "ws")] : []
-  const frames = [canvas ?? own].filter(isPlain).map((origin) => `${origin}${CANVAS_PATH}`)
+function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[]): string {
+  const socket = isPlainOrigin(own) ? [own.replace(/^http/, "ws")] : []
+  const frames = [canvas ?? own].filter(isPlainOrigin).map((origin) => `${origin}${CANVAS_PATH}`)
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -84,7 +87,7 @@ function pagePolicy({ own, canvas }: Places, embeds: readonly string[]): string 
 }
 
 /** An origin that a policy can name: no address in brackets, and no letter that ends a directive. */
-export function isPlain(origin: string): boolean {
+export function isPlainOrigin(origin: string): boolean {
   return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
 }
 
@@ -94,7 +97,7 @@ export function isPlain(origin: string): boolean {
  * The sandbox takes its origin: cookies, storage and our routes are another's. `connection-allowlist` also closes what a
  * policy does not see (WebRTC, connections made beforehand), in browsers that know it.
  */
-export function documentHeaders(ancestors: readonly string[]): Readonly<Record<string, string>> {
+export function createDocumentHeaders(ancestors: readonly string[]): Readonly<Record<string, string>> {
   const policy = [
     "sandbox allow-scripts",
     "default-src 'none'",
@@ -110,11 +113,11 @@ export function documentHeaders(ancestors: readonly string[]): Readonly<Record<s
     "trusted-types default",
   ]
   return {
-    ...QUIET,
+    ...BASE_HEADERS,
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy.join("; "),
     "connection-allowlist": "()",
-    "permissions-policy": NO_POWERS_AT_ALL,
+    "permissions-policy": DOCUMENT_PERMISSIONS,
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "private, no-store",
   }

@@ -6,15 +6,15 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { DEV_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { issueToken } from "../auth/verify-token.ts"
-import { type App, answerFault, readBody } from "../platform/fault-response.ts"
+import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
 
 const bodySchema = v.object({ user: v.optional(idSchema, "you") })
 
-export const devToken = new Hono<App>().post("/", async (context) => {
+export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT, JWT_SECRET } = context.env
-  if (AUTH !== "dev" || ENVIRONMENT === "production") return answerFault({ reason: "route_unknown" })
+  if (AUTH !== "dev" || ENVIRONMENT === "production") return faultToResponse({ reason: "route_unknown" })
   const body = await readBody(context, bodySchema)
-  if (!body.ok) return answerFault(body.fault)
+  if (!body.ok) return faultToResponse(body.fault)
   const { user } = body.value
   // With its fraction: a token that was issued just after a revocation is not taken for one issued before.
   const issued = Date.now() / 1000

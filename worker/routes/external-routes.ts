@@ -4,60 +4,64 @@ import { Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import type { Taken } from "../session/producer-ingress.ts"
-import { type App, answerFault, readBody } from "../platform/fault-response.ts"
+import type { IngestResult } from "../session/producer-ingress.ts"
+import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 
 /** Which answer: where the records do not say, and to ask how one stands. */
-const whereSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
+const answerIdsSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
 
-const messageSchema = v.object({ text: v.string(), ...whereSchema.entries })
+const messageSchema = v.object({ text: v.string(), ...answerIdsSchema.entries })
 
-const requireSession: MiddlewareHandler<App> = async (context, next) => {
+const requireTokenSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { session } = context.get("claims")
-  return session === context.req.param("id") ? await next() : answerFault({ reason: "scope_denied" })
+  return session === context.req.param("id") ? await next() : faultToResponse({ reason: "scope_denied" })
 }
 
-export const external = new Hono<App>()
+export const externalRoutes = new Hono<AppEnv>()
 
-external.use("/:id/*", requireToken, requireScope("external"), requireSession, refuseRevoked)
+externalRoutes.use("/:id/*", requireToken, requireScope("external"), requireTokenSession, refuseRevoked)
 
 /** The claims name the session: it is the one of the address. */
-function sessionOf(env: App["Bindings"], { tenant, session }: App["Variables"]["claims"]) {
+function getSessionStub(env: AppEnv["Bindings"], { tenant, session }: AppEnv["Variables"]["claims"]) {
   return env.SESSION.getByName(`${tenant}:${session}`)
 }
 
-external.post("/:id/events", async (context) => {
-  const where = v.safeParse(whereSchema, context.req.query(), { abortEarly: true })
-  if (!where.success) return answerFault(fieldFault(where.issues[0]))
+externalRoutes.post("/:id/events", async (context) => {
+  const answerIds = v.safeParse(answerIdsSchema, context.req.query(), { abortEarly: true })
+  if (!answerIds.success) return faultToResponse(issueToFault(answerIds.issues[0]))
   const claims = context.get("claims")
-  const taken = await sessionOf(context.env, claims).external(claims, where.output, context.req.raw.body)
-  return taken.ok ? answerTaken(taken.value) : answerFault(taken.fault)
+  const applied = await getSessionStub(context.env, claims).ingestRecords(
+    claims,
+    answerIds.output,
+    context.req.raw.body,
+  )
+  return applied.ok ? appliedToResponse(applied.value) : faultToResponse(applied.fault)
 })
 
-external.get("/:id/events", async (context) => {
-  const where = v.safeParse(v.required(whereSchema, ["responseId"]), context.req.query(), { abortEarly: true })
-  if (!where.success) return answerFault(fieldFault(where.issues[0]))
+externalRoutes.get("/:id/events", async (context) => {
+  const answerIds = v.safeParse(v.required(answerIdsSchema, ["responseId"]), context.req.query(), { abortEarly: true })
+  if (!answerIds.success) return faultToResponse(issueToFault(answerIds.issues[0]))
   const claims = context.get("claims")
-  const state = await sessionOf(context.env, claims).externalState(claims, where.output.responseId)
-  return state.ok ? context.json(state.value) : answerFault(state.fault)
+  const state = await getSessionStub(context.env, claims).readExternalState(claims, answerIds.output.responseId)
+  return state.ok ? context.json(state.value) : faultToResponse(state.fault)
 })
 
-external.post("/:id/messages", async (context) => {
+externalRoutes.post("/:id/messages", async (context) => {
   const body = await readBody(context, messageSchema)
-  if (!body.ok) return answerFault(body.fault)
+  if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
-  const { text, ...where } = body.value
-  const said = await sessionOf(context.env, claims).externalMessage(claims, where, text)
-  return said.ok ? context.json(said.value) : answerFault(said.fault)
+  const { text, ...answerIds } = body.value
+  const accepted = await getSessionStub(context.env, claims).writeExternalAnswer(claims, answerIds, text)
+  return accepted.ok ? context.json(accepted.value) : faultToResponse(accepted.fault)
 })
 
-function fieldFault(issue: v.BaseIssue<unknown>): Fault {
+function issueToFault(issue: v.BaseIssue<unknown>): Fault {
   return { reason: "field_invalid", field: v.getDotPath(issue) ?? "query" }
 }
 
 /** Also one that was refused learns where its answer stands, so that its producer knows where to go on. */
-function answerTaken({ fault, state, ...counts }: Taken): Response {
+function appliedToResponse({ fault, state, ...counts }: IngestResult): Response {
   const body = { ...state, ...counts }
   if (fault === null) return Response.json(body)
   const { code, text, status } = faultToWire(fault)

@@ -7,12 +7,12 @@
  */
 
 import { fail, type RemoteFlaw, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_REMOTE_REDIRECTS, SNIFF_BYTES } from "../../shared/limits.ts"
+import { MAX_REMOTE_REDIRECTS, FILE_TYPE_BYTES } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
-import { type FileType, sniff } from "../asset/detect-file-type.ts"
-import type { Times } from "../platform/time-limits.ts"
+import { type FileType, detectFileType } from "../asset/detect-file-type.ts"
+import type { TimeLimits } from "../platform/time-limits.ts"
 
-export interface Remote {
+export interface RemoteMedia {
   readonly type: FileType
   /** Bytes, where the other side says; null: nobody knows. */
   readonly size: number | null
@@ -24,13 +24,13 @@ export interface Remote {
 const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*", "x-real-ip": "::" }
 
 /** Does one of us ask this? An address elsewhere may lead back here, and so on without end. */
-export function isOurs(userAgent: string | undefined): boolean {
+export function isOwnRequest(userAgent: string | undefined): boolean {
   return userAgent === HEADERS["user-agent"]
 }
 
-const SHOWN: ReadonlySet<FileType["kind"]> = new Set(["image", "audio", "video"])
+const MEDIA_KINDS: ReadonlySet<FileType["kind"]> = new Set(["image", "audio", "video"])
 
-function refuse(because: RemoteFlaw) {
+function refuseRemote(because: RemoteFlaw) {
   return fail({ reason: "remote_refused", because } as const)
 }
 
@@ -40,39 +40,39 @@ function refuse(because: RemoteFlaw) {
  */
 export async function fetchRemote(
   url: string,
-  times: Times,
-  isHost: (host: string) => boolean,
+  times: TimeLimits,
+  isAllowedHost: (host: string) => boolean,
   upstream?: string,
-): Promise<Result<Remote>> {
-  const control = new AbortController()
-  const whole = setTimeout(() => control.abort(), times.remoteMs)
-  const first = setTimeout(() => control.abort(), times.remoteFirstByteMs)
+): Promise<Result<RemoteMedia>> {
+  const controller = new AbortController()
+  const totalTimer = setTimeout(() => controller.abort(), times.remoteMs)
+  const firstByteTimer = setTimeout(() => controller.abort(), times.remoteFirstByteMs)
   try {
-    const answered = await follow(url, control.signal, isHost, upstream)
-    if (!answered.ok) {
-      control.abort()
-      clearTimeout(whole)
-      return answered
+    const followed = await followRedirects(url, controller.signal, isAllowedHost, upstream)
+    if (!followed.ok) {
+      controller.abort()
+      clearTimeout(totalTimer)
+      return followed
     }
-    const remote = await readRemote(answered.value, control, times, whole)
+    const remote = await readRemote(followed.value, controller, times, totalTimer)
     if (remote.ok) return remote
-    control.abort()
-    clearTimeout(whole)
+    controller.abort()
+    clearTimeout(totalTimer)
     return remote
   } catch {
-    const isLate = control.signal.aborted
-    control.abort()
-    clearTimeout(whole)
-    return refuse(isLate ? "timeout" : "unreachable")
+    const isLate = controller.signal.aborted
+    controller.abort()
+    clearTimeout(totalTimer)
+    return refuseRemote(isLate ? "timeout" : "unreachable")
   } finally {
-    clearTimeout(first)
+    clearTimeout(firstByteTimer)
   }
 }
 
-async function follow(
+async function followRedirects(
   url: string,
   signal: AbortSignal,
-  isHost: (host: string) => boolean,
+  isAllowedHost: (host: string) => boolean,
   upstream?: string,
 ): Promise<Result<Response>> {
   let next = url
@@ -80,42 +80,47 @@ async function follow(
     const checked = checkPublicUrl(next)
     if (!checked.ok) return checked
     const { href, host } = checked.value
-    if (hop > 0 && !isHost(host)) return refuse("redirects")
-    const asked = upstream === undefined ? href : `${upstream}/remote/${encodeURIComponent(href)}`
-    const answer = await fetch(asked, { headers: HEADERS, redirect: "manual", signal })
-    if (![301, 302, 303, 307, 308].includes(answer.status)) return succeed(answer)
-    await answer.body?.cancel()
-    const location = answer.headers.get("location")
-    if (location === null || !URL.canParse(location, href)) return refuse("unreachable")
+    if (hop > 0 && !isAllowedHost(host)) return refuseRemote("redirects")
+    const target = upstream === undefined ? href : `${upstream}/remote/${encodeURIComponent(href)}`
+    const response = await fetch(target, { headers: HEADERS, redirect: "manual", signal })
+    if (![301, 302, 303, 307, 308].includes(response.status)) return succeed(response)
+    await response.body?.cancel()
+    const location = response.headers.get("location")
+    if (location === null || !URL.canParse(location, href)) return refuseRemote("unreachable")
     next = new URL(location, href).href
   }
-  return refuse("redirects")
+  return refuseRemote("redirects")
 }
 
 async function readRemote(
-  answer: Response,
-  control: AbortController,
-  times: Times,
-  whole: ReturnType<typeof setTimeout>,
-): Promise<Result<Remote>> {
-  const { body, headers, status } = answer
-  if (status !== 200 || body === null) return refuse("unreachable")
+  response: Response,
+  controller: AbortController,
+  times: TimeLimits,
+  totalTimer: ReturnType<typeof setTimeout>,
+): Promise<Result<RemoteMedia>> {
+  const { body, headers, status } = response
+  if (status !== 200 || body === null) return refuseRemote("unreachable")
   const reader = body.getReader()
   const { head, isDone } = await readHead(reader)
-  const type = sniff(head)
-  if (type === null || !SHOWN.has(type.kind)) return refuse("type")
+  const type = detectFileType(head)
+  if (type === null || !MEDIA_KINDS.has(type.kind)) return refuseRemote("type")
   // What comes unpacked is of another length than is told.
-  const told = headers.has("content-encoding") ? null : headers.get("content-length")
-  const size = told !== null && /^\d{1,15}$/.test(told) ? Number(told) : null
-  if (size !== null && size > type.max) return refuse("size")
-  const pump = bounded(reader, head, isDone, { max: type.max, size, idleMs: times.idleMs, control })
-  return succeed({ type, size, body: pump(() => clearTimeout(whole)) })
+  const contentLength = headers.has("content-encoding") ? null : headers.get("content-length")
+  const size = contentLength !== null && /^\d{1,15}$/.test(contentLength) ? Number(contentLength) : null
+  if (size !== null && size > type.maxBytes) return refuseRemote("size")
+  const createBody = createBoundedBody(reader, head, isDone, {
+    max: type.maxBytes,
+    size,
+    idleMs: times.idleMs,
+    control: controller,
+  })
+  return succeed({ type, size, body: createBody(() => clearTimeout(totalTimer)) })
 }
 
 async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>) {
   let head = new Uint8Array()
   let isDone = false
-  while (head.length < SNIFF_BYTES && !isDone) {
+  while (head.length < FILE_TYPE_BYTES && !isDone) {
     const { done, value } = await reader.read()
     isDone = done
     if (value === undefined) continue
@@ -127,7 +132,7 @@ async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>) {
   return { head, isDone }
 }
 
-interface Bounds {
+interface BodyLimits {
   readonly max: number
   readonly size: number | null
   readonly idleMs: number
@@ -135,21 +140,21 @@ interface Bounds {
 }
 
 /** The rest of it: an end before its told length, one byte too many and a long silence break it off. */
-function bounded(
+function createBoundedBody(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   head: Uint8Array,
   isDone: boolean,
-  { max, size, idleMs, control }: Bounds,
+  { max, size, idleMs, control }: BodyLimits,
 ) {
-  return (ended: () => void): ReadableStream<Uint8Array> => {
+  return (onEnd: () => void): ReadableStream<Uint8Array> => {
     let bytes = head.length
     const finish = (sink: ReadableStreamDefaultController<Uint8Array>): void => {
-      ended()
+      onEnd()
       if (size !== null && bytes !== size) sink.error(new Error("cut off"))
       else sink.close()
     }
-    const giveUp = (): void => {
-      ended()
+    const abortBody = (): void => {
+      onEnd()
       control.abort()
     }
     return new ReadableStream<Uint8Array>({
@@ -158,7 +163,7 @@ function bounded(
         if (isDone) finish(sink)
       },
       async pull(sink) {
-        const idle = setTimeout(giveUp, idleMs)
+        const idle = setTimeout(abortBody, idleMs)
         try {
           const { done, value } = await reader.read()
           if (done) return finish(sink)
@@ -166,13 +171,13 @@ function bounded(
           if (bytes > max) throw new Error("too large")
           sink.enqueue(value)
         } catch (error) {
-          giveUp()
+          abortBody()
           sink.error(error)
         } finally {
           clearTimeout(idle)
         }
       },
-      cancel: giveUp,
+      cancel: abortBody,
     })
   }
 }

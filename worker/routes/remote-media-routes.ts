@@ -10,101 +10,117 @@ import { type Context, Hono } from "hono"
 import { succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import { toHex } from "../platform/hex.ts"
-import { type MediaClaims, readMedia } from "../auth/link-signing.ts"
-import { tenantOf } from "../tenant/tenant-object.ts"
-import { timesFor } from "../platform/time-limits.ts"
-import { type App, answerFault } from "../platform/fault-response.ts"
-import { contentRange, type Part, rangeIn, refuseRange } from "./byte-range.ts"
-import { fetchRemote, isOurs, type Remote } from "./remote-fetch.ts"
+import { bytesToHex } from "../platform/hex.ts"
+import { type LinkClaims, verifyLink } from "../auth/link-signing.ts"
+import { getTenantStub } from "../tenant/tenant-object.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import { type AppEnv, faultToResponse } from "../platform/fault-response.ts"
+import { formatContentRange, type ByteRange, parseRange, refuseRange } from "./byte-range.ts"
+import { fetchRemote, isOwnRequest, type RemoteMedia } from "./remote-fetch.ts"
 
-export const remote = new Hono<App>().get("/", async (context) => {
+export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => {
   const { env, req } = context
-  if (req.method !== "GET" || isOurs(req.header("user-agent"))) return answerFault({ reason: "route_unknown" })
-  const claims = await readMedia(env.JWT_SECRET ?? "", "remote", req.query("token") ?? "", Date.now())
-  if (!claims.ok) return answerFault(claims.fault)
-  const key = await cacheKey(claims.value)
-  const kept = await match(key, req.header("range"))
-  if (kept !== null) return asOurs(kept)
-  const isHost = await hostsFor(env, claims.value)
-  const fetched = await fetchRemote(claims.value.what, timesFor(env), isHost, env.MEDIA_UPSTREAM)
-  if (!fetched.ok) return answerFault(fetched.fault)
-  return await keep(context, key, fetched.value)
+  if (req.method !== "GET" || isOwnRequest(req.header("user-agent")))
+    return faultToResponse({ reason: "route_unknown" })
+  const claims = await verifyLink(env.JWT_SECRET ?? "", "remote", req.query("token") ?? "", Date.now())
+  if (!claims.ok) return faultToResponse(claims.fault)
+  const key = await createCacheKey(claims.value)
+  const cached = await matchCache(key, req.header("range"))
+  if (cached !== null) return withOwnHeaders(cached)
+  const isHost = await createHostFilter(env, claims.value)
+  const fetched = await fetchRemote(claims.value.what, readTimeLimits(env), isHost, env.MEDIA_UPSTREAM)
+  if (!fetched.ok) return faultToResponse(fetched.fault)
+  return await respondAndCache(context, key, fetched.value)
 })
 
 /**
  * Where redirects may lead. The reader asked for an address, wherever it leads; but nobody asked for one of a host that the
  * tenant loads without a click, and that host may lead to any other with whatever a model wrote in its address.
  */
-async function hostsFor(env: Env, { tenant, what }: MediaClaims): Promise<(host: string) => boolean> {
-  const { media_hosts } = await tenantOf(env, tenant).settings()
-  const isUnasked = URL.canParse(what) && media_hosts.includes(new URL(what).hostname)
-  return (host) => !isUnasked || media_hosts.includes(host)
+async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
+  const { media_hosts } = await getTenantStub(env, tenant).getSettings()
+  const isAutoLoaded = URL.canParse(what) && media_hosts.includes(new URL(what).hostname)
+  return (host) => !isAutoLoaded || media_hosts.includes(host)
 }
 
 /** Of this tenant alone: whether another one's reader looked at it is not to be told from its speed. */
-async function cacheKey({ tenant, what }: MediaClaims): Promise<string> {
+async function createCacheKey({ tenant, what }: LinkClaims): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(what))
-  return `https://media.invalid/${tenant}/${toHex(digest)}`
+  return `https://media.invalid/${tenant}/${bytesToHex(digest)}`
 }
 
 /** A cache that fails is none. It cuts one range of bytes by itself; of one that is not there it has nothing. */
-async function match(key: string, range?: string): Promise<Response | null> {
+async function matchCache(key: string, range?: string): Promise<Response | null> {
   const headers = range !== undefined && /^bytes=\d*-\d*$/.test(range) ? { range } : undefined
   try {
-    const kept = await caches.default.match(new Request(key, headers === undefined ? {} : { headers }))
-    return kept?.ok === true ? kept : null
+    const cached = await caches.default.match(new Request(key, headers === undefined ? {} : { headers }))
+    return cached?.ok === true ? cached : null
   } catch {
     return null
   }
 }
 
 /** As it comes, and kept on the way where it is small; cut where a player asks for a part, and that can be done. */
-async function keep(context: Context<App>, key: string, remote: Remote): Promise<Response> {
+async function respondAndCache(context: Context<AppEnv>, key: string, remote: RemoteMedia): Promise<Response> {
   const { type, size, body } = remote
-  if (size === null) return asOurs(new Response(body, { headers: { "content-type": type.mime_type } }), false)
-  const whole: Part = { offset: 0, length: size }
-  const isKept = size <= MAX_REMOTE_CACHED_BYTES
-  const range = isKept && type.kind !== "image" ? context.req.header("range") : undefined
-  const wanted = range === undefined ? succeed(null) : rangeIn(range, size)
+  if (size === null) return withOwnHeaders(new Response(body, { headers: { "content-type": type.mime_type } }), false)
+  const fullRange: ByteRange = { offset: 0, length: size }
+  const isCacheable = size <= MAX_REMOTE_CACHED_BYTES
+  const range = isCacheable && type.kind !== "image" ? context.req.header("range") : undefined
+  const wanted = range === undefined ? succeed(null) : parseRange(range, size)
   if (!wanted.ok) {
     await body.cancel()
     return refuseRange(size)
   }
   const part = wanted.value
-  if (part !== null && part.length < size) return await keepAndCut(key, remote, size, part)
+  if (part !== null && part.length < size) return await cacheAndSlice(key, remote, size, part)
   // Players begin by asking for all of it as a range: they have it while it comes.
-  const answer = answerOf(body.pipeThrough(new FixedLengthStream(size)), type, whole, part === null ? null : size)
-  if (!isKept) return asOurs(answer, false)
+  const answer = createMediaResponse(
+    body.pipeThrough(new FixedLengthStream(size)),
+    type,
+    fullRange,
+    part === null ? null : size,
+  )
+  if (!isCacheable) return withOwnHeaders(answer, false)
   const copy = answer.clone()
   // What breaks off is fetched anew by the next reader.
   context.executionCtx.waitUntil(
     copy.arrayBuffer().then(
-      (bytes) => store(key, bytes, type),
+      (bytes) => putInCache(key, bytes, type),
       () => {},
     ),
   )
-  return asOurs(answer)
+  return withOwnHeaders(answer)
 }
 
 /** `size`: of the whole, where it is answered as a range; else null. */
-function answerOf(body: BodyInit, { mime_type }: Remote["type"], part: Part, size: number | null): Response {
+function createMediaResponse(
+  body: BodyInit,
+  { mime_type }: RemoteMedia["type"],
+  part: ByteRange,
+  size: number | null,
+): Response {
   const headers = { "content-type": mime_type, "content-length": String(part.length) }
   if (size === null) return new Response(body, { headers })
-  return new Response(body, { status: 206, headers: { ...headers, "content-range": contentRange(part, size) } })
+  return new Response(body, { status: 206, headers: { ...headers, "content-range": formatContentRange(part, size) } })
 }
 
 /** From the bytes at hand, whether a cache keeps them or not. */
-async function keepAndCut(key: string, { type, body }: Remote, size: number, part: Part): Promise<Response> {
+async function cacheAndSlice(
+  key: string,
+  { type, body }: RemoteMedia,
+  size: number,
+  part: ByteRange,
+): Promise<Response> {
   const bytes = await new Response(body).arrayBuffer().catch(() => null)
-  if (bytes === null) return answerFault({ reason: "remote_refused", because: "unreachable" })
+  if (bytes === null) return faultToResponse({ reason: "remote_refused", because: "unreachable" })
   // The player's next question comes at once: it is to find it there.
-  await store(key, bytes, type)
-  return asOurs(answerOf(bytes.slice(part.offset, part.offset + part.length), type, part, size))
+  await putInCache(key, bytes, type)
+  return withOwnHeaders(createMediaResponse(bytes.slice(part.offset, part.offset + part.length), type, part, size))
 }
 
 /** Only what came whole: some caches also keep what breaks off. So it stands in memory until then. A full cache is none. */
-async function store(key: string, bytes: ArrayBuffer, { mime_type }: Remote["type"]): Promise<void> {
+async function putInCache(key: string, bytes: ArrayBuffer, { mime_type }: RemoteMedia["type"]): Promise<void> {
   const headers = {
     "content-type": mime_type,
     "content-length": String(bytes.byteLength),
@@ -114,7 +130,7 @@ async function store(key: string, bytes: ArrayBuffer, { mime_type }: Remote["typ
 }
 
 /** Headers of our own about it: nothing that the other side says comes through. `isCut`: ranges are answered with ranges. */
-function asOurs(from: Response, isCut = true): Response {
+function withOwnHeaders(from: Response, isRangeable = true): Response {
   const headers = new Headers({
     "content-disposition": "inline",
     "content-security-policy": "sandbox; default-src 'none'",
@@ -126,6 +142,6 @@ function asOurs(from: Response, isCut = true): Response {
     const value = from.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  if (isCut) headers.set("accept-ranges", "bytes")
+  if (isRangeable) headers.set("accept-ranges", "bytes")
   return new Response(from.body, { status: from.status, headers })
 }

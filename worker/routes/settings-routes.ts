@@ -2,29 +2,29 @@
 
 import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
-import { scopeOf } from "../auth/verify-token.ts"
-import { settingsSchema } from "../tenant/tenant-settings.ts"
-import { tenantOf } from "../tenant/tenant-object.ts"
-import { type App, answerFault, readBody } from "../platform/fault-response.ts"
+import { getScope } from "../auth/verify-token.ts"
+import { tenantSettingsSchema } from "../tenant/tenant-settings.ts"
+import { getTenantStub } from "../tenant/tenant-object.ts"
+import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
-import { forgetSettings } from "./page-routes.ts"
+import { clearCachedSettings } from "./page-routes.ts"
 
-export const settings = new Hono<App>()
+export const settingsRoutes = new Hono<AppEnv>()
 
-settings.use("*", requireToken, refuseRevoked)
+settingsRoutes.use("*", requireToken, refuseRevoked)
 
-settings.get("/", async (context) => {
+settingsRoutes.get("/", async (context) => {
   const claims = context.get("claims")
-  if (scopeOf(claims) === "external") return answerFault({ reason: "scope_denied" })
-  const allowed: PageSettings = await tenantOf(context.env, claims.tenant).settings()
+  if (getScope(claims) === "external") return faultToResponse({ reason: "scope_denied" })
+  const allowed: PageSettings = await getTenantStub(context.env, claims.tenant).getSettings()
   return context.json(allowed)
 })
 
-settings.put("/", requireScope("admin"), async (context) => {
-  const body = await readBody(context, settingsSchema)
-  if (!body.ok) return answerFault(body.fault)
+settingsRoutes.put("/", requireScope("admin"), async (context) => {
+  const body = await readBody(context, tenantSettingsSchema)
+  if (!body.ok) return faultToResponse(body.fault)
   const { tenant } = context.get("claims")
-  const allowed: PageSettings = await tenantOf(context.env, tenant).setSettings(body.value)
-  forgetSettings(tenant)
+  const allowed: PageSettings = await getTenantStub(context.env, tenant).setSettings(body.value)
+  clearCachedSettings(tenant)
   return context.json(allowed)
 })

@@ -2,26 +2,26 @@
 
 import { Hono } from "hono"
 import * as v from "valibot"
-import { directoryOf } from "../auth/user-directory.ts"
-import { scopeOf } from "../auth/verify-token.ts"
-import { type App, answerFault, readBody } from "../platform/fault-response.ts"
-import { forgetRevoked, requireToken } from "./request-guard.ts"
+import { getDirectoryStub } from "../auth/user-directory.ts"
+import { getScope } from "../auth/verify-token.ts"
+import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
+import { clearCachedRevocations, requireToken } from "./request-guard.ts"
 
 /** Strict: who misspells `all` must not believe that all are revoked. */
 const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })
 
-export const tokens = new Hono<App>()
+export const tokenRoutes = new Hono<AppEnv>()
 
 // A revoked token may come here too: its first answer may have been lost.
-tokens.post("/revoke", requireToken, async (context) => {
+tokenRoutes.post("/revoke", requireToken, async (context) => {
   const body = await readBody(context, revokeSchema)
-  if (!body.ok) return answerFault(body.fault)
+  if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
   // Nobody who was let in for less may shut its owner out.
-  if (scopeOf(claims) !== "user" && (body.value.all || claims.token === null)) {
-    return answerFault({ reason: "scope_denied" })
+  if (getScope(claims) !== "user" && (body.value.all || claims.token === null)) {
+    return faultToResponse({ reason: "scope_denied" })
   }
-  const done = await directoryOf(context.env, claims).revoke(claims, body.value.all)
-  forgetRevoked(claims)
-  return done.ok ? context.json(done.value) : answerFault(done.fault)
+  const revoked = await getDirectoryStub(context.env, claims).revokeTokens(claims, body.value.all)
+  clearCachedRevocations(claims)
+  return revoked.ok ? context.json(revoked.value) : faultToResponse(revoked.fault)
 })

@@ -7,67 +7,67 @@
  */
 
 import type { Env } from "../env.ts"
-import { directoryOf } from "../auth/user-directory.ts"
-import { titleSession } from "../turn/accept-message.ts"
-import { Erased } from "../store/storage-gate.ts"
+import { getDirectoryStub } from "../auth/user-directory.ts"
+import { ensureTitle } from "../turn/accept-message.ts"
+import { SessionErasedError } from "../store/storage-gate.ts"
 import { log } from "../platform/log.ts"
-import type { Room } from "./live-session.ts"
+import type { LiveSession } from "./live-session.ts"
 
-export interface Listing {
+export interface DirectorySync {
   /** Something was said: when, and what the session is about. Never rejects. */
-  touch(words: string, now: number): Promise<void>
+  reportActivity(text: string, now: number): Promise<void>
   /** The session has another title. With 0 that is no activity. */
-  rename(title: string, now: number): Promise<void>
+  renameSession(title: string, now: number): Promise<void>
   /** Looks whether something runs, and tells it where the directory does not know it. Never rejects. */
-  tell(): Promise<void>
+  syncRunningState(): Promise<void>
 }
 
-export function listingOf(env: Env, { session, store, turns }: Room): Listing {
+export function createDirectorySync(env: Env, { row: session, store, turns }: LiveSession): DirectorySync {
   const { id } = session
-  const directory = () => directoryOf(env, session)
-  let told: boolean | null = null
-  let telling: Promise<void> | null = null
-  const tellAll = async (): Promise<void> => {
+  const directory = () => getDirectoryStub(env, session)
+  let reportedRunning: boolean | null = null
+  let syncing: Promise<void> | null = null
+  const reportRunningState = async (): Promise<void> => {
     try {
-      for (let now = turns.isRunning(); now !== told; now = turns.isRunning()) {
-        await directory().mark(id, now)
-        told = now
+      for (let isRunning = turns.isRunning(); isRunning !== reportedRunning; isRunning = turns.isRunning()) {
+        await directory().setRunning(id, isRunning)
+        reportedRunning = isRunning
       }
     } catch {
-      told = null
+      reportedRunning = null
       log("mark_failed", { id })
     }
   }
   return {
-    async touch(words, now) {
+    async reportActivity(text, now) {
       // A missed touch costs an old date in a list; the next message mends it.
-      const title = titleSession(store, words)
+      const title = ensureTitle(store, text)
       await directory()
-        .touch(id, now, title)
+        .recordActivity(id, now, title)
         .catch(() => log("touch_failed", { id }))
     },
-    async rename(title, now) {
+    async renameSession(title, now) {
       store.setTitle(title)
-      await directory().touch(id, now, title)
+      await directory().recordActivity(id, now, title)
     },
-    tell() {
-      telling ??= tellAll().finally(() => {
-        telling = null
+    syncRunningState() {
+      syncing ??= reportRunningState().finally(() => {
+        syncing = null
       })
-      return telling
+      return syncing
     },
   }
 }
 
 /** Moves what can be moved. The list is told when something begins here, and when all has ended. */
-export async function advanceAndTell(room: Room, listing: Listing | null): Promise<void> {
+export async function advanceAndSync(session: LiveSession, directorySync: DirectorySync | null): Promise<void> {
   try {
-    const advanced = room.turns.advance()
-    const told = listing?.tell()
+    const advanced = session.turns.advance()
+    const synced = directorySync?.syncRunningState()
     await advanced
-    await told
-    await listing?.tell()
+    await synced
+    await directorySync?.syncRunningState()
   } catch (error) {
-    if (!(error instanceof Erased)) throw error
+    if (!(error instanceof SessionErasedError)) throw error
   }
 }

@@ -6,31 +6,35 @@
  * Source: SPEC RT9, AS9; docs/decisions/0017-asset-rows-and-bytes.md.
  */
 
-import { deleteAllBytes, type Place } from "../asset/bucket.ts"
+import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"
 
 /** Where an erased session was, while files that were on their way may still come. */
-const LATE = "late"
+const ERASED_SESSION_KEY = "late"
 
 /** Where it fails, asking again goes on. With `lateAt` it is looked once more then (`eraseLate`). */
-export async function eraseStored(
+export async function eraseSessionStorage(
   storage: DurableObjectStorage,
   bucket: R2Bucket,
-  place: Place,
-  lateAt: number | null,
+  sessionRef: SessionRef,
+  recheckAtMs: number | null,
 ): Promise<void> {
-  await deleteAllBytes(bucket, place)
+  await deleteSessionBytes(bucket, sessionRef)
   await storage.deleteAlarm()
   await storage.deleteAll()
-  if (lateAt === null) return
+  if (recheckAtMs === null) return
   // Not the object's own name: an alarm that wakes it is not told that.
-  storage.kv.put<Place>(LATE, place)
-  await storage.setAlarm(lateAt)
+  storage.kv.put<SessionRef>(ERASED_SESSION_KEY, sessionRef)
+  await storage.setAlarm(recheckAtMs)
 }
 
 /** What came late goes. Where it fails it throws, and is tried again at `againAt`. */
-export async function eraseLate(storage: DurableObjectStorage, bucket: R2Bucket, againAt: number): Promise<void> {
-  const place = storage.kv.get<Place>(LATE)
-  if (place === undefined) return
-  await storage.setAlarm(againAt)
-  await eraseStored(storage, bucket, place, null)
+export async function eraseLateUploads(
+  storage: DurableObjectStorage,
+  bucket: R2Bucket,
+  retryAtMs: number,
+): Promise<void> {
+  const sessionRef = storage.kv.get<SessionRef>(ERASED_SESSION_KEY)
+  if (sessionRef === undefined) return
+  await storage.setAlarm(retryAtMs)
+  await eraseSessionStorage(storage, bucket, sessionRef, null)
 }

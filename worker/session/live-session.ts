@@ -6,161 +6,201 @@ import { nanoid } from "nanoid"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { AgentView } from "../tenant/agent-config.ts"
-import { tenantOf } from "../tenant/tenant-object.ts"
-import { exportKey } from "../auth/verify-token.ts"
-import { timesFor } from "../platform/time-limits.ts"
-import type { Rename } from "../tool/rename-tool.ts"
-import { type Answerer, answererFor, defaultView } from "../turn/resolve-agent.ts"
-import { type Answering, createAnswering } from "../agent/answer-agent.ts"
-import { type AssetBook, createAssetBook } from "../asset/asset-rows.ts"
-import { type Asking, createAsking, type Owner } from "../agent/ask-agent.ts"
-import { createPast } from "../turn/model-context.ts"
-import { carrierFor } from "../transfer/copy-assets.ts"
+import { getTenantStub } from "../tenant/tenant-object.ts"
+import { deriveExportKey } from "../auth/verify-token.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import type { RenameSession } from "../tool/rename-tool.ts"
+import { type ResolvedAgent, resolveAgent, defaultAgentView } from "../turn/resolve-agent.ts"
+import { type InboundAsks, createInboundAsks } from "../agent/answer-agent.ts"
+import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
+import { type OutboundAsks, createOutboundAsks, type SessionOwner } from "../agent/ask-agent.ts"
+import { createPastTurns } from "../turn/model-context.ts"
+import { createAssetCopier } from "../transfer/copy-assets.ts"
 import { createImporter, type Importer } from "../transfer/session-import.ts"
-import { createGate, type Gate } from "../store/storage-gate.ts"
-import { createFiles, type Files } from "../asset/asset-service.ts"
-import { loaderFor } from "../asset/asset-bytes.ts"
+import { createStorageGate, type StorageGate } from "../store/storage-gate.ts"
+import { createAssetService, type AssetService } from "../asset/asset-service.ts"
+import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { log } from "../platform/log.ts"
-import { plantBucket, plantStore } from "./plants.ts"
-import { quotesFrom } from "../turn/reply-quote.ts"
-import type { Reviser } from "../turn/message-versions.ts"
-import type { Family, SessionRow } from "../store/row-codec.ts"
+import { mutateBucket, mutateStore } from "./plants.ts"
+import { createQuoteLookup } from "../turn/reply-quote.ts"
+import type { RevisionContext } from "../turn/message-versions.ts"
+import type { SessionGroup, SessionRow } from "../store/row-codec.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
 import type { Sockets } from "../socket/sockets.ts"
-import { createStaging } from "../transfer/staged-rows.ts"
-import { createStore, type Store } from "../store/session-store.ts"
-import { createTurns } from "../turn/turn-scheduler.ts"
+import { createStagedRows } from "../transfer/staged-rows.ts"
+import { createSessionStore, type SessionStore } from "../store/session-store.ts"
+import { createTurnScheduler } from "../turn/turn-scheduler.ts"
 
 /** It is also what a revision needs: the host of its turns, and how another version becomes active. */
-export interface Room extends Reviser {
-  readonly session: SessionRow
-  readonly store: Store
+export interface LiveSession extends RevisionContext {
+  readonly row: SessionRow
+  readonly store: SessionStore
   /** The way to its rows, which an erasing shuts. */
-  readonly gate: Gate
+  readonly storageGate: StorageGate
   /** Changes whenever another version becomes active. */
-  readonly epoch: () => string
+  readonly currentEpoch: () => string
   /** The newest seq that was given. */
   readonly lastSeq: () => number
-  readonly asking: Asking
-  readonly answering: Answering
+  readonly outboundAsks: OutboundAsks
+  readonly inboundAsks: InboundAsks
   readonly importer: Importer
   /** The files that it keeps. */
-  readonly assets: AssetBook
+  readonly assets: AssetRows
   /** How they come and go. */
-  readonly files: Files
+  readonly assetService: AssetService
   /** Who answers here, as it is configured. */
-  readonly agent: () => AgentView
+  readonly agentView: () => AgentView
   /** Another configuration of who answers, from the next turn on. */
-  readonly setAgent: (view: AgentView) => void
+  readonly setAgentView: (view: AgentView) => void
 }
 
 /** What a room needs of the object that it stands in. */
-export interface RoomParts {
+export interface LiveSessionDeps {
   readonly storage: DurableObjectStorage
   readonly env: Env
   readonly sockets: Sockets
   readonly armAlarm: () => void
   /** Begins what waits. */
-  readonly goOn: () => void
-  readonly rename: Rename
+  readonly resume: () => void
+  readonly rename: RenameSession
 }
 
 /** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
-export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: RoomParts): Room | null {
-  const gate = createGate(storage.sql)
-  const store = plantStore(
+export function openLiveSession({
+  storage,
+  env,
+  sockets,
+  armAlarm,
+  resume,
+  rename,
+}: LiveSessionDeps): LiveSession | null {
+  const storageGate = createStorageGate(storage.sql)
+  const store = mutateStore(
     env.PLANT,
-    createStore(gate.sql, (write) => storage.transactionSync(write)),
+    createSessionStore(storageGate.sql, (write) => storage.transactionSync(write)),
   )
-  const session = store.session()
-  if (session === null) return null
-  const assets = createAssetBook(gate.sql)
-  const times = timesFor(env)
-  const files = createFiles({
-    ...{ assets, place: { tenant: session.tenant, session: session.id }, armAlarm, now: Date.now, nextId: nanoid },
-    ...{ times, bucket: () => plantBucket(env.PLANT, env.MEDIA) },
+  const row = store.readSession()
+  if (row === null) return null
+  const assets = createAssetRows(storageGate.sql)
+  const times = readTimeLimits(env)
+  const assetService = createAssetService({
+    assets,
+    sessionRef: { tenant: row.tenant, session: row.id },
+    armAlarm,
+    now: Date.now,
+    nextId: nanoid,
+    times,
+    bucket: () => mutateBucket(env.PLANT, env.MEDIA),
   })
-  let seq = store.lastSeq()
-  let { epoch } = session
-  let agent = session.agent ?? defaultView()
-  let answerer: Answerer
-  const setAgent = (view: AgentView): void => {
-    agent = view
-    answerer = answererFor(env, view, { rename, ask: (question, context) => asking.ask(question, context) }, log)
+  let seq = store.readLastSeq()
+  let { epoch } = row
+  let agentView = row.agent ?? defaultAgentView()
+  let resolvedAgent: ResolvedAgent
+  const setAgentView = (view: AgentView): void => {
+    agentView = view
+    resolvedAgent = resolveAgent(
+      env,
+      view,
+      { renameSession: rename, askAgent: (question, context) => outboundAsks.askAgent(question, context) },
+      log,
+    )
   }
-  const common = {
+  const agentHost = {
     env,
     store,
-    session,
+    session: row,
     log,
     now: Date.now,
-    maxTokens: () => answerer.maxTokens,
-    name: () => answerer.name,
+    maxMessageTokens: () => resolvedAgent.maxMessageTokens,
+    agentName: () => resolvedAgent.name,
     turns: () => turns,
   }
-  const asking = createAsking(common)
-  const answering = createAnswering({ ...common, waitsFor: asking.waitsFor })
-  const atRest = (): void => {
-    answering.settle()
-    asking.sweep()
+  const outboundAsks = createOutboundAsks(agentHost)
+  const inboundAsks = createInboundAsks({ ...agentHost, listAwaitedSessions: outboundAsks.listAwaitedSessions })
+  const onIdle = (): void => {
+    inboundAsks.deliverAnswers()
+    outboundAsks.sweepAsks()
   }
-  setAgent(agent)
-  const isMessage = (id: string): boolean => store.find(id)?.isWithdrawn === false
+  setAgentView(agentView)
+  const isMessage = (id: string): boolean => store.findById(id)?.isWithdrawn === false
   const host: TurnHost = {
-    resolver: { asset: assets.find, isMessage, origins: () => agent.settings?.embed_origins ?? [] },
-    ...{ store, sockets, log, armAlarm, answerer: () => answerer, atRest },
+    resolver: {
+      findAsset: assets.find,
+      hasMessage: isMessage,
+      listOrigins: () => agentView.settings?.embed_origins ?? [],
+    },
+    store,
+    sockets,
+    log,
+    armAlarm,
+    currentAgent: () => resolvedAgent,
+    onIdle,
     // Not in this very step: whoever moves turns now may have looked already.
-    goOn: () => void setTimeout(goOn),
-    past: createPast(store.at, Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS, quotesFrom(store)),
-    load: loaderFor(env.MEDIA, session, log),
-    ...{ times, now: Date.now, nextId: nanoid, save: files.save },
+    resume: () => void setTimeout(resume),
+    pastTurns: createPastTurns(
+      store.findMessageAt,
+      Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS,
+      createQuoteLookup(store),
+    ),
+    loadAsset: createAssetLoader(env.MEDIA, row, log),
+    times,
+    now: Date.now,
+    nextId: nanoid,
+    saveAsset: assetService.save,
     nextSeq: () => {
       seq += 1
       return seq
     },
     resetSeq: () => {
-      seq = store.lastSeq()
+      seq = store.readLastSeq()
     },
   }
-  const turns = createTurns(host)
+  const turns = createTurnScheduler(host)
   const setEpoch = (next: string): void => {
     epoch = next
-    sockets.renew(epoch, seq)
+    sockets.announceEpoch(epoch, seq)
   }
   const importer = createImporter({
-    ...{ store, turns, times: host.times, now: Date.now, log, nextSeq: host.nextSeq, armAlarm, goOn },
-    staging: createStaging(gate.sql),
-    ...{ carrier: carrierFor(env.MEDIA, session, assets), resolver: host.resolver },
-    key: () => exportKey(env.JWT_SECRET ?? "", session.tenant),
+    store,
+    turns,
+    times: host.times,
+    now: Date.now,
+    log,
+    nextSeq: host.nextSeq,
+    armAlarm,
+    resume,
+    staging: createStagedRows(storageGate.sql),
+    carrier: createAssetCopier(env.MEDIA, row, assets),
+    resolver: host.resolver,
+    getSealKey: () => deriveExportKey(env.JWT_SECRET ?? "", row.tenant),
     // Another transcript stands here now: every client reads it.
     async onFolded({ tip, title }) {
       const next = nanoid()
       // Any file may say where its path ends: it ends there only if something stands there.
-      store.setPath(next, tip !== null && store.isAt(tip) ? tip : null)
+      store.setActivePath(next, tip !== null && store.hasMessageAt(tip) ? tip : null)
       setEpoch(next)
-      if (title === "" || store.session()?.title !== "") return
+      if (title === "" || store.readSession()?.title !== "") return
       // The list of sessions may be away: then it is called by its first words.
       await rename(title).catch(() => log("import_untitled", {}))
     },
   })
   return {
-    ...{
-      session,
-      store,
-      gate,
-      host,
-      turns,
-      asking,
-      answering,
-      importer,
-      assets,
-      files,
-      setAgent,
-      setEpoch,
-      epoch: () => epoch,
-      lastSeq: () => seq,
-    },
-    ...{ agent: () => agent, maxTokens: () => answerer.maxTokens },
+    row,
+    store,
+    storageGate,
+    host,
+    turns,
+    outboundAsks,
+    inboundAsks,
+    importer,
+    assets,
+    assetService,
+    setAgentView,
+    setEpoch,
+    currentEpoch: () => epoch,
+    lastSeq: () => seq,
+    agentView: () => agentView,
+    maxMessageTokens: () => resolvedAgent.maxMessageTokens,
   }
 }
 
@@ -168,35 +208,33 @@ export function openRoom({ storage, env, sockets, armAlarm, goOn, rename }: Room
  * Takes what the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays as it is.
  * False: the tenant has it no more.
  */
-export async function refreshAgent(env: Env, room: Room): Promise<boolean> {
-  const known = room.agent()
-  const view = await tenantOf(env, room.session.tenant)
-    .view(known.self.name)
+export async function refreshAgent(env: Env, session: LiveSession): Promise<boolean> {
+  const known = session.agentView()
+  const view = await getTenantStub(env, session.row.tenant)
+    .getAgentView(known.self.name)
     .catch(() => known)
   if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null
-  room.store.setAgent(view)
-  room.setAgent(view)
+  session.store.setAgent(view)
+  session.setAgentView(view)
   return true
 }
 
 /** Whether this is the session of that agent in that family. */
-export function isAgentOf({ session, agent }: Room, name: string, family: Family): boolean {
-  return (
-    agent().self.name === name && session.family.session === family.session && session.family.agent === family.agent
-  )
+export function isAgentOf({ row: session, agentView: agent }: LiveSession, name: string, group: SessionGroup): boolean {
+  return agent().self.name === name && session.family.session === group.session && session.family.agent === group.agent
 }
 
 /** Whether these claims are those of the session's owner (law 12). */
-export function isOwner(room: Room, claims: Owner): boolean {
-  return room.session.tenant === claims.tenant && room.session.user === claims.user
+export function isOwner(session: LiveSession, claims: SessionOwner): boolean {
+  return session.row.tenant === claims.tenant && session.row.user === claims.user
 }
 
 /** Does something that may give seqs; after a write that failed they are given again. */
-export function sparing<T>(room: Room, work: () => T): T {
+export function withSeqRollback<T>(session: LiveSession, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    room.host.resetSeq()
+    session.host.resetSeq()
     throw error
   }
 }

@@ -7,32 +7,32 @@
 
 import type { Sockets } from "../socket/sockets.ts"
 import type { Part } from "../../shared/protocol/message.ts"
-import type { Leaf, StoredMessage } from "../store/row-codec.ts"
-import type { Store } from "../store/session-store.ts"
+import type { TextChunk, StoredMessage } from "../store/row-codec.ts"
+import type { SessionStore } from "../store/session-store.ts"
 
 /** How long after its time a planted write comes, in milliseconds. */
-const PLANT_MS = 50
+const WRITE_DELAY_MS = 50
 /** One window in so many is dropped. */
 const DROP_EVERY = 3
 
 /** The store, with the bug that is named; any other name is none. */
-export function plantStore(bug: string | undefined, store: Store): Store {
-  switch (bug) {
+export function mutateStore(mutant: string | undefined, store: SessionStore): SessionStore {
+  switch (mutant) {
     // A message is acknowledged before it is stored.
     case "ack_early":
-      return { ...store, insertMessage: (place) => later(() => store.insertMessage(place)) }
+      return { ...store, insertMessage: (place) => writeLater(() => store.insertMessage(place)) }
     // So is one that waits.
     case "lost_queue":
-      return { ...store, pushQueue: (message, seq) => later(() => store.pushQueue(message, seq)) }
+      return { ...store, enqueueMessage: (message, seq) => writeLater(() => store.enqueueMessage(message, seq)) }
     // A message that was here before is stored again.
     case "no_dedupe":
-      return forgetful(store)
+      return createDuplicatingStore(store)
     // A cancel is told before it is written.
     case "forget_cancel":
       return {
         ...store,
         updateMessage: (place) => {
-          if (place.message.status === "cancelled") later(() => store.updateMessage(place))
+          if (place.message.status === "cancelled") writeLater(() => store.updateMessage(place))
           else store.updateMessage(place)
         },
       }
@@ -40,35 +40,35 @@ export function plantStore(bug: string | undefined, store: Store): Store {
     case "send_first":
       return {
         ...store,
-        putLeaf: (pos, seq, leaf) => later(() => store.putLeaf(pos, seq, leaf)),
-        putCall: (pos, part, step, seq, call) => later(() => store.putCall(pos, part, step, seq, call)),
+        putChunk: (pos, seq, leaf) => writeLater(() => store.putChunk(pos, seq, leaf)),
+        putCall: (pos, part, step, seq, call) => writeLater(() => store.putCall(pos, part, step, seq, call)),
       }
     // Now and then a window is sent and never written.
     case "drop_window":
-      return leaky(store)
+      return createDroppingStore(store)
     // A cancelled answer goes on growing.
     case "late_delta":
-      return talkative(store)
+      return createLateDeltaStore(store)
     // A tool with side effects that a killed process left behind is run again.
     case "run_again":
-      return { ...store, at: (pos) => asIfAllowed(store.at(pos)) }
+      return { ...store, findMessageAt: (pos) => markRunningAsAllowed(store.findMessageAt(pos)) }
     default:
       return store
   }
 }
 
-export function plantSockets(bug: string | undefined, sockets: Sockets): Sockets {
-  switch (bug) {
+export function mutateSockets(mutant: string | undefined, sockets: Sockets): Sockets {
+  switch (mutant) {
     // A resume sends twice what was missed.
     case "replay_twice":
-      return { ...sockets, resume: (socket, hello) => sockets.resume(twice(socket), hello) }
+      return { ...sockets, resumeSocket: (socket, hello) => sockets.resumeSocket(sendTwice(socket), hello) }
     // A resume leaves out the first frame that was missed.
     case "resume_gap":
       return {
         ...sockets,
-        resume(socket, hello) {
+        resumeSocket(socket, hello) {
           const after = hello.after === null || hello.after >= hello.seq ? hello.after : hello.after + 1
-          sockets.resume(socket, { ...hello, after })
+          sockets.resumeSocket(socket, { ...hello, after })
         },
       }
     default:
@@ -77,8 +77,8 @@ export function plantSockets(bug: string | undefined, sockets: Sockets): Sockets
 }
 
 /** The bucket, which refuses what is named: `bucket_put`, `bucket_get`, `bucket_delete`, `bucket_list`. */
-export function plantBucket(bug: string | undefined, bucket: R2Bucket): R2Bucket {
-  const refused = /^bucket_(put|get|delete|list)$/.exec(bug ?? "")?.[1]
+export function mutateBucket(mutant: string | undefined, bucket: R2Bucket): R2Bucket {
+  const refused = /^bucket_(put|get|delete|list)$/.exec(mutant ?? "")?.[1]
   if (refused === undefined) return bucket
   return new Proxy(bucket, {
     get(target, name) {
@@ -90,59 +90,59 @@ export function plantBucket(bug: string | undefined, bucket: R2Bucket): R2Bucket
 }
 
 /** Nobody waits for it: if it fails it is lost, as after a kill. */
-function later(write: () => void): void {
+function writeLater(write: () => void): void {
   setTimeout(() => {
     try {
       write()
     } catch {
       // Another took its place meanwhile.
     }
-  }, PLANT_MS)
+  }, WRITE_DELAY_MS)
 }
 
 /** What is known already is stored under another id. */
-function forgetful(store: Store): Store {
-  const renamed = <T extends { readonly id: string }>(message: T): T =>
-    store.find(message.id) === null ? message : { ...message, id: `${message.id}-again` }
+function createDuplicatingStore(store: SessionStore): SessionStore {
+  const withNewId = <T extends { readonly id: string }>(message: T): T =>
+    store.findById(message.id) === null ? message : { ...message, id: `${message.id}-again` }
   return {
     ...store,
-    find: () => null,
-    insertMessage: (place: StoredMessage) => store.insertMessage({ ...place, message: renamed(place.message) }),
-    pushQueue: (message, seq) => store.pushQueue(renamed(message), seq),
+    findById: () => null,
+    insertMessage: (place: StoredMessage) => store.insertMessage({ ...place, message: withNewId(place.message) }),
+    enqueueMessage: (message, seq) => store.enqueueMessage(withNewId(message), seq),
   }
 }
 
-function leaky(store: Store): Store {
+function createDroppingStore(store: SessionStore): SessionStore {
   let windows = 0
   return {
     ...store,
-    putLeaf(pos, seq, leaf) {
+    putChunk(pos, seq, leaf) {
       windows += 1
-      if (windows % DROP_EVERY !== 0) store.putLeaf(pos, seq, leaf)
+      if (windows % DROP_EVERY !== 0) store.putChunk(pos, seq, leaf)
     },
   }
 }
 
-function talkative(store: Store): Store {
-  let last: { readonly pos: number; readonly leaf: Leaf } | null = null
+function createLateDeltaStore(store: SessionStore): SessionStore {
+  let last: { readonly pos: number; readonly chunk: TextChunk } | null = null
   return {
     ...store,
-    putLeaf(pos, seq, leaf) {
-      last = { pos, leaf }
-      store.putLeaf(pos, seq, leaf)
+    putChunk(pos, seq, leaf) {
+      last = { pos, chunk: leaf }
+      store.putChunk(pos, seq, leaf)
     },
     updateMessage(place) {
       store.updateMessage(place)
-      const spoken = last
-      if (place.message.status !== "cancelled" || spoken?.pos !== place.pos) return
-      const { leaf } = spoken
-      later(() => store.putLeaf(place.pos, place.seq, { ...leaf, text: `${leaf.text} and more` }))
+      const lastChunk = last
+      if (place.message.status !== "cancelled" || lastChunk?.pos !== place.pos) return
+      const { chunk: leaf } = lastChunk
+      writeLater(() => store.putChunk(place.pos, place.seq, { ...leaf, text: `${leaf.text} and more` }))
     },
   }
 }
 
 /** Calls that ran look as if they had just been allowed. */
-function asIfAllowed(stored: StoredMessage | null): StoredMessage | null {
+function markRunningAsAllowed(stored: StoredMessage | null): StoredMessage | null {
   if (stored === null) return null
   const parts = stored.message.parts.map((part): Part => {
     if (part.type !== "tool_call" || part.call.status !== "running") return part
@@ -152,7 +152,7 @@ function asIfAllowed(stored: StoredMessage | null): StoredMessage | null {
 }
 
 /** The socket, but numbered frames go out twice. */
-function twice(socket: WebSocket): WebSocket {
+function sendTwice(socket: WebSocket): WebSocket {
   return new Proxy(socket, {
     get(target, name) {
       if (name === "send") {

@@ -7,33 +7,33 @@
  * comes back goes on where it was, and nothing counts twice.
  */
 
-import { idOf } from "../../shared/ingest/assembler.ts"
+import { toPublicId } from "../../shared/ingest/assembler.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { faultOfRecord, hearRecord } from "../../shared/ingest/external-record.ts"
+import { findRecordFault, interpretRecord } from "../../shared/ingest/external-record.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES, MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { Env } from "../env.ts"
-import { directoryOf } from "../auth/user-directory.ts"
+import { getDirectoryStub } from "../auth/user-directory.ts"
 import type { Claims } from "../auth/verify-token.ts"
-import { isRevoked, NOTHING_REVOKED, type Revoked } from "../auth/revocation.ts"
-import { Erased } from "../store/storage-gate.ts"
-import { createFeed, type Feed, type FeedLine } from "./record-lines.ts"
+import { isRevoked, NO_REVOCATIONS, type RevocationState } from "../auth/revocation.ts"
+import { SessionErasedError } from "../store/storage-gate.ts"
+import { createRecordLineReader, type RecordLineReader, type RecordLine } from "./record-lines.ts"
 import {
   type ExternalState,
-  isBusy,
-  openAnswer,
-  outsideRoomOf,
-  sayWhole,
-  stateOf,
-  type ToldWhole,
-  type Where,
+  isSessionBusy,
+  openExternalAnswer,
+  authorizeProducer,
+  writeCompleteAnswer,
+  readExternalState,
+  type CompleteAnswerState,
+  type AnswerRef,
 } from "./producer-answers.ts"
-import { endSilent, noteLife, type Producer } from "../turn/external-run.ts"
+import { endSilentRun, extendDeadline, type Producer } from "../turn/external-run.ts"
 import { log } from "../platform/log.ts"
-import { type Room, sparing } from "./live-session.ts"
-import { failLater, isOver, publish, type Run } from "../turn/turn-run.ts"
-import { tell } from "./apply-record.ts"
+import { type LiveSession, withSeqRollback } from "./live-session.ts"
+import { recordFailure, isRunEnded, publishChanges, type TurnRun } from "../turn/turn-run.ts"
+import { applyRecord } from "./apply-record.ts"
 
 export interface RefusedLine {
   readonly line: number
@@ -42,7 +42,7 @@ export interface RefusedLine {
 }
 
 /** What came of one request. */
-export interface Taken {
+export interface IngestResult {
   /** Why it was not read to its end; null where it was. */
   readonly fault: Fault | null
   /** The newest answer that it spoke of; null where it began none. */
@@ -56,20 +56,20 @@ export interface Taken {
 }
 
 /** One request that is being read. */
-interface Visit {
+interface ProducerRequest {
   readonly claims: Claims
-  readonly where: Where
-  feed: Feed
+  readonly answerRef: AnswerRef
+  lineReader: RecordLineReader
   /** The answer that its records go to. */
-  run: Run | null
+  run: TurnRun | null
   /** Id of the newest answer that it spoke of. */
-  id: string | null
+  answerId: string | null
   /** Its end ends the request. */
   readonly onAbort: () => void
   /** Where `onAbort` listens. */
-  heardOf: AbortSignal | null
+  abortSignal: AbortSignal | null
   /** Lines since the last numbered record whose number nobody can read. */
-  unreadable: number
+  unreadableLines: number
   applied: number
   repeated: number
   readonly bad: RefusedLine[]
@@ -77,15 +77,25 @@ interface Visit {
   fault: Fault | null
 }
 
-export interface Door {
+export interface ProducerIngress {
   /** Reads one request to its end, or until there is a reason not to. Never throws for what comes from outside. */
-  take(room: Room | null, claims: Claims, where: Where, body: ReadableStream<Uint8Array> | null): Promise<Result<Taken>>
+  ingestRecords(
+    session: LiveSession | null,
+    claims: Claims,
+    answerRef: AnswerRef,
+    body: ReadableStream<Uint8Array> | null,
+  ): Promise<Result<IngestResult>>
   /** Takes an answer that is told whole. */
-  tell(room: Room | null, claims: Claims, where: Where, text: string): Result<ToldWhole>
+  acceptCompleteAnswer(
+    session: LiveSession | null,
+    claims: Claims,
+    answerRef: AnswerRef,
+    text: string,
+  ): Result<CompleteAnswerState>
   /** How an answer stands. */
-  ask(room: Room | null, claims: Claims, id: string): Result<ExternalState>
+  readState(session: LiveSession | null, claims: Claims, id: string): Result<ExternalState>
   /** Whoever sends with a revoked token is stopped. */
-  revoke(revoked: Revoked): void
+  stopRevoked(revoked: RevocationState): void
 }
 
 /**
@@ -94,234 +104,282 @@ export interface Door {
  * Errors  `session_unknown`, `token_revoked`; what is wrong with the records is told in `Taken`.
  * Source  SPEC EX1–EX11.
  */
-export function createDoor(env: Env): Door {
-  const visits = new Set<Visit>()
-  let revoked = NOTHING_REVOKED
-  const touch = ({ session }: Room): void => {
-    const touched = directoryOf(env, session).touch(session.id, Date.now())
+export function createProducerIngress(env: Env): ProducerIngress {
+  const requests = new Set<ProducerRequest>()
+  let revoked = NO_REVOCATIONS
+  const reportActivity = ({ row: session }: LiveSession): void => {
+    const touched = getDirectoryStub(env, session).recordActivity(session.id, Date.now())
     touched.catch(() => log("touch_failed", { id: session.id }))
   }
   return {
-    async take(room, claims, where, body) {
-      const entered = outsideRoomOf(room, claims)
-      if (entered === null) return fail({ reason: "session_unknown" })
+    async ingestRecords(session, claims, answerRef, body) {
+      const authorized = authorizeProducer(session, claims)
+      if (authorized === null) return fail({ reason: "session_unknown" })
       // As with a socket: from here on the directory tells this object of revocations.
-      const admitted = await directoryOf(env, claims).admit(claims, entered.session.id)
+      const admitted = await getDirectoryStub(env, claims).authorizeSocket(claims, authorized.row.id)
       if (!admitted.ok) return admitted
       // It may have been revoked after it was asked, while this request was none that could be stopped.
       if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
-      touch(entered)
-      const visit = beginVisit(entered, claims, where, body)
-      visits.add(visit)
+      reportActivity(authorized)
+      const request = beginRequest(authorized, claims, answerRef, body)
+      requests.add(request)
       try {
-        await read(entered, visit, visits)
-        return succeed(takenOf(entered, visit))
+        await readRequest(authorized, request, requests)
+        return succeed(toIngestResult(authorized, request))
       } catch (error) {
-        if (error instanceof Erased) return fail({ reason: "session_unknown" })
+        if (error instanceof SessionErasedError) return fail({ reason: "session_unknown" })
         throw error
       } finally {
-        leave(visit)
-        visit.feed.stop()
-        visits.delete(visit)
+        detachAnswer(request)
+        request.lineReader.stopReading()
+        requests.delete(request)
       }
     },
-    tell(room, claims, where, text) {
-      const entered = outsideRoomOf(room, claims)
-      if (entered === null) return fail({ reason: "session_unknown" })
-      touch(entered)
-      return sparing(entered, () => sayWhole(entered, where, text))
+    acceptCompleteAnswer(session, claims, answerRef, text) {
+      const authorized = authorizeProducer(session, claims)
+      if (authorized === null) return fail({ reason: "session_unknown" })
+      reportActivity(authorized)
+      return withSeqRollback(authorized, () => writeCompleteAnswer(authorized, answerRef, text))
     },
-    ask(room, claims, id) {
-      const entered = outsideRoomOf(room, claims)
-      if (entered === null) return fail({ reason: "session_unknown" })
-      const state = stateOf(entered, id)
+    readState(session, claims, id) {
+      const authorized = authorizeProducer(session, claims)
+      if (authorized === null) return fail({ reason: "session_unknown" })
+      const state = readExternalState(authorized, id)
       return state === null ? fail({ reason: "turn_unknown" }) : succeed(state)
     },
-    revoke(newest) {
+    stopRevoked(newest) {
       if (newest.n > revoked.n) revoked = newest
-      for (const visit of visits) if (isRevoked(visit.claims, revoked)) stop(visit, { reason: "token_revoked" })
+      for (const request of requests)
+        if (isRevoked(request.claims, revoked)) stopRequest(request, { reason: "token_revoked" })
     },
   }
 }
 
-function beginVisit(room: Room, claims: Claims, where: Where, body: ReadableStream<Uint8Array> | null): Visit {
-  const { host } = room
-  let left = MAX_EXTERNAL_BODY_BYTES
-  const onLife = (bytes: number): void => {
-    left -= bytes
-    if (left < 0) return stop(visit, { reason: "body_too_large", max: MAX_EXTERNAL_BODY_BYTES })
-    if (claims.expires * 1000 <= host.now()) return stop(visit, { reason: "token_expired" })
-    const { run } = visit
-    if (run?.producer != null) noteLife(host, run, run.producer)
+function beginRequest(
+  session: LiveSession,
+  claims: Claims,
+  answerRef: AnswerRef,
+  body: ReadableStream<Uint8Array> | null,
+): ProducerRequest {
+  const { host } = session
+  let bytesLeft = MAX_EXTERNAL_BODY_BYTES
+  const onBytes = (bytes: number): void => {
+    bytesLeft -= bytes
+    if (bytesLeft < 0) return stopRequest(request, { reason: "body_too_large", max: MAX_EXTERNAL_BODY_BYTES })
+    if (claims.expires * 1000 <= host.now()) return stopRequest(request, { reason: "token_expired" })
+    const { run } = request
+    if (run?.producer != null) extendDeadline(host, run, run.producer)
   }
-  const visit: Visit = {
-    ...{ claims, where, run: null, id: null, heardOf: null, unreadable: 0, applied: 0, repeated: 0 },
-    ...{ bad: [], skipped: 0, fault: null },
+  const request: ProducerRequest = {
+    claims,
+    answerRef,
+    run: null,
+    answerId: null,
+    abortSignal: null,
+    unreadableLines: 0,
+    applied: 0,
+    repeated: 0,
+    bad: [],
+    skipped: 0,
+    fault: null,
     onAbort() {
-      const { run } = visit
-      if (run !== null) stop(visit, { reason: run.failure === null ? "turn_ended" : "internal" })
+      const { run } = request
+      if (run !== null) stopRequest(request, { reason: run.failure === null ? "turn_ended" : "internal" })
     },
-    feed: createFeed(body, host.times.producerSilenceMs, onLife),
+    lineReader: createRecordLineReader(body, host.times.producerSilenceMs, onBytes),
   }
-  return visit
+  return request
 }
 
-function stop(visit: Visit, fault: Fault): void {
-  visit.fault ??= fault
-  visit.feed.stop()
+function stopRequest(request: ProducerRequest, fault: Fault): void {
+  request.fault ??= fault
+  request.lineReader.stopReading()
 }
 
-async function read(room: Room, visit: Visit, visits: ReadonlySet<Visit>): Promise<void> {
-  const { responseId } = visit.where
-  if (responseId !== undefined) orFail(room, visit, () => lookAhead(room, visit, visits, responseId))
-  if (visit.fault !== null) return
+async function readRequest(
+  session: LiveSession,
+  request: ProducerRequest,
+  requests: ReadonlySet<ProducerRequest>,
+): Promise<void> {
+  const { responseId } = request.answerRef
+  if (responseId !== undefined)
+    catchWriteFailure(session, request, () => attachKnownAnswer(session, request, requests, responseId))
+  if (request.fault !== null) return
   try {
-    for await (const line of visit.feed.lines()) {
-      if (visit.fault === null) orFail(room, visit, () => takeLine(room, visit, visits, line))
-      if (line.isEndless) stop(visit, { reason: "body_too_large", max: MAX_RECORD_BYTES })
-      if (visit.fault !== null) break
+    for await (const line of request.lineReader.readLines()) {
+      if (request.fault === null) catchWriteFailure(session, request, () => applyLine(session, request, requests, line))
+      if (line.isOverlong) stopRequest(request, { reason: "body_too_large", max: MAX_RECORD_BYTES })
+      if (request.fault !== null) break
     }
   } catch {
     // The body broke off: what came before stays, and the answer stays open for its producer to come back.
   }
-  orFail(room, visit, () => settle(room, visit))
+  catchWriteFailure(session, request, () => finishRequest(session, request))
 }
 
 /** What is known of an answer is told at once; a new one is begun by its first record. */
-function lookAhead(room: Room, visit: Visit, visits: ReadonlySet<Visit>, id: string): void {
-  if (room.store.fromOutside(id) !== null) enter(room, visit, visits, id, undefined)
-  else if (isBusy(room)) stop(visit, { reason: "turn_running" })
+function attachKnownAnswer(
+  session: LiveSession,
+  request: ProducerRequest,
+  requests: ReadonlySet<ProducerRequest>,
+  id: string,
+): void {
+  if (session.store.findExternalAnswer(id) !== null) attachAnswer(session, request, requests, id, undefined)
+  else if (isSessionBusy(session)) stopRequest(request, { reason: "turn_running" })
 }
 
 /** A write that failed ends the answer from its rows, as it does with ours. */
-function orFail<T>(room: Room, visit: Visit, work: () => T): T | null {
+function catchWriteFailure<T>(session: LiveSession, request: ProducerRequest, work: () => T): T | null {
   try {
     return work()
   } catch (error) {
-    if (error instanceof Erased) throw error
-    room.host.log("external_error", { message: error instanceof Error ? error.message : "unknown" })
-    room.host.resetSeq()
-    stop(visit, { reason: "internal" })
-    if (visit.run !== null) failLater(visit.run, error)
-    room.host.goOn()
+    if (error instanceof SessionErasedError) throw error
+    session.host.log("external_error", { message: error instanceof Error ? error.message : "unknown" })
+    session.host.resetSeq()
+    stopRequest(request, { reason: "internal" })
+    if (request.run !== null) recordFailure(request.run, error)
+    session.host.resume()
     return null
   }
 }
 
 /** What was taken is shown and written down before it is told. Of an answer that failed nothing more is written. */
-function settle({ host }: Room, { run, feed }: Visit): void {
-  if (run === null || run.producer === null || isOver(run) || run.failure !== null) return
-  if (feed.ended() === "silence") return endSilent(host, run)
-  publish(host, run)
+function finishRequest({ host }: LiveSession, { run, lineReader: feed }: ProducerRequest): void {
+  if (run === null || run.producer === null || isRunEnded(run) || run.failure !== null) return
+  if (feed.endedBy() === "silence") return endSilentRun(host, run)
+  publishChanges(host, run)
   // A body that broke off, or that was not read to its end, gave its last sign of life before.
-  if (feed.ended() === "body") noteLife(host, run, run.producer, true)
+  if (feed.endedBy() === "body") extendDeadline(host, run, run.producer, true)
 }
 
 /** Goes to the answer of this id, or begins it. False: there is a reason not to, and the request is over. */
-function enter(room: Room, visit: Visit, visits: ReadonlySet<Visit>, id: string, turnId: string | undefined): boolean {
-  const opened = openAnswer(room, id, turnId)
-  visit.id = id
+function attachAnswer(
+  session: LiveSession,
+  request: ProducerRequest,
+  requests: ReadonlySet<ProducerRequest>,
+  id: string,
+  turnId: string | undefined,
+): boolean {
+  const opened = openExternalAnswer(session, id, turnId)
+  request.answerId = id
   if (!opened.ok) {
-    stop(visit, opened.fault)
+    stopRequest(request, opened.fault)
     return false
   }
   const run = opened.value
   // Whoever comes back is the one that lives.
-  for (const other of visits) {
-    if (other === visit || other.run !== run) continue
-    leave(other)
-    stop(other, { reason: "turn_running" })
+  for (const other of requests) {
+    if (other === request || other.run !== run) continue
+    detachAnswer(other)
+    stopRequest(other, { reason: "turn_running" })
   }
-  leave(visit)
-  visit.run = run
-  run.abort.signal.addEventListener("abort", visit.onAbort)
-  visit.heardOf = run.abort.signal
-  if (run.producer !== null) noteLife(room.host, run, run.producer)
+  detachAnswer(request)
+  request.run = run
+  run.abort.signal.addEventListener("abort", request.onAbort)
+  request.abortSignal = run.abort.signal
+  if (run.producer !== null) extendDeadline(session.host, run, run.producer)
   return true
 }
 
 /** It has nothing more to do with its answer. */
-function leave(visit: Visit): void {
-  visit.heardOf?.removeEventListener("abort", visit.onAbort)
-  visit.heardOf = null
-  visit.run = null
+function detachAnswer(request: ProducerRequest): void {
+  request.abortSignal?.removeEventListener("abort", request.onAbort)
+  request.abortSignal = null
+  request.run = null
 }
 
-function refuse(visit: Visit, line: number, fault: Fault): void {
-  visit.skipped += 1
-  if (visit.bad.length >= MAX_BAD_LINES) return
+function refuseLine(request: ProducerRequest, line: number, fault: Fault): void {
+  request.skipped += 1
+  if (request.bad.length >= MAX_BAD_LINES) return
   const { code, text } = faultToWire(fault)
-  visit.bad.push({ line, code, text })
+  request.bad.push({ line, code, text })
 }
 
-function takeLine(room: Room, visit: Visit, visits: ReadonlySet<Visit>, { n: line, text }: FeedLine): void {
+function applyLine(
+  session: LiveSession,
+  request: ProducerRequest,
+  requests: ReadonlySet<ProducerRequest>,
+  { n: line, text }: RecordLine,
+): void {
   const value = text.ok ? parseJson(text.value) : undefined
   const record = text.ok ? parseRecord(value) : text
-  if (!record.ok) return passBad(visit, line, value, record.fault)
-  const id = idOf(record.value.responseId) ?? visit.where.responseId ?? visit.id ?? room.host.nextId()
-  if (visit.run === null && visit.id === id) return refuse(visit, line, { reason: "turn_ended" })
-  if (visit.run !== null && visit.id !== id) return refuse(visit, line, { reason: "turn_running" })
+  if (!record.ok) return refuseBadLine(request, line, value, record.fault)
+  const id =
+    toPublicId(record.value.responseId) ?? request.answerRef.responseId ?? request.answerId ?? session.host.nextId()
+  if (request.run === null && request.answerId === id) return refuseLine(request, line, { reason: "turn_ended" })
+  if (request.run !== null && request.answerId !== id) return refuseLine(request, line, { reason: "turn_running" })
   // What nobody outside may say begins no answer either.
-  if (visit.run === null) {
-    const fault = faultOfRecord(record.value)
-    if (fault !== null) return passBad(visit, line, value, fault)
-    if (!enter(room, visit, visits, id, idOf(record.value.turnId) ?? visit.where.turnId)) return
+  if (request.run === null) {
+    const fault = findRecordFault(record.value)
+    if (fault !== null) return refuseBadLine(request, line, value, fault)
+    if (!attachAnswer(session, request, requests, id, toPublicId(record.value.turnId) ?? request.answerRef.turnId))
+      return
   }
-  const { run } = visit
+  const { run } = request
   if (run === null || run.producer === null) return
-  const fault = takeRecord(room, visit, run, run.producer, record.value)
-  if (fault !== null) refuse(visit, line, fault)
+  const fault = applyNumberedRecord(session, request, run, run.producer, record.value)
+  if (fault !== null) refuseLine(request, line, fault)
 }
 
 /** A line that cannot be used has a number all the same, if it says one; else it may stand for one. */
-function passBad(visit: Visit, line: number, value: unknown, fault: Fault): void {
-  const producer = visit.run?.producer ?? null
+function refuseBadLine(request: ProducerRequest, line: number, value: unknown, fault: Fault): void {
+  const producer = request.run?.producer ?? null
   const n: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "n") : undefined
   if (producer === null || !Number.isSafeInteger(n)) {
-    visit.unreadable += 1
-    return refuse(visit, line, fault)
+    request.unreadableLines += 1
+    return refuseLine(request, line, fault)
   }
-  const place = placeOf(visit, producer, Number(n))
-  if (place === "repeat") visit.repeated += 1
-  else if (place === "gap") refuse(visit, line, { reason: "record_gap", want: producer.told + 1 })
+  const numberState = classifyNumber(request, producer, Number(n))
+  if (numberState === "repeat") request.repeated += 1
+  else if (numberState === "gap") refuseLine(request, line, { reason: "record_gap", want: producer.ackedRecord + 1 })
   else {
-    pass(visit, producer, Number(n))
-    refuse(visit, line, fault)
+    acknowledgeRecord(request, producer, Number(n))
+    refuseLine(request, line, fault)
   }
 }
 
 /** Where a number stands; those of lines that nobody could read are not missed. */
-function placeOf({ unreadable }: Visit, { told }: Producer, n: number): "repeat" | "next" | "gap" {
+function classifyNumber(
+  { unreadableLines: unreadable }: ProducerRequest,
+  { ackedRecord: told }: Producer,
+  n: number,
+): "repeat" | "next" | "gap" {
   return n <= told ? "repeat" : n <= told + 1 + unreadable ? "next" : "gap"
 }
 
-function pass(visit: Visit, producer: Producer, n: number): void {
-  visit.unreadable = 0
-  producer.told = n
+function acknowledgeRecord(request: ProducerRequest, producer: Producer, n: number): void {
+  request.unreadableLines = 0
+  producer.ackedRecord = n
 }
 
-function takeRecord(room: Room, visit: Visit, run: Run, producer: Producer, record: StreamRecord): Fault | null {
+function applyNumberedRecord(
+  session: LiveSession,
+  request: ProducerRequest,
+  run: TurnRun,
+  producer: Producer,
+  record: StreamRecord,
+): Fault | null {
   const { n } = record
   if (n !== undefined) {
-    const place = placeOf(visit, producer, n)
-    if (place === "repeat") {
-      visit.repeated += 1
+    const numberState = classifyNumber(request, producer, n)
+    if (numberState === "repeat") {
+      request.repeated += 1
       return null
     }
-    if (place === "gap") return { reason: "record_gap", want: producer.told + 1 }
+    if (numberState === "gap") return { reason: "record_gap", want: producer.ackedRecord + 1 }
     // Before what it brings is written, since it is written with that.
-    pass(visit, producer, n)
+    acknowledgeRecord(request, producer, n)
   }
-  const heard = hearRecord(run.recorder.message(), record)
-  if (heard.do === "refuse") return heard.fault
-  if (heard.do === "end" || heard.do === "cancel") visit.run = null
-  tell(room.host, run, producer, heard)
-  visit.applied += 1
+  const action = interpretRecord(run.recorder.currentMessage(), record)
+  if (action.do === "refuse") return action.fault
+  if (action.do === "end" || action.do === "cancel") request.run = null
+  applyRecord(session.host, run, producer, action)
+  request.applied += 1
   return null
 }
 
-function takenOf(room: Room, visit: Visit): Taken {
-  const { applied, repeated, bad, skipped, fault, id } = visit
-  if (skipped > 0) room.host.log("external_drift", { skipped, first: bad[0]?.code ?? null })
-  return { fault, state: id === null ? null : stateOf(room, id), applied, repeated, bad, skipped }
+function toIngestResult(session: LiveSession, request: ProducerRequest): IngestResult {
+  const { applied, repeated, bad, skipped, fault, answerId: id } = request
+  if (skipped > 0) session.host.log("external_drift", { skipped, first: bad[0]?.code ?? null })
+  return { fault, state: id === null ? null : readExternalState(session, id), applied, repeated, bad, skipped }
 }

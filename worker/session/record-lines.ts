@@ -7,42 +7,42 @@
 
 import { fail } from "../../shared/fault.ts"
 import { MAX_RECORD_BYTES } from "../../shared/limits.ts"
-import { createSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
+import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 
-export interface FeedLine extends Line {
+export interface RecordLine extends Line {
   /** It is so long that its end was not waited for: nothing comes after it. */
-  readonly isEndless?: true
+  readonly isOverlong?: true
 }
 
 /** How the lines came to their end; null: the body broke off, or goes on. */
-export type FeedEnd = "body" | "silence" | "stop" | null
+export type RecordLinesEnd = "body" | "silence" | "stop" | null
 
-export interface Feed {
+export interface RecordLineReader {
   /** Ends with the body, with `stop`, or after `silenceMs` without a byte. Throws where the body breaks off. */
-  lines(): AsyncGenerator<FeedLine>
+  readLines(): AsyncGenerator<RecordLine>
   /** Nothing more is read; who reads now gets no further line. */
-  stop(): void
-  ended(): FeedEnd
+  stopReading(): void
+  endedBy(): RecordLinesEnd
 }
 
 /** A line of so many bytes is no mistake, in bytes: its end is not waited for. */
-const MAX_ENDLESS_BYTES = 4 * MAX_RECORD_BYTES
+const MAX_OVERLONG_BYTES = 4 * MAX_RECORD_BYTES
 
 /**
  * Shapes  (body, silenceMs, onLife) → Feed; blank lines are passed over.
  * Cost    linear; the memory of one line.
  */
-export function createFeed(
+export function createRecordLineReader(
   body: ReadableStream<Uint8Array> | null,
   silenceMs: number,
-  onLife: (bytes: number) => void,
-): Feed {
+  onBytes: (bytes: number) => void,
+): RecordLineReader {
   const reader = body?.getReader() ?? null
-  let ended: FeedEnd = null
+  let endReason: RecordLinesEnd = null
   let wake = (): void => {}
-  const endWith = (end: FeedEnd): void => {
-    if (ended !== null) return
-    ended = end
+  const endWith = (end: RecordLinesEnd): void => {
+    if (endReason !== null) return
+    endReason = end
     wake()
     // Whoever still sends learns that nobody reads.
     if (end !== "body") reader?.cancel().catch(() => {})
@@ -63,18 +63,22 @@ export function createFeed(
       clearTimeout(timer)
     }
   }
-  async function* lines(): AsyncGenerator<FeedLine> {
-    const splitter = createSplitter(MAX_RECORD_BYTES)
-    while (reader !== null && ended === null) {
+  async function* readLines(): AsyncGenerator<RecordLine> {
+    const lineSplitter = createLineSplitter(MAX_RECORD_BYTES)
+    while (reader !== null && endReason === null) {
       const chunk = await readNext(reader)
       if (chunk === null) break
-      onLife(chunk.byteLength)
-      if (ended === null) yield* splitter.push(chunk)
-      if (splitter.held() <= MAX_ENDLESS_BYTES) continue
-      yield { n: splitter.next(), text: fail({ reason: "body_too_large", max: MAX_RECORD_BYTES }), isEndless: true }
+      onBytes(chunk.byteLength)
+      if (endReason === null) yield* lineSplitter.push(chunk)
+      if (lineSplitter.pendingBytes() <= MAX_OVERLONG_BYTES) continue
+      yield {
+        n: lineSplitter.nextLineNumber(),
+        text: fail({ reason: "body_too_large", max: MAX_RECORD_BYTES }),
+        isOverlong: true,
+      }
       return
     }
-    if (ended === "body" || reader === null) yield* splitter.end()
+    if (endReason === "body" || reader === null) yield* lineSplitter.end()
   }
-  return { lines, stop: () => endWith("stop"), ended: () => (reader === null ? "body" : ended) }
+  return { readLines, stopReading: () => endWith("stop"), endedBy: () => (reader === null ? "body" : endReason) }
 }

@@ -4,34 +4,34 @@
  * turns, files → ALARM → storage
  */
 
-export interface Alarm {
+export interface SessionAlarm {
   /** Makes sure that it rings soon. */
   arm(): void
   /** It rang: next at this time, or soon where that has passed; Infinity: not again. */
-  again(at: number): void
+  rescheduleAt(atMs: number): void
   /** It is another session's by now. */
-  forget(): void
+  reset(): void
 }
 
-export function createAlarm(ctx: DurableObjectState, soonMs: number): Alarm {
-  let set = 0
-  const setTo = (at: number): void => {
-    set = at
-    ctx.waitUntil(ctx.storage.setAlarm(at))
+export function createSessionAlarm(ctx: DurableObjectState, delayMs: number): SessionAlarm {
+  let alarmAtMs = 0
+  const setAlarm = (atMs: number): void => {
+    alarmAtMs = atMs
+    ctx.waitUntil(ctx.storage.setAlarm(atMs))
   }
   return {
     arm() {
       const now = Date.now()
-      const next = now + soonMs
+      const next = now + delayMs
       // Also where one is set for the end of a long wait, which is over now.
-      if (set <= now || set > next) setTo(next)
+      if (alarmAtMs <= now || alarmAtMs > next) setAlarm(next)
     },
-    again(at) {
-      set = 0
-      if (at < Infinity) setTo(at > Date.now() ? at : Date.now() + soonMs)
+    rescheduleAt(atMs) {
+      alarmAtMs = 0
+      if (atMs < Infinity) setAlarm(atMs > Date.now() ? atMs : Date.now() + delayMs)
     },
-    forget() {
-      set = 0
+    reset() {
+      alarmAtMs = 0
     },
   }
 }

@@ -5,35 +5,35 @@
  * as several of the same kind. All carry the frame's seq; a client counts it as reached with the last piece (SPEC WS5).
  */
 
-import { type Op, parseServerFrame, type Segment, textOf } from "../../shared/protocol/frame.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
+import { type Op, parseServerFrame, type Segment, readSegmentText } from "../../shared/protocol/frame.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
 
 /** Text in one piece, in UTF-16 code units: at six bytes each when escaped, well under the frame limit. */
-const PIECE_CHARS = 32 * 1024
+const FRAGMENT_CHARS = 32 * 1024
 
 /**
  * Shapes  (frame JSON, limit in bytes) → frames; the frame itself where it fits.
  * Cost    linear in the frame.
  */
-export function piecesOf(text: string, maxBytes: number): readonly string[] {
-  if (utf8Bytes(text) <= maxBytes) return [text]
+export function splitFrame(text: string, maxBytes: number): readonly string[] {
+  if (countUtf8Bytes(text) <= maxBytes) return [text]
   const frame = parseServerFrame(text)
   if (frame === null || (frame.type !== "message" && frame.type !== "ops")) return [text]
   const { seq, prev } = frame
   const message = frame.type === "message" ? frame.id : frame.message
-  const ops = frame.type === "message" ? frame.segments.flatMap(openOps) : frame.ops.flatMap(narrowOps)
+  const ops = frame.type === "message" ? frame.segments.flatMap(segmentToOps) : frame.ops.flatMap(splitOp)
   const groups = groupOps(ops, maxBytes / 2)
-  const pieces = groups.map((group, i) =>
+  const fragments = groups.map((group, i) =>
     JSON.stringify({ type: "ops", seq, prev, message, piece: i + 1, pieces: groups.length, ops: group }),
   )
-  if (frame.type === "ops") return pieces
+  if (frame.type === "ops") return fragments
   if (groups.length === 0) return [JSON.stringify({ ...frame, content: "" })]
   // `content` may itself be over the limit; who needs it reads history.
-  return [JSON.stringify({ ...frame, content: "", segments: [], pieces: groups.length }), ...pieces]
+  return [JSON.stringify({ ...frame, content: "", segments: [], pieces: groups.length }), ...fragments]
 }
 
-function openOps(segment: Segment, at: number): Op[] {
-  const whole = textOf(segment)
+function segmentToOps(segment: Segment, at: number): Op[] {
+  const content = readSegmentText(segment)
   const empty: Segment | null =
     segment.type === "text" || segment.type === "thinking"
       ? { ...segment, content: "" }
@@ -41,22 +41,22 @@ function openOps(segment: Segment, at: number): Op[] {
         ? { ...segment, synthesis: "" }
         : null
   // A tool's texts are bounded (MAX_SHOWN_BYTES): it goes in one.
-  if (empty === null || whole.length <= PIECE_CHARS) return [{ op: "open", at, segment }]
-  return [{ op: "open", at, segment: empty }, ...textOps(at, 0, whole)]
+  if (empty === null || content.length <= FRAGMENT_CHARS) return [{ op: "open", at, segment }]
+  return [{ op: "open", at, segment: empty }, ...splitText(at, 0, content)]
 }
 
-function narrowOps(op: Op): Op[] {
-  if (op.op === "text" && op.text.length > PIECE_CHARS) return textOps(op.at, op.offset, op.text)
-  return op.op === "open" ? openOps(op.segment, op.at) : [op]
+function splitOp(op: Op): Op[] {
+  if (op.op === "text" && op.text.length > FRAGMENT_CHARS) return splitText(op.at, op.offset, op.text)
+  return op.op === "open" ? segmentToOps(op.segment, op.at) : [op]
 }
 
-function textOps(at: number, from: number, whole: string): Op[] {
+function splitText(at: number, from: number, content: string): Op[] {
   const ops: Op[] = []
-  for (let start = 0; start < whole.length; ) {
-    let end = Math.min(start + PIECE_CHARS, whole.length)
-    const unit = whole.charCodeAt(end - 1)
-    if (end < whole.length && unit >= 0xd800 && unit < 0xdc00) end -= 1
-    ops.push({ op: "text", at, offset: from + start, text: whole.slice(start, end) })
+  for (let start = 0; start < content.length; ) {
+    let end = Math.min(start + FRAGMENT_CHARS, content.length)
+    const codeUnit = content.charCodeAt(end - 1)
+    if (end < content.length && codeUnit >= 0xd800 && codeUnit < 0xdc00) end -= 1
+    ops.push({ op: "text", at, offset: from + start, text: content.slice(start, end) })
     start = end
   }
   return ops
@@ -66,7 +66,7 @@ function groupOps(ops: readonly Op[], maxBytes: number): Op[][] {
   const groups: Op[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const op of ops) {
-    const size = utf8Bytes(JSON.stringify(op))
+    const size = countUtf8Bytes(JSON.stringify(op))
     if (bytes + size > maxBytes) {
       groups.push([])
       bytes = 0

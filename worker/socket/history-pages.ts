@@ -8,9 +8,9 @@
 
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
-import { isQuiet, type StoredMessage } from "../store/row-codec.ts"
-import type { Store } from "../store/session-store.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
+import type { SessionStore } from "../store/session-store.ts"
 
 /** A page as JSON, and the rows that it took. */
 export interface PageText {
@@ -26,10 +26,10 @@ export interface PageQuery {
 }
 
 /** A page, and what it took. */
-export function pageText(store: Store, epoch: string, seq: number, query: PageQuery): PageText {
-  const before = store.rows().read
-  const json = pageJson(store, epoch, seq, query)
-  return { json, rowsRead: store.rows().read - before }
+export function readPage(store: SessionStore, epoch: string, seq: number, query: PageQuery): PageText {
+  const before = store.countRows().read
+  const json = readPageJson(store, epoch, seq, query)
+  return { json, rowsRead: store.countRows().read - before }
 }
 
 /**
@@ -39,24 +39,24 @@ export function pageText(store: Store, epoch: string, seq: number, query: PageQu
  * Cost    the rows of its messages; at most MAX_PAGE_BYTES of JSON, and always one message.
  * Source  SPEC HI1–HI3.
  */
-export function pageJson(store: Store, epoch: string, seq: number, query: PageQuery): string {
+export function readPageJson(store: SessionStore, epoch: string, seq: number, query: PageQuery): string {
   const texts: string[] = []
   let bytes = 0
   if (query.before === undefined) {
-    for (const queued of store.queue()) texts.unshift(JSON.stringify(messageToWire(queued.message)))
-    bytes = texts.reduce((sum, text) => sum + utf8Bytes(text), 0)
+    for (const queued of store.readQueue()) texts.unshift(JSON.stringify(messageToWire(queued.message)))
+    bytes = texts.reduce((sum, text) => sum + countUtf8Bytes(text), 0)
   }
-  let next = query.before === undefined ? store.tip() : (store.parentOf(query.before) ?? null)
+  let next = query.before === undefined ? store.readTip() : (store.findParent(query.before) ?? null)
   let oldest: number | null = query.before ?? null
   for (let count = 0; next !== null && count < query.limit; count++) {
-    const stored = store.at(next)
+    const stored = store.findMessageAt(next)
     if (stored === null) {
       // Nothing stands there: no page is before this one.
       next = null
       break
     }
     const text = JSON.stringify(messageToWire(stored.message))
-    bytes += utf8Bytes(text)
+    bytes += countUtf8Bytes(text)
     if (count > 0 && bytes > MAX_PAGE_BYTES) break
     texts.push(text)
     oldest = stored.pos
@@ -76,30 +76,32 @@ export function pageJson(store: Store, epoch: string, seq: number, query: PageQu
  *         walk. What changed after its end is remembered one by one.
  * Source  SPEC WS7, HI5.
  */
-export function changedSince(store: Store, seq: number): StoredMessage[] | null {
-  const changed: StoredMessage[] = store.withdrawnSince(seq)
-  for (const queued of store.queue()) {
+export function readChangesSince(store: SessionStore, seq: number): StoredMessage[] | null {
+  const changed: StoredMessage[] = store.readWithdrawnSince(seq)
+  for (const queued of store.readQueue()) {
     if (queued.seq > seq)
       changed.push({ pos: 0, parent: null, deadline: null, seq: queued.seq, message: queued.message })
   }
-  for (let next = store.tip(); next !== null; ) {
-    const stored = store.at(next)
+  for (let pos = store.readTip(); pos !== null; ) {
+    const stored = store.findMessageAt(pos)
     if (stored === null) break
     if (changed.length > MAX_RESUME_MESSAGES) return null
     if (stored.seq > seq) changed.push(stored)
-    else if (isQuiet(stored)) break
-    next = stored.parent
+    else if (isMessageSettled(stored)) break
+    pos = stored.parent
   }
-  const late = lateChanges(store, seq, changed)
-  if (late === null || changed.length + late.length > MAX_RESUME_MESSAGES + 1) return null
-  return [...changed, ...late].sort((a, b) => a.seq - b.seq)
+  const lateChanges = readLateChanges(store, seq, changed)
+  if (lateChanges === null || changed.length + lateChanges.length > MAX_RESUME_MESSAGES + 1) return null
+  return [...changed, ...lateChanges].sort((a, b) => a.seq - b.seq)
 }
 
 /** Messages of the active path that changed after their end, and that the walk did not come to. */
-function lateChanges(store: Store, seq: number, known: readonly StoredMessage[]): StoredMessage[] | null {
-  const found = store.lateSince(seq)
+function readLateChanges(store: SessionStore, seq: number, walked: readonly StoredMessage[]): StoredMessage[] | null {
+  const found = store.readLateChanges(seq)
   if (found === null) return null
-  const met = new Set(known.map(({ pos }) => pos))
-  const late = found.filter((pos) => !met.has(pos) && store.isOnPath(pos)).map((pos) => store.at(pos))
+  const knownPositions = new Set(walked.map(({ pos }) => pos))
+  const late = found
+    .filter((pos) => !knownPositions.has(pos) && store.isOnPath(pos))
+    .map((pos) => store.findMessageAt(pos))
   return late.filter((stored) => stored !== null)
 }

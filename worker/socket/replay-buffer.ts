@@ -5,28 +5,28 @@
  */
 
 import type { Op } from "../../shared/protocol/frame.ts"
-import { RING_BYTES, RING_FRAMES } from "../../shared/limits.ts"
+import { REPLAY_BYTES, REPLAY_FRAMES } from "../../shared/limits.ts"
 
 /** A numbered change before it is addressed to a socket. `body` is the frame's JSON after `"prev":n,`. */
-export interface Numbered {
+export interface NumberedFrame {
   readonly seq: number
   readonly type: "message" | "ops"
   /** Id of the message it is about. */
-  readonly message: string
+  readonly messageId: string
   readonly body: string
   /** Whether its message is over or waits for a person: what a client with `live: false` wants to know. */
-  readonly ends: boolean
+  readonly isSettled: boolean
 }
 
-export interface Ring {
-  push(frame: Numbered): void
+export interface ReplayBuffer {
+  push(frame: NumberedFrame): void
   clear(): void
   /** All frames after `seq`, oldest first; null where some are gone. `now` is the newest seq of the session. */
-  after(seq: number, now: number): readonly Numbered[] | null
+  framesAfter(seq: number, newestSeq: number): readonly NumberedFrame[] | null
 }
 
-export function createRing(maxFrames = RING_FRAMES, maxBytes = RING_BYTES): Ring {
-  const frames: Numbered[] = []
+export function createReplayBuffer(maxFrames = REPLAY_FRAMES, maxBytes = REPLAY_BYTES): ReplayBuffer {
+  const frames: NumberedFrame[] = []
   let bytes = 0
   return {
     push(frame) {
@@ -38,8 +38,8 @@ export function createRing(maxFrames = RING_FRAMES, maxBytes = RING_BYTES): Ring
       frames.length = 0
       bytes = 0
     },
-    after(seq, now) {
-      if (seq === now) return []
+    framesAfter(seq, newestSeq) {
+      if (seq === newestSeq) return []
       const missed = frames.filter((frame) => frame.seq > seq)
       return missed[0]?.seq === seq + 1 ? missed : null
     },
@@ -47,6 +47,6 @@ export function createRing(maxFrames = RING_FRAMES, maxBytes = RING_BYTES): Ring
 }
 
 /** The part of an ops frame that is the same for every socket. */
-export function opsBody(message: string, ops: readonly Op[]): string {
-  return `"message":${JSON.stringify(message)},"ops":${JSON.stringify(ops)}}`
+export function opsToFrameBody(messageId: string, ops: readonly Op[]): string {
+  return `"message":${JSON.stringify(messageId)},"ops":${JSON.stringify(ops)}}`
 }

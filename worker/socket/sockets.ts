@@ -13,19 +13,19 @@ import {
   MAX_SERVER_FRAME_BYTES,
   MAX_UNSEEN_BYTES,
   PROTOCOL_VERSION,
-  RING_FRAMES,
+  REPLAY_FRAMES,
 } from "../../shared/limits.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
 import type { Claims } from "../auth/verify-token.ts"
-import { isRevoked, NOTHING_REVOKED, type Revoked } from "../auth/revocation.ts"
-import { piecesOf } from "./frame-split.ts"
-import { createRing, type Numbered, opsBody } from "./replay-buffer.ts"
+import { isRevoked, NO_REVOCATIONS, type RevocationState } from "../auth/revocation.ts"
+import { splitFrame } from "./frame-split.ts"
+import { createReplayBuffer, type NumberedFrame, opsToFrameBody } from "./replay-buffer.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 
 /** What a socket carries through hibernation. */
-export interface Attachment {
+export interface SocketAttachment {
   readonly claims: Claims
   /** It said hello at least once. */
   readonly isGreeted: boolean
@@ -40,189 +40,192 @@ export interface Attachment {
 }
 
 export interface Sockets {
-  accept(claims: Claims): Response
+  acceptSocket(claims: Claims): Response
   /** A message begins, or changed as a whole. */
   sendMessage(stored: StoredMessage): void
   /** A running message changed; `stored` is what it is now. */
   sendOps(seq: number, ops: readonly Op[], stored: StoredMessage): void
   /** What was missed since `after`, then live. `since` reads it from the store where memory has it no more. */
-  resume(socket: WebSocket, hello: Resume): void
+  resumeSocket(socket: WebSocket, request: ResumeRequest): void
   /** Another version is active: every client is told the new epoch, and gets no numbered frame until its next hello. */
-  renew(epoch: string, seq: number): void
-  see(socket: WebSocket, seq: number): void
-  reply(socket: WebSocket, frame: ServerFrame): void
-  fault(socket: WebSocket, fault: Fault, id?: string): void
+  announceEpoch(epoch: string, seq: number): void
+  acknowledgeSeen(socket: WebSocket, seq: number): void
+  sendFrame(socket: WebSocket, frame: ServerFrame): void
+  sendFault(socket: WebSocket, fault: Fault, id?: string): void
   /** The socket's attachment, or null (and closed) where its token has run out or was revoked. */
-  attend(socket: WebSocket): Attachment | null
+  verifySocket(socket: WebSocket): SocketAttachment | null
   /** Closes all sockets with a fault, and forgets what was sent. */
-  dismiss(why: Fault): void
+  closeAll(fault: Fault): void
   /** Closes the sockets of revoked tokens, and from now on also those that come late. */
-  revoke(newest: Revoked): void
+  closeRevoked(newest: RevocationState): void
 }
 
-export interface Resume {
+export interface ResumeRequest {
   readonly epoch: string
   readonly seq: number
   readonly after: number | null
   readonly live: boolean
   /** Null where it is too much: the client reads history instead. */
-  readonly since: (after: number) => readonly StoredMessage[] | null
+  readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
 
 /** The subprotocol that we speak; the token travels beside it, never in a URL. */
 export const SUBPROTOCOL = "cuecard.v1"
 
 export function createSockets(ctx: DurableObjectState, now: () => number): Sockets {
-  const ring = createRing()
+  const replayBuffer = createReplayBuffer()
   /** In memory only: the directory lets no revoked token in, so this is for one that was on its way. */
-  let revoked = NOTHING_REVOKED
+  let revoked = NO_REVOCATIONS
 
-  const attach = (socket: WebSocket, attachment: Attachment): void => socket.serializeAttachment(attachment)
+  const setAttachment = (socket: WebSocket, attachment: SocketAttachment): void =>
+    socket.serializeAttachment(attachment)
   // Our own attachment: `attach` wrote it.
-  const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment
+  const getAttachment = (socket: WebSocket): SocketAttachment => socket.deserializeAttachment() as SocketAttachment
 
-  const reply = (socket: WebSocket, frame: ServerFrame): void => put(socket, JSON.stringify(frame))
-  const fault = (socket: WebSocket, reason: Fault, id?: string): void => {
-    const { code, text, close } = faultToWire(reason)
-    reply(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
+  const sendFrame = (socket: WebSocket, frame: ServerFrame): void => sendText(socket, JSON.stringify(frame))
+  const sendFault = (socket: WebSocket, fault: Fault, id?: string): void => {
+    const { code, text, close } = faultToWire(fault)
+    sendFrame(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
     if (close !== null) socket.close(close, text)
   }
   /** A client that does not hang up may go on talking, also after this object slept and knows not why it was closed. */
-  const expire = (socket: WebSocket): void => {
-    const attachment = attachmentOf(socket)
-    attach(socket, { ...attachment, claims: { ...attachment.claims, expires: 0 } })
+  const expireSocket = (socket: WebSocket): void => {
+    const attachment = getAttachment(socket)
+    setAttachment(socket, { ...attachment, claims: { ...attachment.claims, expires: 0 } })
   }
-  const attend = (socket: WebSocket): Attachment | null => {
-    const attachment = attachmentOf(socket)
+  const verifySocket = (socket: WebSocket): SocketAttachment | null => {
+    const attachment = getAttachment(socket)
     const { claims } = attachment
-    const isLate = claims.expires * 1000 <= now()
-    if (!isLate && !isRevoked(claims, revoked)) return attachment
-    fault(socket, { reason: isLate ? "token_expired" : "token_revoked" })
-    expire(socket)
+    const isExpired = claims.expires * 1000 <= now()
+    if (!isExpired && !isRevoked(claims, revoked)) return attachment
+    sendFault(socket, { reason: isExpired ? "token_expired" : "token_revoked" })
+    expireSocket(socket)
     return null
   }
 
   /** Sends one numbered frame to one socket and moves its place. */
-  const address = (socket: WebSocket, place: Attachment, frame: Numbered): Attachment => {
-    if (frame.seq <= (place.last ?? 0)) return place
-    let { unseenChars } = place
-    for (const text of framesOf(frame, place)) {
-      put(socket, text)
+  const sendNumbered = (socket: WebSocket, attachment: SocketAttachment, frame: NumberedFrame): SocketAttachment => {
+    if (frame.seq <= (attachment.last ?? 0)) return attachment
+    let { unseenChars } = attachment
+    for (const text of frameToTexts(frame, attachment)) {
+      sendText(socket, text)
       unseenChars += text.length
     }
-    const moved = { ...place, last: frame.seq, unseen: place.unseen + 1, unseenChars }
-    attach(socket, moved)
-    return moved
+    const updated = { ...attachment, last: frame.seq, unseen: attachment.unseen + 1, unseenChars }
+    setAttachment(socket, updated)
+    return updated
   }
-  const broadcast = (frame: Numbered, whole: () => Numbered): void => {
-    ring.push(frame)
+  const broadcastFrame = (frame: NumberedFrame, toWholeMessage: () => NumberedFrame): void => {
+    replayBuffer.push(frame)
     for (const socket of ctx.getWebSockets()) {
-      const place = attend(socket)
-      if (place === null || place.last === null) continue
-      if (isBehind(place)) {
-        fault(socket, { reason: "socket_behind" })
+      const attachment = verifySocket(socket)
+      if (attachment === null || attachment.last === null) continue
+      if (isSocketBehind(attachment)) {
+        sendFault(socket, { reason: "socket_behind" })
         continue
       }
-      if (place.live || frame.type === "message") address(socket, place, frame)
-      else if (frame.ends) address(socket, place, whole())
+      if (attachment.live || frame.type === "message") sendNumbered(socket, attachment, frame)
+      else if (frame.isSettled) sendNumbered(socket, attachment, toWholeMessage())
     }
   }
 
   return {
-    reply,
-    fault,
-    attend,
-    accept(claims) {
+    sendFrame,
+    sendFault,
+    verifySocket,
+    acceptSocket(claims) {
       const { 0: client, 1: server } = new WebSocketPair()
       ctx.acceptWebSocket(server)
-      attach(server, { claims, isGreeted: false, last: null, unseen: 0, unseenChars: 0, live: true })
-      attend(server)
+      setAttachment(server, { claims, isGreeted: false, last: null, unseen: 0, unseenChars: 0, live: true })
+      verifySocket(server)
       return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
     },
-    dismiss(why) {
-      ring.clear()
+    closeAll(fault) {
+      replayBuffer.clear()
       for (const socket of ctx.getWebSockets()) {
-        fault(socket, why)
-        expire(socket)
+        sendFault(socket, fault)
+        expireSocket(socket)
       }
     },
-    revoke(newest) {
+    closeRevoked(newest) {
       if (newest.n >= revoked.n) revoked = newest
-      for (const socket of ctx.getWebSockets()) attend(socket)
+      for (const socket of ctx.getWebSockets()) verifySocket(socket)
     },
     sendMessage(stored) {
-      const frame = numberedMessage(stored)
-      broadcast(frame, () => frame)
+      const frame = messageToFrame(stored)
+      broadcastFrame(frame, () => frame)
     },
     sendOps(seq, ops, stored) {
       const { id, status } = stored.message
-      const ends = isEnded(status) || status === "waiting"
-      broadcast({ seq, type: "ops", message: id, body: opsBody(id, ops), ends }, () => numberedMessage(stored))
+      const isSettled = isEnded(status) || status === "waiting"
+      broadcastFrame({ seq, type: "ops", messageId: id, body: opsToFrameBody(id, ops), isSettled }, () =>
+        messageToFrame(stored),
+      )
     },
-    resume(socket, { epoch, seq, after, live, since }) {
+    resumeSocket(socket, { epoch, seq, after, live, changesSince: since }) {
       const from = after ?? seq
-      const kept = live ? ring.after(from, seq) : null
-      const missed = kept ?? since(from)?.map(numberedMessage) ?? null
-      const before = attachmentOf(socket)
-      if (isBehind(before)) return fault(socket, { reason: "socket_behind" })
-      if (missed === null || sizeOf(missed) > MAX_UNSEEN_BYTES / 2) {
-        return fault(socket, { reason: "frame_invalid", field: "after" })
+      const buffered = live ? replayBuffer.framesAfter(from, seq) : null
+      const missed = buffered ?? since(from)?.map(messageToFrame) ?? null
+      const before = getAttachment(socket)
+      if (isSocketBehind(before)) return sendFault(socket, { reason: "socket_behind" })
+      if (missed === null || sumBodyChars(missed) > MAX_UNSEEN_BYTES / 2) {
+        return sendFault(socket, { reason: "frame_invalid", field: "after" })
       }
-      let place: Attachment = { ...before, isGreeted: true, last: from, live }
-      attach(socket, place)
-      reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
-      for (const frame of missed) place = address(socket, place, frame)
+      let attachment: SocketAttachment = { ...before, isGreeted: true, last: from, live }
+      setAttachment(socket, attachment)
+      sendFrame(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
+      for (const frame of missed) attachment = sendNumbered(socket, attachment, frame)
       // A client that comes back may have missed as many frames as there are: they count by their size alone.
-      attach(socket, { ...place, unseen: before.unseen })
+      setAttachment(socket, { ...attachment, unseen: before.unseen })
     },
-    renew(epoch, seq) {
-      ring.clear()
+    announceEpoch(epoch, seq) {
+      replayBuffer.clear()
       for (const socket of ctx.getWebSockets()) {
-        const place = attend(socket)
-        if (place === null || place.last === null) continue
-        attach(socket, { ...place, last: null })
-        reply(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
+        const attachment = verifySocket(socket)
+        if (attachment === null || attachment.last === null) continue
+        setAttachment(socket, { ...attachment, last: null })
+        sendFrame(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
       }
     },
-    see(socket, seq) {
-      const place = attachmentOf(socket)
-      const last = place.last ?? 0
+    acknowledgeSeen(socket, seq) {
+      const attachment = getAttachment(socket)
+      const last = attachment.last ?? 0
       // Seqs have no gaps, so what lies between is at most so many frames.
       // Without live frames most seqs never come, so any word from it is a sign of life.
-      const unseen = place.live ? Math.min(place.unseen, last - seq) : 0
-      const unseenChars = unseen === 0 ? 0 : Math.ceil((place.unseenChars * unseen) / place.unseen)
-      if (seq <= last) attach(socket, { ...place, unseen, unseenChars })
+      const unseen = attachment.live ? Math.min(attachment.unseen, last - seq) : 0
+      const unseenChars = unseen === 0 ? 0 : Math.ceil((attachment.unseenChars * unseen) / attachment.unseen)
+      if (seq <= last) setAttachment(socket, { ...attachment, unseen, unseenChars })
     },
   }
 }
 
 /** More is on its way to this socket than it ought to be: it does not read. */
-function isBehind({ unseen, unseenChars }: Attachment): boolean {
-  return unseen >= RING_FRAMES || unseenChars > MAX_UNSEEN_BYTES
+function isSocketBehind({ unseen, unseenChars }: SocketAttachment): boolean {
+  return unseen >= REPLAY_FRAMES || unseenChars > MAX_UNSEEN_BYTES
 }
 
-function sizeOf(frames: readonly Numbered[]): number {
+function sumBodyChars(frames: readonly NumberedFrame[]): number {
   return frames.reduce((sum, { body }) => sum + body.length, 0)
 }
 
-function numberedMessage(stored: StoredMessage): Numbered {
+function messageToFrame(stored: StoredMessage): NumberedFrame {
   const wire = messageToWire(stored.message)
   const body = JSON.stringify(wire).slice(1)
-  return { seq: stored.seq, type: "message", message: wire.id, body, ends: isEnded(wire.status) }
+  return { seq: stored.seq, type: "message", messageId: wire.id, body, isSettled: isEnded(wire.status) }
 }
 
 /** One frame, addressed; a message over the limit as its header and pieces. */
-function framesOf(frame: Numbered, { last, live }: Attachment): readonly string[] {
+function frameToTexts(frame: NumberedFrame, { last, live }: SocketAttachment): readonly string[] {
   const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${last ?? 0},${frame.body}`
   // A client that takes whole messages only gets each of them whole, however long.
   if (!live) return [text]
   // Four bytes are the most a code unit can come to; only what may be too large is measured.
   if (text.length * 4 <= MAX_SERVER_FRAME_BYTES) return [text]
-  return piecesOf(text, MAX_SERVER_FRAME_BYTES)
+  return splitFrame(text, MAX_SERVER_FRAME_BYTES)
 }
 
 /** A socket that is closing takes nothing; its client resumes. */
-function put(socket: WebSocket, text: string): void {
+function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState !== WebSocket.OPEN) return
   socket.send(text)
 }
@@ -234,8 +237,8 @@ function put(socket: WebSocket, text: string): void {
  */
 export function readFrame(data: string | ArrayBuffer): Result<ClientFrame, Fault> {
   if (typeof data !== "string") return fail({ reason: "frame_malformed" })
-  const isLong = data.length > MAX_CLIENT_FRAME_BYTES / 4
-  if (isLong && utf8Bytes(data) > MAX_CLIENT_FRAME_BYTES) {
+  const mayBeTooLarge = data.length > MAX_CLIENT_FRAME_BYTES / 4
+  if (mayBeTooLarge && countUtf8Bytes(data) > MAX_CLIENT_FRAME_BYTES) {
     return fail({ reason: "frame_too_large", max: MAX_CLIENT_FRAME_BYTES })
   }
   return parseClientFrame(data)

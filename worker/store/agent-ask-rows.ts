@@ -6,10 +6,10 @@
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
-import { fromJson, numberOrNull, type Row, text } from "./row-codec.ts"
+import { parseJsonColumn, columnToNumberOrNull, type Row, columnToText } from "./row-codec.ts"
 
 /** A turn that an agent began: by asking, or (`callback`) by answering. */
-export interface Begun {
+export interface InboundAsk {
   /** Of the message that began it, and of the exchange on both sides. */
   readonly id: string
   readonly mode: "sync" | "async" | "callback"
@@ -25,7 +25,7 @@ export interface Begun {
 }
 
 /** A question of ours that has no answer yet. */
-export interface Asked {
+export interface OutboundAsk {
   readonly id: string
   readonly call_id: string
   /** The session and the agent that were asked. */
@@ -39,90 +39,92 @@ export interface Asked {
 }
 
 /** On which channel the tools of a turn are dispatched: only one that a person began may cue cards. DESIGN §8. */
-export function channelOf(begun: Begun | null, answer: AgentTag | null): Channel {
-  switch (begun?.mode) {
+export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Channel {
+  switch (ask?.mode) {
     case "sync":
       return "subagent"
     case "async":
       return "agent"
     case "callback":
       // What this session asked in a turn that was not a person's.
-      return begun.path.length === 0 ? "user" : "agent"
+      return ask.path.length === 0 ? "user" : "agent"
     case undefined:
       // From a file: nobody waits for it, but nor did a person ask.
-      return answer === null ? "user" : "agent"
+      return tag === null ? "user" : "agent"
   }
 }
 
-export type AskRows = ReturnType<typeof createAskRows>
+export type AgentAskRows = ReturnType<typeof createAgentAskRows>
 
-export function createAskRows(all: (query: string, ...values: SqlStorageValue[]) => Row[]) {
+export function createAgentAskRows(queryAll: (query: string, ...values: SqlStorageValue[]) => Row[]) {
   return {
     /** The turn of this exchange, if an agent began it. */
-    begunBy(exchange: string): Begun | null {
-      const [row] = all("SELECT * FROM begun WHERE id = ?", exchange)
-      return row === undefined ? null : begunOf(row)
+    findInboundAsk(exchange: string): InboundAsk | null {
+      const [row] = queryAll("SELECT * FROM begun WHERE id = ?", exchange)
+      return row === undefined ? null : rowToInboundAsk(row)
     },
 
-    addBegun({ id, mode, session, call_id, path, depth, budget }: Begun): void {
-      all(
+    addInboundAsk({ id, mode, session, call_id, path, depth, budget }: InboundAsk): void {
+      queryAll(
         "INSERT OR IGNORE INTO begun (id, mode, session, call_id, path, depth, budget, owed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         ...[id, mode, session, call_id, JSON.stringify(path), depth, budget, mode === "callback" ? 0 : 1],
       )
     },
 
     /** Those whose answer was not handed over yet. */
-    owed: (): Begun[] => all("SELECT * FROM begun WHERE owed = 1").map(begunOf),
+    listOwedAnswers: (): InboundAsk[] => queryAll("SELECT * FROM begun WHERE owed = 1").map(rowToInboundAsk),
 
-    hasOwed: (): boolean => all("SELECT 1 FROM begun WHERE owed = 1 LIMIT 1").length > 0,
+    hasOwedAnswers: (): boolean => queryAll("SELECT 1 FROM begun WHERE owed = 1 LIMIT 1").length > 0,
 
-    handOver(id: string): void {
-      all("UPDATE begun SET owed = 0 WHERE id = ? AND owed = 1", id)
+    markAnswerDelivered(id: string): void {
+      queryAll("UPDATE begun SET owed = 0 WHERE id = ? AND owed = 1", id)
     },
 
     /** A question that goes out now; one that goes out again stays as it is. */
-    addAsked({ id, call_id, session, agent, mode, budget, until }: Asked): void {
-      all(
+    addOutboundAsk({ id, call_id, session, agent, mode, budget, until }: OutboundAsk): void {
+      queryAll(
         "INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
         ...[id, call_id, session, agent, mode, budget, until],
       )
     },
 
     /** Those that have no answer yet. */
-    openAsked: (): Asked[] => all("SELECT * FROM asked WHERE open = 1").map(askedOf),
+    listOpenOutboundAsks: (): OutboundAsk[] => queryAll("SELECT * FROM asked WHERE open = 1").map(rowToOutboundAsk),
 
-    closeAsked(id: string): void {
-      all("UPDATE asked SET open = 0 WHERE id = ? AND open = 1", id)
+    closeOutboundAsk(id: string): void {
+      queryAll("UPDATE asked SET open = 0 WHERE id = ? AND open = 1", id)
     },
 
     /** When the next of them is given up; null where none is. */
-    nextGivenUp: (): number | null => numberOrNull(all("SELECT min(until) AS at FROM asked WHERE open = 1")[0]?.["at"]),
+    nextExpiryMs: (): number | null =>
+      columnToNumberOrNull(queryAll("SELECT min(until) AS at FROM asked WHERE open = 1")[0]?.["at"]),
 
     /** Sessions that were ever asked: they go when this one goes. */
-    sessionsAsked: (): string[] => all("SELECT DISTINCT session FROM asked").map((row) => text(row["session"])),
+    listAskedSessions: (): string[] =>
+      queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
   }
 }
 
-function begunOf(row: Row): Begun {
+function rowToInboundAsk(row: Row): InboundAsk {
   return {
-    id: text(row["id"]),
-    mode: text(row["mode"]) as Begun["mode"],
-    session: text(row["session"]),
-    call_id: text(row["call_id"]),
-    path: fromJson<string[]>(row["path"]) ?? [],
+    id: columnToText(row["id"]),
+    mode: columnToText(row["mode"]) as InboundAsk["mode"],
+    session: columnToText(row["session"]),
+    call_id: columnToText(row["call_id"]),
+    path: parseJsonColumn<string[]>(row["path"]) ?? [],
     depth: Number(row["depth"]),
     budget: Number(row["budget"]),
   }
 }
 
-function askedOf(row: Row): Asked {
+function rowToOutboundAsk(row: Row): OutboundAsk {
   return {
-    id: text(row["id"]),
-    call_id: text(row["call_id"]),
-    session: text(row["session"]),
-    agent: text(row["agent"]),
-    mode: text(row["mode"]) as Asked["mode"],
+    id: columnToText(row["id"]),
+    call_id: columnToText(row["call_id"]),
+    session: columnToText(row["session"]),
+    agent: columnToText(row["agent"]),
+    mode: columnToText(row["mode"]) as OutboundAsk["mode"],
     budget: Number(row["budget"]),
-    until: numberOrNull(row["until"]),
+    until: columnToNumberOrNull(row["until"]),
   }
 }

@@ -5,48 +5,48 @@
  * by a logarithm of the messages between. Where a message stands among its ancestors never changes.
  */
 
-import { type Climb, climbOf, type Row } from "./row-codec.ts"
+import { type Ancestry, rowToAncestry, type Row } from "./row-codec.ts"
 
 /** Places that are remembered: those that a growing path leads back by are met again and again. */
-const MAX_CLIMBS = 64
+const MAX_CACHED_ANCESTRIES = 64
 
-export type Climbs = ReturnType<typeof createClimbs>
+export type AncestryIndex = ReturnType<typeof createAncestryIndex>
 
 /** `first` reads one row of the session's tables. Cost: a row for each step that is not remembered. */
-export function createClimbs(first: (query: string, pos: number) => Row | null) {
-  const known = new Map<number, Climb>()
-  const remember = (climb: Climb): Climb => {
-    const oldest = known.size < MAX_CLIMBS ? undefined : known.keys().next().value
-    if (oldest !== undefined) known.delete(oldest)
-    known.set(climb.pos, climb)
-    return climb
+export function createAncestryIndex(queryFirst: (query: string, pos: number) => Row | null) {
+  const cache = new Map<number, Ancestry>()
+  const cacheAncestry = (ancestry: Ancestry): Ancestry => {
+    const oldest = cache.size < MAX_CACHED_ANCESTRIES ? undefined : cache.keys().next().value
+    if (oldest !== undefined) cache.delete(oldest)
+    cache.set(ancestry.pos, ancestry)
+    return ancestry
   }
-  const at = (pos: number | null): Climb | null => {
+  const readAncestry = (pos: number | null): Ancestry | null => {
     if (pos === null) return null
-    const row = known.has(pos) ? null : first("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
-    return known.get(pos) ?? (row === null ? null : remember(climbOf(row)))
+    const row = cache.has(pos) ? null : queryFirst("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
+    return cache.get(pos) ?? (row === null ? null : cacheAncestry(rowToAncestry(row)))
   }
   return {
     /** A message that was just stored. */
-    remember,
+    remember: cacheAncestry,
     /** Depth and jump of a message under this parent. */
-    under(pos: number | null): Pick<Climb, "depth" | "jump"> {
-      const parent = at(pos)
+    childAncestry(parentPos: number | null): Pick<Ancestry, "depth" | "jump"> {
+      const parent = readAncestry(parentPos)
       if (parent === null) return { depth: 0, jump: null }
-      const near = at(parent.jump)
-      const far = near === null ? null : at(near.jump)
+      const near = readAncestry(parent.jump)
+      const far = near === null ? null : readAncestry(near.jump)
       const isEven = near !== null && far !== null && parent.depth - near.depth === near.depth - far.depth
       return { depth: parent.depth + 1, jump: isEven ? far.pos : parent.pos }
     },
     /** Whether the path that ends at `tip` leads through the message at `pos`. */
-    leads(tip: number, pos: number): boolean {
-      const target = at(pos)
-      let here = at(tip)
-      while (target !== null && here !== null && here.depth > target.depth) {
-        const jump = at(here.jump)
-        here = jump !== null && jump.depth >= target.depth ? jump : at(here.parent)
+    isOnPathTo(tip: number, pos: number): boolean {
+      const target = readAncestry(pos)
+      let current = readAncestry(tip)
+      while (target !== null && current !== null && current.depth > target.depth) {
+        const jump = readAncestry(current.jump)
+        current = jump !== null && jump.depth >= target.depth ? jump : readAncestry(current.parent)
       }
-      return target !== null && here?.pos === pos
+      return target !== null && current?.pos === pos
     },
   }
 }

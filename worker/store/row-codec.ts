@@ -13,14 +13,14 @@ import {
   isEnded,
   type Message,
   type MessageStatus,
-  openMessage,
+  createMessage,
   type Part,
   type Role,
   type Summary,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 
-import { type AgentView, GENERAL } from "../tenant/agent-config.ts"
+import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
 
 export type Row = Record<string, SqlStorageValue>
 
@@ -37,7 +37,7 @@ export interface SessionRow {
   readonly created: number
   /** Who answers here; null: it was made before there were several. */
   readonly agent: AgentView | null
-  readonly family: Family
+  readonly family: SessionGroup
 }
 
 /** A session that is to be made. */
@@ -47,7 +47,7 @@ export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> 
 }
 
 /** The session in which a person talks, and its agent: those that are asked there, and by these, have one session each. */
-export interface Family {
+export interface SessionGroup {
   readonly session: string
   readonly agent: string
 }
@@ -70,7 +70,7 @@ export interface QueuedMessage {
   readonly message: Message
 }
 
-export interface Leaf {
+export interface TextChunk {
   readonly part: number
   readonly n: number
   readonly kind: "text" | "thinking" | "output"
@@ -86,7 +86,7 @@ export interface Leaf {
 }
 
 /** What stands in a transcript row's `meta`. */
-interface Meta {
+interface TranscriptMeta {
   readonly reply_to: string | null
   readonly topic: string | null
   readonly mode: string
@@ -96,111 +96,120 @@ interface Meta {
 }
 
 /** What stands in a leaf's `open`: its part is finished, goes on, or was ended from outside. */
-const CLOSED = 0
-const OPEN = 1
-const CUT = 2
+const PART_CLOSED = 0
+const PART_OPEN = 1
+const PART_CUT = 2
 
-export function openOf({ open, cut }: Pick<Leaf, "open" | "cut">): number {
-  return cut === true ? CUT : open ? OPEN : CLOSED
+export function chunkToOpenColumn({ open, cut }: Pick<TextChunk, "open" | "cut">): number {
+  return cut === true ? PART_CUT : open ? PART_OPEN : PART_CLOSED
 }
 
-export function seqOf(row: Row): number {
+export function rowToSeq(row: Row): number {
   return Number(row["seq"])
 }
 
-export function roleOf(row: Row): Role {
-  return text(row["role"]) as Role
+export function rowToRole(row: Row): Role {
+  return columnToText(row["role"]) as Role
 }
 
-export function text(value: SqlStorageValue | undefined): string {
+export function columnToText(value: SqlStorageValue | undefined): string {
   return typeof value === "string" ? value : ""
 }
 
-function textOrNull(value: SqlStorageValue | undefined): string | null {
+function columnToTextOrNull(value: SqlStorageValue | undefined): string | null {
   return typeof value === "string" ? value : null
 }
 
-export function numberOrNull(value: SqlStorageValue | undefined): number | null {
+export function columnToNumberOrNull(value: SqlStorageValue | undefined): number | null {
   return typeof value === "number" ? value : null
 }
 
-export function fromJson<T>(value: SqlStorageValue | undefined): T | null {
+export function parseJsonColumn<T>(value: SqlStorageValue | undefined): T | null {
   return typeof value === "string" ? (parseJson(value) as unknown as T) : null
 }
 
-export function toJson(value: object | null): string | null {
+export function toJsonColumn(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value)
 }
 
-export function sessionOf(row: Row): SessionRow {
-  const agent = fromJson<AgentView>(row["agent"])
+export function rowToSession(row: Row): SessionRow {
+  const agent = parseJsonColumn<AgentView>(row["agent"])
   return {
-    id: text(row["id"]),
-    tenant: text(row["tenant"]),
-    user: text(row["user"]),
-    title: text(row["title"]),
-    epoch: text(row["epoch"]),
-    tip: numberOrNull(row["tip"]),
+    id: columnToText(row["id"]),
+    tenant: columnToText(row["tenant"]),
+    user: columnToText(row["user"]),
+    title: columnToText(row["title"]),
+    epoch: columnToText(row["epoch"]),
+    tip: columnToNumberOrNull(row["tip"]),
     late_seq: Number(row["late_seq"]),
-    switches: fromJson<string[]>(row["switches"]) ?? [],
+    switches: parseJsonColumn<string[]>(row["switches"]) ?? [],
     created: Number(row["created"]),
     agent,
-    family: fromJson<Family>(row["family"]) ?? { session: text(row["id"]), agent: agent?.self.name ?? GENERAL },
+    family: parseJsonColumn<SessionGroup>(row["family"]) ?? {
+      session: columnToText(row["id"]),
+      agent: agent?.self.name ?? GENERAL_AGENT_NAME,
+    },
   }
 }
 
-export function placeOf(row: Row): Omit<StoredMessage, "message"> {
+export function rowToPosition(row: Row): Omit<StoredMessage, "message"> {
   return {
     pos: Number(row["pos"]),
-    parent: numberOrNull(row["parent"]),
-    seq: seqOf(row),
-    deadline: numberOrNull(row["deadline"]),
-    tip: numberOrNull(row["tip"]),
+    parent: columnToNumberOrNull(row["parent"]),
+    seq: rowToSeq(row),
+    deadline: columnToNumberOrNull(row["deadline"]),
+    tip: columnToNumberOrNull(row["tip"]),
   }
 }
 
-export function metaOf(message: Message): string {
+export function messageToMeta(message: Message): string {
   const { reply_to, topic, mode, metrics, attachments } = message
   const files = attachments.length === 0 ? {} : { attachments }
-  return JSON.stringify({ reply_to, topic, mode, metrics, ...files } satisfies Meta)
+  return JSON.stringify({ reply_to, topic, mode, metrics, ...files } satisfies TranscriptMeta)
 }
 
 /** A message without its parts. */
-export function headOf(row: Row, versions = 1): Message {
-  return openMessage({
-    id: text(row["id"]),
-    role: roleOf(row),
-    exchange_id: text(row["exchange_id"]),
-    status: text(row["status"]) as MessageStatus,
-    reason: textOrNull(row["reason"]),
-    words: text(row["words"]),
+export function rowToMessageHead(row: Row, versions = 1): Message {
+  return createMessage({
+    id: columnToText(row["id"]),
+    role: rowToRole(row),
+    exchange_id: columnToText(row["exchange_id"]),
+    status: columnToText(row["status"]) as MessageStatus,
+    reason: columnToTextOrNull(row["reason"]),
+    words: columnToText(row["words"]),
     timestamp: new Date(Number(row["created"])).toISOString(),
-    summary: fromJson<Summary>(row["summary"]),
-    agent: fromJson<AgentTag>(row["agent"]),
+    summary: parseJsonColumn<Summary>(row["summary"]),
+    agent: parseJsonColumn<AgentTag>(row["agent"]),
     origin: row["origin"] === "import" ? "import" : null,
-    ...{ version: numberOrNull(row["version"]) ?? 1, versions },
-    ...fromJson<Meta>(row["meta"]),
+    version: columnToNumberOrNull(row["version"]) ?? 1,
+    versions,
+    ...parseJsonColumn<TranscriptMeta>(row["meta"]),
   })
 }
 
-export function queuedOf(row: Row): QueuedMessage {
-  const id = text(row["id"])
+export function rowToQueuedMessage(row: Row): QueuedMessage {
+  const id = columnToText(row["id"])
   const role: Role = row["agent"] === null ? "user" : "agent"
-  const message = headOf({ ...row, role, exchange_id: id, status: "queued", reason: null })
-  return { n: Number(row["n"]), seq: seqOf(row), message }
+  const message = rowToMessageHead({ ...row, role, exchange_id: id, status: "queued", reason: null })
+  return { n: Number(row["n"]), seq: rowToSeq(row), message }
 }
 
 /** Where a message stands among its ancestors: how many there are, its parent, and one far up to jump to. */
-export interface Climb {
+export interface Ancestry {
   readonly pos: number
   readonly parent: number | null
   readonly depth: number
   readonly jump: number | null
 }
 
-export function climbOf(row: Row): Climb {
+export function rowToAncestry(row: Row): Ancestry {
   const pos = Number(row["pos"])
-  return { pos, parent: numberOrNull(row["parent"]), depth: Number(row["depth"]), jump: numberOrNull(row["jump"]) }
+  return {
+    pos,
+    parent: columnToNumberOrNull(row["parent"]),
+    depth: Number(row["depth"]),
+    jump: columnToNumberOrNull(row["jump"]),
+  }
 }
 
 /** How the newest answer stands: only that one can be under way. */
@@ -208,108 +217,117 @@ export interface NewestAnswer {
   readonly status: MessageStatus
   readonly deadline: number | null
   /** A producer outside tells it. It is under way: one that ended has no deadline. */
-  readonly isOutside: boolean
+  readonly isExternal: boolean
 }
 
-export function newestAnswerOf(row: Row): NewestAnswer {
-  const [status, deadline] = [text(row["status"]) as MessageStatus, numberOrNull(row["deadline"])]
-  return { status, deadline, isOutside: deadline !== null && fromJson<Meta>(row["meta"])?.mode === "external" }
+export function rowToNewestAnswer(row: Row): NewestAnswer {
+  const [status, deadline] = [columnToText(row["status"]) as MessageStatus, columnToNumberOrNull(row["deadline"])]
+  return {
+    status,
+    deadline,
+    isExternal: deadline !== null && parseJsonColumn<TranscriptMeta>(row["meta"])?.mode === "external",
+  }
 }
 
 /** An answer from outside, and how far its records were taken. */
-export interface FromOutside {
+export interface ExternalAnswer {
   readonly pos: number
   readonly exchange_id: string
   readonly status: MessageStatus
   readonly reason: string | null
-  readonly told: number
+  readonly ackedRecord: number
 }
 
-export function fromOutsideOf(row: Row): FromOutside {
-  const status = text(row["status"]) as MessageStatus
-  const place = { pos: Number(row["pos"]), told: Number(row["told"]) }
-  return { ...place, exchange_id: text(row["exchange_id"]), status, reason: textOrNull(row["reason"]) }
+export function rowToExternalAnswer(row: Row): ExternalAnswer {
+  const status = columnToText(row["status"]) as MessageStatus
+  const position = { pos: Number(row["pos"]), ackedRecord: Number(row["told"]) }
+  return {
+    ...position,
+    exchange_id: columnToText(row["exchange_id"]),
+    status,
+    reason: columnToTextOrNull(row["reason"]),
+  }
 }
 
 const ROLES: readonly Role[] = ["user", "assistant", "agent"]
 
 /** Names the place that versions of one message share: their parent and role, as a number. */
-export function versionPlace(parent: number | null, role: Role): number {
+export function versionGroupKey(parent: number | null, role: Role): number {
   return (parent ?? 0) * ROLES.length + ROLES.indexOf(role)
 }
 
 /** What a client is told of a message that was taken back: that it is no more. */
-export function withdrawnOf(row: Row): StoredMessage {
-  const id = text(row["id"])
+export function rowToWithdrawnMessage(row: Row): StoredMessage {
+  const id = columnToText(row["id"])
   const timestamp = new Date(0).toISOString()
-  const message = openMessage({ id, role: "user", exchange_id: id, status: "cancelled", timestamp })
-  return { pos: 0, parent: null, seq: seqOf(row), deadline: null, message }
+  const message = createMessage({ id, role: "user", exchange_id: id, status: "cancelled", timestamp })
+  return { pos: 0, parent: null, seq: rowToSeq(row), deadline: null, message }
 }
 
-export function leafOf(row: Row): Leaf {
-  const grants = fromJson<Grants>(row["grants"])
+export function rowToChunk(row: Row): TextChunk {
+  const grants = parseJsonColumn<Grants>(row["grants"])
   return {
     part: Number(row["part"]),
     n: Number(row["n"]),
-    kind: text(row["kind"]) as Leaf["kind"],
+    kind: columnToText(row["kind"]) as TextChunk["kind"],
     step: Number(row["step"]),
-    open: row["open"] === OPEN,
-    ...(row["open"] === CUT ? { cut: true } : {}),
-    ms: numberOrNull(row["ms"]),
-    held: textOrNull(row["held"]),
+    open: row["open"] === PART_OPEN,
+    ...(row["open"] === PART_CUT ? { cut: true } : {}),
+    ms: columnToNumberOrNull(row["ms"]),
+    held: columnToTextOrNull(row["held"]),
     ...(grants === null ? {} : { grants }),
-    text: text(row["text"]),
+    text: columnToText(row["text"]),
   }
 }
 
-function callOf(row: Row, output: string): ToolCall {
+function rowToToolCall(row: Row, output: string): ToolCall {
   return {
-    call_id: text(row["call_id"]),
-    name: text(row["name"]),
-    args: text(row["args"]),
-    status: text(row["status"]) as CallStatus,
-    ordinal: numberOrNull(row["ordinal"]),
-    channel: textOrNull(row["channel"]) as ToolCall["channel"],
-    card: textOrNull(row["card"]),
+    call_id: columnToText(row["call_id"]),
+    name: columnToText(row["name"]),
+    args: columnToText(row["args"]),
+    status: columnToText(row["status"]) as CallStatus,
+    ordinal: columnToNumberOrNull(row["ordinal"]),
+    channel: columnToTextOrNull(row["channel"]) as ToolCall["channel"],
+    card: columnToTextOrNull(row["card"]),
     output,
-    result: textOrNull(row["result"]),
-    error: fromJson<CallError>(row["error"]),
-    approval: textOrNull(row["approval"]) as ToolCall["approval"],
-    outputSize: fromJson<TextSize>(row["output_size"]),
+    result: columnToTextOrNull(row["result"]),
+    error: parseJsonColumn<CallError>(row["error"]),
+    approval: columnToTextOrNull(row["approval"]) as ToolCall["approval"],
+    outputSize: parseJsonColumn<TextSize>(row["output_size"]),
     ephemeral: row["ephemeral"] === 1,
-    media: fromJson<Asset[]>(row["media"]) ?? [],
+    media: parseJsonColumn<Asset[]>(row["media"]) ?? [],
   }
 }
 
 /** Rows of one message, in the order of their parts, as parts. */
-export function partsOf(leafRows: readonly Row[], callRows: readonly Row[]): Part[] {
+export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[]): Part[] {
   const parts: Part[] = []
   const outputs = new Map<number, string>()
-  for (const leaf of leafRows.map(leafOf)) {
-    if (leaf.kind === "output") outputs.set(leaf.part, (outputs.get(leaf.part) ?? "") + leaf.text)
-    else parts[leaf.part] = partWith(parts[leaf.part], leaf)
+  for (const chunk of chunkRows.map(rowToChunk)) {
+    if (chunk.kind === "output") outputs.set(chunk.part, (outputs.get(chunk.part) ?? "") + chunk.text)
+    else parts[chunk.part] = appendChunk(parts[chunk.part], chunk)
   }
   for (const row of callRows) {
     const part = Number(row["part"])
-    parts[part] = { type: "tool_call", step: Number(row["step"]), call: callOf(row, outputs.get(part) ?? "") }
+    parts[part] = { type: "tool_call", step: Number(row["step"]), call: rowToToolCall(row, outputs.get(part) ?? "") }
   }
   return parts
 }
 
 /** The last leaf of a part tells whether it is open, and how long it thought. */
-function partWith(part: Part | undefined, leaf: Leaf): Part {
+function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
-  const { step, open, ms } = leaf
-  return leaf.kind === "thinking"
-    ? { type: "thinking", step, text: before + leaf.text, open, ms }
-    : { type: "text", step, text: before + leaf.text, open, ...besideText(leaf) }
+  const { step, open, ms } = chunk
+  return chunk.kind === "thinking"
+    ? { type: "thinking", step, text: before + chunk.text, open, ms }
+    : { type: "text", step, text: before + chunk.text, open, ...textPartExtras(chunk) }
 }
 
-function besideText({ cut, grants }: Leaf): { readonly cut?: true; readonly grants?: Grants } {
+function textPartExtras({ cut, grants }: TextChunk): { readonly cut?: true; readonly grants?: Grants } {
   return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
 /** Whether nothing more can happen in a stored message of itself. */
-export function isQuiet(stored: StoredMessage): boolean {
+export function isMessageSettled(stored: StoredMessage): boolean {
   return stored.message.role !== "assistant" || isEnded(stored.message.status)
 }

@@ -5,7 +5,7 @@
  * integer key and no index. Array position is order: `pos` in the session, `part` in the message, `n` in the part.
  */
 
-import { isBegun, migrateTo } from "../platform/migrate.ts"
+import { hasSchema, runMigrations } from "../platform/migrate.ts"
 
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (
@@ -116,9 +116,9 @@ export const MIGRATIONS: readonly string[] = [
 ]
 
 /** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */
-export function migrate(storage: DurableObjectStorage): void {
-  migrateTo(storage, MIGRATIONS)
+export function migrateSession(storage: DurableObjectStorage): void {
+  runMigrations(storage, MIGRATIONS)
 }
 
 /** Whether anything was ever stored here. Reads only: an unknown object stays empty. */
-export const isCreated = isBegun
+export const isCreated = hasSchema

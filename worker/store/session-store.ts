@@ -9,37 +9,37 @@
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
 import type { Message, Role } from "../../shared/protocol/message.ts"
 import type { AgentView } from "../tenant/agent-config.ts"
-import { createAskRows } from "./agent-ask-rows.ts"
-import { createClimbs } from "./ancestry.ts"
+import { createAgentAskRows } from "./agent-ask-rows.ts"
+import { createAncestryIndex } from "./ancestry.ts"
 import { createPartRows } from "./part-rows.ts"
 import {
-  type FromOutside,
-  fromOutsideOf,
-  headOf,
+  type ExternalAnswer,
+  rowToExternalAnswer,
+  rowToMessageHead,
   type NewestAnswer,
-  newestAnswerOf,
-  metaOf,
-  numberOrNull,
-  partsOf,
-  placeOf,
+  rowToNewestAnswer,
+  messageToMeta,
+  columnToNumberOrNull,
+  rowsToParts,
+  rowToPosition,
   type QueuedMessage,
-  queuedOf,
-  roleOf,
+  rowToQueuedMessage,
+  rowToRole,
   type Row,
   type SessionRow,
-  seqOf,
-  sessionOf,
+  rowToSeq,
+  rowToSession,
   type StoredMessage,
-  toJson,
-  versionPlace,
-  withdrawnOf,
+  toJsonColumn,
+  versionGroupKey,
+  rowToWithdrawnMessage,
 } from "./row-codec.ts"
-import type { Sql } from "./storage-gate.ts"
+import type { SqlExecutor } from "./storage-gate.ts"
 
-export type Store = ReturnType<typeof createStore>
+export type SessionStore = ReturnType<typeof createSessionStore>
 
 /** Where a message with an id stands: `pos` is null while it is queued, and for ever once it was taken back. */
-export interface Found {
+export interface FoundMessage {
   readonly pos: number | null
   /** The seq that it was accepted with, or taken back with. */
   readonly seq: number
@@ -48,293 +48,316 @@ export interface Found {
 }
 
 /** `atomically` runs writes all or none; without it (in tests) each statement stands alone. */
-export function createStore(sql: Sql, atomically: <T>(write: () => T) => T = (write) => write()) {
-  const rows = { read: 0, written: 0 }
-  const all = (query: string, ...bindings: SqlStorageValue[]): Row[] => {
+export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write: () => T) => T = (write) => write()) {
+  const rowCounts = { read: 0, written: 0 }
+  const queryAll = (query: string, ...bindings: SqlStorageValue[]): Row[] => {
     const cursor = sql.exec<Row>(query, ...bindings)
     const found = cursor.toArray()
-    rows.read += cursor.rowsRead
-    rows.written += cursor.rowsWritten
+    rowCounts.read += cursor.rowsRead
+    rowCounts.written += cursor.rowsWritten
     return found
   }
-  const first = (query: string, ...bindings: SqlStorageValue[]): Row | null => all(query, ...bindings)[0] ?? null
+  const queryFirst = (query: string, ...bindings: SqlStorageValue[]): Row | null =>
+    queryAll(query, ...bindings)[0] ?? null
 
-  const parts = createPartRows(all)
+  const partRows = createPartRows(queryAll)
   const countVersions = (parent: number | null): number =>
-    Number(first("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
+    Number(queryFirst("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
 
-  const climbs = createClimbs(first)
+  const ancestryIndex = createAncestryIndex(queryFirst)
 
-  const storedOf = (row: Row): StoredMessage => {
-    const place = placeOf(row)
-    const head = headOf(row, row["has_versions"] === 1 ? countVersions(place.parent) : 1)
-    if (head.role === "user") return { ...place, message: head }
-    const leaves = parts.leavesAt(place.pos)
-    const calls = parts.callsAt(place.pos)
-    const seq = Math.max(place.seq, ...leaves.map(seqOf), ...calls.map(seqOf))
-    const found = partsOf(leaves, calls)
-    return { ...place, seq, message: { ...head, parts: found, step: found.at(-1)?.step ?? 0 } }
+  const rowToStoredMessage = (row: Row): StoredMessage => {
+    const position = rowToPosition(row)
+    const head = rowToMessageHead(row, row["has_versions"] === 1 ? countVersions(position.parent) : 1)
+    if (head.role === "user") return { ...position, message: head }
+    const chunkRows = partRows.readChunkRows(position.pos)
+    const callRows = partRows.readCallRows(position.pos)
+    const seq = Math.max(position.seq, ...chunkRows.map(rowToSeq), ...callRows.map(rowToSeq))
+    const found = rowsToParts(chunkRows, callRows)
+    return { ...position, seq, message: { ...head, parts: found, step: found.at(-1)?.step ?? 0 } }
   }
 
   return {
-    atomically,
+    atomically: runInTransaction,
 
-    ...parts,
+    ...partRows,
 
     /** What agents ask each other. */
-    asks: createAskRows(all),
+    agentAsks: createAgentAskRows(queryAll),
 
     /** Rows read and written by this store so far, as the platform counts (and bills) them. */
-    rows: (): { readonly read: number; readonly written: number } => ({ ...rows }),
+    countRows: (): { readonly read: number; readonly written: number } => ({ ...rowCounts }),
 
-    session(): SessionRow | null {
-      const row = first("SELECT * FROM session")
-      return row === null ? null : sessionOf(row)
+    readSession(): SessionRow | null {
+      const row = queryFirst("SELECT * FROM session")
+      return row === null ? null : rowToSession(row)
     },
 
     createSession(row: Omit<SessionRow, "tip" | "late_seq" | "switches">): void {
-      all(
+      queryAll(
         `INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created, agent, family)
          VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?, ?, ?)`,
-        ...[row.id, row.tenant, row.user, row.title, row.epoch, row.created, toJson(row.agent), toJson(row.family)],
+        ...[
+          row.id,
+          row.tenant,
+          row.user,
+          row.title,
+          row.epoch,
+          row.created,
+          toJsonColumn(row.agent),
+          toJsonColumn(row.family),
+        ],
       )
     },
 
     setAgent(agent: AgentView): void {
-      all("UPDATE session SET agent = ?", JSON.stringify(agent))
+      queryAll("UPDATE session SET agent = ?", JSON.stringify(agent))
     },
 
     setTitle(title: string): void {
-      all("UPDATE session SET title = ?", title)
+      queryAll("UPDATE session SET title = ?", title)
     },
 
     /** Another version is active: the path now ends at `tip` (null: at the newest row). */
-    setPath(epoch: string, tip: number | null): void {
-      all("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
+    setActivePath(epoch: string, tip: number | null): void {
+      queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
     },
 
     /** Remembers the ids of the newest switches, so that one that is repeated has no second effect. */
     setSwitches(ids: readonly string[]): void {
-      all("UPDATE session SET switches = ?", JSON.stringify(ids))
+      queryAll("UPDATE session SET switches = ?", JSON.stringify(ids))
     },
 
     /** Newest position; 0 in an empty session. */
-    newestPos(): number {
-      return Number(first("SELECT pos FROM transcript ORDER BY pos DESC LIMIT 1")?.["pos"] ?? 0)
+    readNewestPos(): number {
+      return Number(queryFirst("SELECT pos FROM transcript ORDER BY pos DESC LIMIT 1")?.["pos"] ?? 0)
     },
 
     /** How the newest message stands if it is an answer, without its parts: only that one can be under way. */
-    newestAnswer(): NewestAnswer | null {
-      const row = first("SELECT role, status, deadline, meta FROM transcript ORDER BY pos DESC LIMIT 1")
-      return row?.["role"] === "assistant" ? newestAnswerOf(row) : null
+    findNewestAnswer(): NewestAnswer | null {
+      const row = queryFirst("SELECT role, status, deadline, meta FROM transcript ORDER BY pos DESC LIMIT 1")
+      return row?.["role"] === "assistant" ? rowToNewestAnswer(row) : null
     },
 
     /** Newest message of the active path; null in an empty session. */
-    tip(): number | null {
-      const pos = numberOrNull(first("SELECT tip FROM session")?.["tip"]) ?? this.newestPos()
+    readTip(): number | null {
+      const pos = columnToNumberOrNull(queryFirst("SELECT tip FROM session")?.["tip"]) ?? this.readNewestPos()
       return pos === 0 ? null : pos
     },
 
-    parentOf(pos: number): number | null {
-      return numberOrNull(first("SELECT parent FROM transcript WHERE pos = ?", pos)?.["parent"])
+    findParent(pos: number): number | null {
+      return columnToNumberOrNull(queryFirst("SELECT parent FROM transcript WHERE pos = ?", pos)?.["parent"])
     },
 
     /** Whether the active path leads through this message. Cost: rows as the logarithm of the messages after it. */
     isOnPath(pos: number): boolean {
-      return climbs.leads(this.tip() ?? 0, pos)
+      return ancestryIndex.isOnPathTo(this.readTip() ?? 0, pos)
     },
 
-    isAt(pos: number): boolean {
-      return first("SELECT 1 FROM transcript WHERE pos = ?", pos) !== null
+    hasMessageAt(pos: number): boolean {
+      return queryFirst("SELECT 1 FROM transcript WHERE pos = ?", pos) !== null
     },
 
-    at(pos: number): StoredMessage | null {
-      const row = first("SELECT * FROM transcript WHERE pos = ?", pos)
-      return row === null ? null : storedOf(row)
+    findMessageAt(pos: number): StoredMessage | null {
+      const row = queryFirst("SELECT * FROM transcript WHERE pos = ?", pos)
+      return row === null ? null : rowToStoredMessage(row)
     },
 
     /** The message that comes next by position, on whichever path; null after the last. */
-    after(pos: number): StoredMessage | null {
-      const row = first("SELECT * FROM transcript WHERE pos > ? ORDER BY pos LIMIT 1", pos)
-      return row === null ? null : storedOf(row)
+    findMessageAfter(pos: number): StoredMessage | null {
+      const row = queryFirst("SELECT * FROM transcript WHERE pos > ? ORDER BY pos LIMIT 1", pos)
+      return row === null ? null : rowToStoredMessage(row)
     },
 
     /** The message with this id, also one that waits in the queue or was taken back. */
-    find(id: string): Found | null {
-      const row = first("SELECT pos, seq, role FROM transcript WHERE id = ?", id)
-      if (row !== null) return { pos: Number(row["pos"]), seq: seqOf(row), role: roleOf(row), isWithdrawn: false }
-      const queued = first("SELECT seq, iif(agent IS NULL, 'user', 'agent') AS role FROM queue WHERE id = ?", id)
-      if (queued !== null) return { pos: null, seq: seqOf(queued), role: roleOf(queued), isWithdrawn: false }
-      const withdrawn = first("SELECT seq FROM withdrawn WHERE id = ?", id)
-      return withdrawn === null ? null : { pos: null, seq: seqOf(withdrawn), role: "user", isWithdrawn: true }
+    findById(id: string): FoundMessage | null {
+      const row = queryFirst("SELECT pos, seq, role FROM transcript WHERE id = ?", id)
+      if (row !== null) return { pos: Number(row["pos"]), seq: rowToSeq(row), role: rowToRole(row), isWithdrawn: false }
+      const queued = queryFirst("SELECT seq, iif(agent IS NULL, 'user', 'agent') AS role FROM queue WHERE id = ?", id)
+      if (queued !== null) return { pos: null, seq: rowToSeq(queued), role: rowToRole(queued), isWithdrawn: false }
+      const withdrawn = queryFirst("SELECT seq FROM withdrawn WHERE id = ?", id)
+      return withdrawn === null ? null : { pos: null, seq: rowToSeq(withdrawn), role: "user", isWithdrawn: true }
     },
 
     /** Whether any message has this id, or had it. */
-    isTaken(id: string): boolean {
+    isIdTaken(id: string): boolean {
       const tables = ["transcript", "queue", "withdrawn"].map((table) => `SELECT 1 FROM ${table} WHERE id = ?1`)
-      return first(`${tables.join(" UNION ALL ")} LIMIT 1`, id) !== null
+      return queryFirst(`${tables.join(" UNION ALL ")} LIMIT 1`, id) !== null
     },
 
     /** It becomes the newest of the active path; where that is known to end with the newest row, `isPathOpen` saves a write. */
-    insertMessage(place: StoredMessage, isPathOpen = false): void {
-      const { pos, parent, seq, deadline, message } = place
-      const { depth, jump } = climbs.under(parent)
-      all(
+    insertMessage(stored: StoredMessage, isPathOpen = false): void {
+      const { pos, parent, seq, deadline, message } = stored
+      const { depth, jump } = ancestryIndex.childAncestry(parent)
+      queryAll(
         `INSERT INTO transcript
          (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary,
           depth, jump, origin, agent)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[pos, message.id, message.role, message.exchange_id, parent, message.version, message.status],
-        ...[message.reason, seq, message.words, metaOf(message), Date.parse(message.timestamp), deadline],
-        ...[toJson(message.summary), depth, jump, message.origin, toJson(message.agent)],
+        ...[message.reason, seq, message.words, messageToMeta(message), Date.parse(message.timestamp), deadline],
+        ...[toJsonColumn(message.summary), depth, jump, message.origin, toJsonColumn(message.agent)],
       )
-      climbs.remember({ pos, parent, depth, jump })
-      if (!isPathOpen) all("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
+      ancestryIndex.remember({ pos, parent, depth, jump })
+      if (!isPathOpen) queryAll("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
     },
 
     /** Status, reason, meta, summary and deadline of a message. */
     updateMessage({ pos, message, seq, deadline }: StoredMessage): void {
-      all(
+      queryAll(
         "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ?, summary = ?, deadline = ? WHERE pos = ?",
-        ...[message.status, message.reason, seq, metaOf(message), toJson(message.summary), deadline, pos],
+        ...[message.status, message.reason, seq, messageToMeta(message), toJsonColumn(message.summary), deadline, pos],
       )
     },
 
     /** Until when an answer may be silent, in milliseconds since 1970. */
     setDeadline(pos: number, deadline: number): void {
-      all("UPDATE transcript SET deadline = ? WHERE pos = ?", deadline, pos)
+      queryAll("UPDATE transcript SET deadline = ? WHERE pos = ?", deadline, pos)
     },
 
     /** Number of the newest record of an answer from outside that was taken; 0 before the first. */
-    told(pos: number): number {
-      return Number(first("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0)
+    readAckedRecord(pos: number): number {
+      return Number(queryFirst("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0)
     },
 
-    beginTold(pos: number, exchange: string): void {
-      all("INSERT INTO producer (pos, told, exchange) VALUES (?, 0, ?)", pos, exchange)
+    insertProducer(pos: number, exchangeId: string): void {
+      queryAll("INSERT INTO producer (pos, told, exchange) VALUES (?, 0, ?)", pos, exchangeId)
     },
 
-    setTold(pos: number, told: number): void {
-      all("UPDATE producer SET told = ? WHERE pos = ?", told, pos)
+    setAckedRecord(pos: number, ackedRecord: number): void {
+      queryAll("UPDATE producer SET told = ? WHERE pos = ?", ackedRecord, pos)
     },
 
     /** Where the newest answer from outside of an exchange stands; null where it has none. */
-    outsideAnswer(exchange: string): number | null {
-      const row = first("SELECT pos FROM producer WHERE exchange = ? ORDER BY pos DESC LIMIT 1", exchange)
+    findExternalAnswerPos(exchangeId: string): number | null {
+      const row = queryFirst("SELECT pos FROM producer WHERE exchange = ? ORDER BY pos DESC LIMIT 1", exchangeId)
       return row === null ? null : Number(row["pos"])
     },
 
     /** How an answer from outside stands, without its parts; null where there is none with this id. */
-    fromOutside(id: string): FromOutside | null {
-      const row = first(
+    findExternalAnswer(id: string): ExternalAnswer | null {
+      const row = queryFirst(
         `SELECT t.pos, t.exchange_id, t.status, t.reason, p.told
          FROM transcript t JOIN producer p ON p.pos = t.pos WHERE t.id = ?`,
         id,
       )
-      return row === null ? null : fromOutsideOf(row)
+      return row === null ? null : rowToExternalAnswer(row)
     },
 
     /** How many versions stand under a parent in the place of one message. */
     countVersions,
 
     /** The message at `pos` becomes version `n` in the place of `first`, which until now may have been the only one. */
-    addVersion(parent: number | null, first: number, n: number, pos: number): void {
-      if (n === 2) all("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, first)
-      all("INSERT INTO version (parent, n, pos) VALUES (?, ?, ?)", parent ?? 0, n, pos)
-      all("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", first, pos)
+    addVersion(parent: number | null, firstPos: number, n: number, pos: number): void {
+      if (n === 2) queryAll("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, firstPos)
+      queryAll("INSERT INTO version (parent, n, pos) VALUES (?, ?, ?)", parent ?? 0, n, pos)
+      queryAll("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", firstPos, pos)
     },
 
     /** Where first versions stand, by `versionPlace`. Reads every message once: for imports. */
-    firstVersions(): Map<number, number> {
+    readFirstVersions(): Map<number, number> {
       const firsts = new Map<number, number>()
       const heads = sql.exec<Row>("SELECT pos, parent, role FROM transcript WHERE version = 1 ORDER BY pos DESC")
-      for (const row of heads) firsts.set(versionPlace(numberOrNull(row["parent"]), roleOf(row)), Number(row["pos"]))
-      rows.read += heads.rowsRead
+      for (const row of heads)
+        firsts.set(versionGroupKey(columnToNumberOrNull(row["parent"]), rowToRole(row)), Number(row["pos"]))
+      rowCounts.read += heads.rowsRead
       return firsts
     },
 
     /** The message that is the newest version under a parent; null where there is only one. */
-    newestVersion(parent: number): number | null {
-      return numberOrNull(first("SELECT pos FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent)?.["pos"])
+    findNewestVersion(parent: number): number | null {
+      return columnToNumberOrNull(
+        queryFirst("SELECT pos FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent)?.["pos"],
+      )
     },
 
     /** Where the path ended when this version was left, or the version itself; null where there is none. */
-    tipOfVersion(parent: number | null, n: number): number | null {
-      const row = first(
+    findVersionTip(parent: number | null, n: number): number | null {
+      const row = queryFirst(
         `SELECT t.pos, (SELECT e.pos FROM transcript e WHERE e.pos = t.tip) AS tip
          FROM version v JOIN transcript t ON t.pos = v.pos WHERE v.parent = ? AND v.n = ?`,
         ...[parent ?? 0, n],
       )
-      return row === null ? null : (numberOrNull(row["tip"]) ?? Number(row["pos"]))
+      return row === null ? null : (columnToNumberOrNull(row["tip"]) ?? Number(row["pos"]))
     },
 
     /** Another version takes the place of this one: where the path ended is kept for its return. */
-    leaveVersion(pos: number, tip: number | null): void {
-      all("UPDATE transcript SET tip = ? WHERE pos = ?", tip, pos)
+    setVersionTip(pos: number, tip: number | null): void {
+      queryAll("UPDATE transcript SET tip = ? WHERE pos = ?", tip, pos)
     },
 
     /** In the order in which they begin: a person is not kept waiting by what agents say. */
-    queue(): QueuedMessage[] {
-      return all("SELECT * FROM queue ORDER BY agent IS NOT NULL, n").map(queuedOf)
+    readQueue(): QueuedMessage[] {
+      return queryAll("SELECT * FROM queue ORDER BY agent IS NOT NULL, n").map(rowToQueuedMessage)
     },
 
-    pushQueue(message: Message, seq: number): void {
-      all(
+    enqueueMessage(message: Message, seq: number): void {
+      queryAll(
         "INSERT INTO queue (id, words, meta, seq, created, agent) VALUES (?, ?, ?, ?, ?, ?)",
-        ...[message.id, message.words, metaOf(message), seq, Date.parse(message.timestamp), toJson(message.agent)],
+        ...[
+          message.id,
+          message.words,
+          messageToMeta(message),
+          seq,
+          Date.parse(message.timestamp),
+          toJsonColumn(message.agent),
+        ],
       )
     },
 
     /** The message that begins next. */
-    nextQueued(): QueuedMessage | null {
-      const row = first("SELECT * FROM queue ORDER BY agent IS NOT NULL, n LIMIT 1")
-      return row === null ? null : queuedOf(row)
+    findNextQueued(): QueuedMessage | null {
+      const row = queryFirst("SELECT * FROM queue ORDER BY agent IS NOT NULL, n LIMIT 1")
+      return row === null ? null : rowToQueuedMessage(row)
     },
 
     /** Messages that wait: those of persons, those of agents, or all. */
-    countQueued(of: "person" | "agent" | "all" = "all"): number {
-      const whose = { person: "WHERE agent IS NULL", agent: "WHERE agent IS NOT NULL", all: "" }[of]
-      return Number(first(`SELECT count(*) AS n FROM queue ${whose}`)?.["n"] ?? 0)
+    countQueued(sender: "person" | "agent" | "all" = "all"): number {
+      const whose = { person: "WHERE agent IS NULL", agent: "WHERE agent IS NOT NULL", all: "" }[sender]
+      return Number(queryFirst(`SELECT count(*) AS n FROM queue ${whose}`)?.["n"] ?? 0)
     },
 
-    dropQueued(n: number): void {
-      all("DELETE FROM queue WHERE n = ?", n)
+    deleteQueued(n: number): void {
+      queryAll("DELETE FROM queue WHERE n = ?", n)
     },
 
     /** Takes a message out of the queue for ever: its id stays known, so that a late repeat does not bring it back. */
-    withdraw(id: string, seq: number): void {
-      all("DELETE FROM queue WHERE id = ?", id)
-      all("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)
+    withdrawQueued(id: string, seq: number): void {
+      queryAll("DELETE FROM queue WHERE id = ?", id)
+      queryAll("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)
     },
 
-    withdrawnSince(seq: number): StoredMessage[] {
-      return all("SELECT * FROM withdrawn WHERE seq > ? ORDER BY seq", seq).map(withdrawnOf)
+    readWithdrawnSince(seq: number): StoredMessage[] {
+      return queryAll("SELECT * FROM withdrawn WHERE seq > ? ORDER BY seq", seq).map(rowToWithdrawnMessage)
     },
 
     /** A message that had ended changed: its seq must not be given again, and who was away is to learn of it. */
-    setLateSeq(seq: number, pos: number): void {
-      all("UPDATE session SET late_seq = ?", seq)
-      all("INSERT INTO late (seq, pos) VALUES (?, ?)", seq, pos)
-      all("DELETE FROM late WHERE seq <= (SELECT seq FROM late ORDER BY seq DESC LIMIT 1 OFFSET ?)", MAX_LATE_CHANGES)
+    recordLateChange(seq: number, pos: number): void {
+      queryAll("UPDATE session SET late_seq = ?", seq)
+      queryAll("INSERT INTO late (seq, pos) VALUES (?, ?)", seq, pos)
+      queryAll(
+        "DELETE FROM late WHERE seq <= (SELECT seq FROM late ORDER BY seq DESC LIMIT 1 OFFSET ?)",
+        MAX_LATE_CHANGES,
+      )
     },
 
     /** Where messages stand that changed late, after `seq`; null where that is further back than is remembered. */
-    lateSince(seq: number): number[] | null {
-      const found = all("SELECT pos FROM late WHERE seq > ? ORDER BY seq", seq)
+    readLateChanges(seq: number): number[] | null {
+      const found = queryAll("SELECT pos FROM late WHERE seq > ? ORDER BY seq", seq)
       return found.length < MAX_LATE_CHANGES ? [...new Set(found.map((row) => Number(row["pos"])))] : null
     },
 
     /** Highest seq ever given, from the few rows that can hold it. */
-    lastSeq(): number {
-      const pos = this.newestPos()
-      const row = first(
+    readLastSeq(): number {
+      const pos = this.readNewestPos()
+      const row = queryFirst(
         `SELECT max(
            coalesce((SELECT seq FROM transcript WHERE pos = ?1), 0), coalesce((SELECT max(seq) FROM leaf WHERE pos = ?1), 0),
            coalesce((SELECT max(seq) FROM tool_calls WHERE pos = ?1), 0), coalesce((SELECT max(seq) FROM queue), 0),
            coalesce((SELECT max(seq) FROM withdrawn), 0), coalesce((SELECT late_seq FROM session), 0)) AS seq`,
         pos,
       )
-      return row === null ? 0 : seqOf(row)
+      return row === null ? 0 : rowToSeq(row)
     },
   }
 }

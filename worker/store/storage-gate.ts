@@ -7,31 +7,31 @@
  */
 
 /** All that the stores need of SQLite. */
-export type Sql = Pick<SqlStorage, "exec">
+export type SqlExecutor = Pick<SqlStorage, "exec">
 
 /** Thrown to whoever comes late. Nobody is to be told: there is no session that it could be about. */
-export class Erased extends Error {
+export class SessionErasedError extends Error {
   constructor() {
     super("the session was erased")
   }
 }
 
-export interface Gate {
-  readonly sql: Sql
-  shut(): void
+export interface StorageGate {
+  readonly sql: SqlExecutor
+  close(): void
 }
 
-export function createGate(sql: Sql): Gate {
-  let isShut = false
+export function createStorageGate(sql: SqlExecutor): StorageGate {
+  let isClosed = false
   return {
     sql: {
       exec(query, ...bindings) {
-        if (isShut) throw new Erased()
+        if (isClosed) throw new SessionErasedError()
         return sql.exec(query, ...bindings)
       },
     },
-    shut() {
-      isShut = true
+    close() {
+      isClosed = true
     },
   }
 }

@@ -6,14 +6,14 @@
  * directives were granted.
  */
 
-import { MAX_LEAF_CHARS } from "../../shared/limits.ts"
+import { MAX_TEXT_CHUNK_CHARS } from "../../shared/limits.ts"
 import type { Grants } from "../../shared/protocol/message.ts"
-import type { Leaf } from "./row-codec.ts"
-import type { Store } from "./session-store.ts"
+import type { TextChunk } from "./row-codec.ts"
+import type { SessionStore } from "./session-store.ts"
 
-export interface LeafText {
+export interface TextPartUpdate {
   readonly part: number
-  readonly kind: Leaf["kind"]
+  readonly kind: TextChunk["kind"]
   readonly step: number
   readonly open: boolean
   readonly cut?: true
@@ -21,19 +21,19 @@ export interface LeafText {
   readonly held: string | null
   readonly grants?: Grants
   /** What the part has gained since it was last written. */
-  readonly fresh: string
+  readonly addedText: string
 }
 
 /** The last leaf of a part, as it stands. */
-interface Place {
+interface ChunkCursor {
   n: number
   tail: string
 }
 
-export interface LeafWriter {
-  (seq: number, text: LeafText): void
+export interface ChunkWriter {
+  (seq: number, text: TextPartUpdate): void
   /** The part begins anew: what it said is gone. */
-  forget(part: number): void
+  resetPart(part: number): void
 }
 
 /**
@@ -41,39 +41,39 @@ export interface LeafWriter {
  * Cost    one row a call, and one more for every MAX_LEAF_CHARS that were added; never the whole text.
  * Source  SPEC ST4.
  */
-export function createLeafWriter(store: Store, pos: number, isNew = false): LeafWriter {
-  const places = new Map<number, Place>()
-  const write = (seq: number, { fresh, ...leaf }: LeafText): void => {
-    const place = places.get(leaf.part) ?? (isNew ? { n: 0, tail: "" } : findPlace(store, pos, leaf.part))
-    places.set(leaf.part, place)
-    place.tail += fresh
+export function createChunkWriter(store: SessionStore, pos: number, isNew = false): ChunkWriter {
+  const cursors = new Map<number, ChunkCursor>()
+  const write = (seq: number, { addedText, ...update }: TextPartUpdate): void => {
+    const cursor = cursors.get(update.part) ?? (isNew ? { n: 0, tail: "" } : readCursor(store, pos, update.part))
+    cursors.set(update.part, cursor)
+    cursor.tail += addedText
     for (;;) {
-      const end = leafEnd(place.tail)
-      const isLast = end === place.tail.length
-      const { cut: _cut, grants: _grants, ...more } = leaf
-      const state = isLast ? leaf : { ...more, open: true, ms: null, held: null }
-      store.putLeaf(pos, seq, { ...state, n: place.n, text: place.tail.slice(0, end) })
+      const chunkEnd = findChunkEnd(cursor.tail)
+      const isLast = chunkEnd === cursor.tail.length
+      const { cut: _cut, grants: _grants, ...rest } = update
+      const state = isLast ? update : { ...rest, open: true, ms: null, held: null }
+      store.putChunk(pos, seq, { ...state, n: cursor.n, text: cursor.tail.slice(0, chunkEnd) })
       if (isLast) return
-      place.n += 1
-      place.tail = place.tail.slice(end)
+      cursor.n += 1
+      cursor.tail = cursor.tail.slice(chunkEnd)
     }
   }
-  const forget = (part: number): void => {
-    store.dropLeaves(pos, part)
-    places.delete(part)
+  const resetPart = (part: number): void => {
+    store.deleteChunks(pos, part)
+    cursors.delete(part)
   }
-  return Object.assign(write, { forget })
+  return Object.assign(write, { resetPart })
 }
 
 /** Found from the rows: a fresh object has no memory of it. */
-function findPlace(store: Store, pos: number, part: number): Place {
-  const last = store.lastLeaf(pos, part)
+function readCursor(store: SessionStore, pos: number, part: number): ChunkCursor {
+  const last = store.findLastChunk(pos, part)
   return last === null ? { n: 0, tail: "" } : { n: last.n, tail: last.text }
 }
 
 /** A leaf ends at its bound, never inside a surrogate pair: the store is UTF-8. */
-function leafEnd(text: string): number {
-  if (text.length <= MAX_LEAF_CHARS) return text.length
-  const unit = text.charCodeAt(MAX_LEAF_CHARS - 1)
-  return unit >= 0xd800 && unit < 0xdc00 ? MAX_LEAF_CHARS - 1 : MAX_LEAF_CHARS
+function findChunkEnd(text: string): number {
+  if (text.length <= MAX_TEXT_CHUNK_CHARS) return text.length
+  const codeUnit = text.charCodeAt(MAX_TEXT_CHUNK_CHARS - 1)
+  return codeUnit >= 0xd800 && codeUnit < 0xdc00 ? MAX_TEXT_CHUNK_CHARS - 1 : MAX_TEXT_CHUNK_CHARS
 }

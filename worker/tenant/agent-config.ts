@@ -17,15 +17,15 @@ export type ToolName = (typeof TOOL_NAMES)[number]
 
 export const agentNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/))
 
-const line = v.pipe(v.string(), v.maxLength(200), v.transform(wellFormed))
+const lineSchema = v.pipe(v.string(), v.maxLength(200), v.transform(makeWellFormed))
 
 /** What a tenant says of an agent; its name stands in the address. */
 export const agentSchema = v.object({
   /** For the other agents: when to ask this one. */
-  description: line,
-  prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_AGENT_PROMPT_CHARS), v.transform(wellFormed)),
+  description: lineSchema,
+  prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_AGENT_PROMPT_CHARS), v.transform(makeWellFormed)),
   /** A name that the deployment's provider knows, or `scripted`; without it the deployment's own. */
-  model: v.optional(v.nullable(v.pipe(line, v.minLength(1))), null),
+  model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
 })
 
@@ -34,7 +34,7 @@ export interface Agent extends v.InferOutput<typeof agentSchema> {
 }
 
 /** An agent as others are told of it. */
-export type Peer = Pick<Agent, "name" | "description">
+export type PeerAgent = Pick<Agent, "name" | "description">
 
 /** What a tenant allows its transcripts beside our own. */
 export interface TenantSettings {
@@ -49,16 +49,16 @@ export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] 
 /** What a session knows of who answers in it, and of what its tenant allows. */
 export interface AgentView {
   readonly self: Agent
-  readonly peers: readonly Peer[]
+  readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
 }
 
 /** Who answers where nobody else was asked for. */
-export const GENERAL = "general"
+export const GENERAL_AGENT_NAME = "general"
 
 export const DEFAULT_AGENTS: readonly Agent[] = [
   {
-    name: GENERAL,
+    name: GENERAL_AGENT_NAME,
     description: "Answers anything, and asks the others where they know better.",
     prompt: [
       "You are Cuecard, a helpful assistant. Answer in the language of the user, in Markdown, briefly and concretely.",
@@ -91,13 +91,13 @@ export const DEFAULT_AGENTS: readonly Agent[] = [
 ]
 
 /** A session's view of one of these agents; null where there is none of that name. */
-export function viewOf(agents: readonly Agent[], name: string): AgentView | null {
+export function createAgentView(agents: readonly Agent[], name: string): AgentView | null {
   const self = agents.find((agent) => agent.name === name)
   if (self === undefined) return null
   const peers = agents.filter((agent) => agent !== self).map(({ name, description }) => ({ name, description }))
   return { self, peers }
 }
 
-function wellFormed(text: string): string {
+function makeWellFormed(text: string): string {
   return text.toWellFormed()
 }

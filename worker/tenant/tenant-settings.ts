@@ -16,30 +16,32 @@ import type { TenantSettings } from "./agent-config.ts"
 const PLAIN_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
 /** The origin that this text is, and nothing more, as the platform writes it. Errors: `url_refused`. */
-export function originOf(text: string): Result<string> {
+export function parseOrigin(text: string): Result<string> {
   const checked = checkPublicUrl(text)
   if (!checked.ok) return checked
-  return isBare(checked.value) ? succeed(checked.value.origin) : fail({ reason: "url_refused", because: "malformed" })
+  return isBareOrigin(checked.value)
+    ? succeed(checked.value.origin)
+    : fail({ reason: "url_refused", because: "malformed" })
 }
 
 /** The host that this text names, in ASCII and small letters. Errors: `url_refused`. */
-export function hostNameOf(text: string): Result<string> {
+export function parseHostName(text: string): Result<string> {
   const checked = checkPublicUrl(`https://${text}/`)
   if (!checked.ok) return checked
   const { host, origin } = checked.value
-  const isWhole = isBare(checked.value) && origin === `https://${host}`
+  const isWhole = isBareOrigin(checked.value) && origin === `https://${host}`
   return isWhole ? succeed(host) : fail({ reason: "url_refused", because: "malformed" })
 }
 
-function isBare({ href, origin, host }: PublicUrl): boolean {
+function isBareOrigin({ href, origin, host }: PublicUrl): boolean {
   return href === `${origin}/` && host.length <= MAX_HOST_CHARS && PLAIN_HOST.test(host)
 }
 
-function listOf(max: number, read: (text: string) => Result<string>) {
+function createListSchema(max: number, parseEntry: (text: string) => Result<string>) {
   const entry = v.pipe(
     v.string(),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const checked = read(dataset.value)
+      const checked = parseEntry(dataset.value)
       if (checked.ok) return checked.value
       addIssue()
       return NEVER
@@ -56,40 +58,46 @@ function listOf(max: number, read: (text: string) => Result<string>) {
 }
 
 /** All of them at once. Strict: who misspells a list must not believe that it is set, nor that the other one stays. */
-export const settingsSchema = v.strictObject({
-  embed_origins: listOf(MAX_EMBED_ORIGINS, originOf),
-  media_hosts: listOf(MAX_MEDIA_HOSTS, hostNameOf),
+export const tenantSettingsSchema = v.strictObject({
+  embed_origins: createListSchema(MAX_EMBED_ORIGINS, parseOrigin),
+  media_hosts: createListSchema(MAX_MEDIA_HOSTS, parseHostName),
 })
 
 /** What a deployment allows all its tenants: comma-separated. */
-export interface DeploymentSettings {
+export interface DeploymentSettingsEnv {
   readonly EMBED_ORIGINS?: string | undefined
   readonly MEDIA_HOSTS?: string | undefined
 }
 
 /** Entries that are none are left out here; `settingsFaults` tells of them. */
-export function deploymentSettings({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettings): TenantSettings {
-  return { embed_origins: wellWritten(EMBED_ORIGINS, originOf), media_hosts: wellWritten(MEDIA_HOSTS, hostNameOf) }
+export function readDeploymentSettings({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): TenantSettings {
+  return {
+    embed_origins: parseValidEntries(EMBED_ORIGINS, parseOrigin),
+    media_hosts: parseValidEntries(MEDIA_HOSTS, parseHostName),
+  }
 }
 
-function wellWritten(listed: string | undefined, read: (text: string) => Result<string>): readonly string[] {
-  return entriesOf(listed).flatMap((entry) => {
-    const checked = read(entry)
+function parseValidEntries(
+  listed: string | undefined,
+  parseEntry: (text: string) => Result<string>,
+): readonly string[] {
+  return splitCommaList(listed).flatMap((entry) => {
+    const checked = parseEntry(entry)
     return checked.ok ? checked.value : []
   })
 }
 
 /** What of the deployment's own lists cannot be used. */
-export function settingsFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettings): string[] {
-  const isOrigin = (entry: string): boolean => originOf(entry).ok
-  const isHost = (entry: string): boolean => hostNameOf(entry).ok
+export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): string[] {
+  const isOrigin = (entry: string): boolean => parseOrigin(entry).ok
+  const isHost = (entry: string): boolean => parseHostName(entry).ok
   return [
-    ...(entriesOf(EMBED_ORIGINS).every(isOrigin) ? [] : ["EMBED_ORIGINS lists what is no public https origin"]),
-    ...(entriesOf(MEDIA_HOSTS).every(isHost) ? [] : ["MEDIA_HOSTS lists what is no public host name"]),
+    ...(splitCommaList(EMBED_ORIGINS).every(isOrigin) ? [] : ["EMBED_ORIGINS lists what is no public https origin"]),
+    ...(splitCommaList(MEDIA_HOSTS).every(isHost) ? [] : ["MEDIA_HOSTS lists what is no public host name"]),
   ]
 }
 
-function entriesOf(listed = ""): string[] {
+function splitCommaList(listed = ""): string[] {
   return listed
     .split(",")
     .map((entry) => entry.trim())
@@ -97,13 +105,13 @@ function entriesOf(listed = ""): string[] {
 }
 
 /** What both allow, each entry once. */
-export function joinSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
+export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   return {
     embed_origins: [...new Set([...one.embed_origins, ...other.embed_origins])],
     media_hosts: [...new Set([...one.media_hosts, ...other.media_hosts])],
   }
 }
 
-export function allowsNothing({ embed_origins, media_hosts }: TenantSettings): boolean {
+export function isEmptySettings({ embed_origins, media_hosts }: TenantSettings): boolean {
   return embed_origins.length === 0 && media_hosts.length === 0
 }

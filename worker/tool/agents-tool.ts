@@ -5,10 +5,10 @@
  */
 
 import * as v from "valibot"
-import { utf8Bytes } from "../../shared/truncate.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import type { Peer } from "../tenant/agent-config.ts"
-import { refusal, type Tool, type ToolContext, type ToolReturn } from "./tool.ts"
+import type { PeerAgent } from "../tenant/agent-config.ts"
+import { createRefusal, type Tool, type ToolContext, type ToolReturn } from "./tool.ts"
 
 export interface AgentQuestion {
   readonly agent: string
@@ -30,14 +30,14 @@ const questionSchema = v.object({
  * Cost    sync: as long as the other one takes, at most `ms`.
  * Source  SPEC AG3–AG8.
  */
-export function agentsTool(peers: readonly Peer[], ask: AskAgent, ms: number): Tool {
-  const known = peers.map(({ name, description }) => `${name}: ${description}`)
+export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent, ms: number): Tool {
+  const peerDescriptions = peers.map(({ name, description }) => `${name}: ${description}`)
   return {
     name: "agents_message",
     description: [
       "Asks another agent. It does not see this conversation, so say all that it has to know.",
       "sync waits for its answer; async returns at once, and its answer comes as a message of its own later.",
-      `The agents: ${known.join(" ")}`,
+      `The agents: ${peerDescriptions.join(" ")}`,
     ].join(" "),
     parameters: {
       type: "object",
@@ -55,13 +55,15 @@ export function agentsTool(peers: readonly Peer[], ask: AskAgent, ms: number): T
     ms,
     async execute(args, context) {
       const parsed = v.safeParse(questionSchema, args)
-      if (!parsed.success) return refusal("tool_arguments", 'It takes "agent", "message" and "mode" (sync or async).')
+      if (!parsed.success)
+        return createRefusal("tool_arguments", 'It takes "agent", "message" and "mode" (sync or async).')
       const { agent, message } = parsed.output
       if (peers.every(({ name }) => name !== agent)) {
-        return refusal("agent_unknown", `There are ${peers.map(({ name }) => name).join(", ")}.`)
+        return createRefusal("agent_unknown", `There are ${peers.map(({ name }) => name).join(", ")}.`)
       }
-      if (utf8Bytes(message) > MAX_MESSAGE_BYTES) return refusal("tool_arguments", "The message is too long.")
-      return await ask(parsed.output, context)
+      if (countUtf8Bytes(message) > MAX_MESSAGE_BYTES)
+        return createRefusal("tool_arguments", "The message is too long.")
+      return await askAgent(parsed.output, context)
     },
   }
 }

@@ -7,7 +7,7 @@
 
 import * as v from "valibot"
 import { MAX_CANVAS_BYTES, MAX_EMBED_HEIGHT, MIN_EMBED_HEIGHT } from "../../shared/limits.ts"
-import { embedTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
+import { createEmbedTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
 
 const argsSchema = v.object({
   title: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(120)),
@@ -19,7 +19,7 @@ const argsSchema = v.object({
  * Errors  `{error, details, code}` with `tool_arguments`; `{error, details}` where it could not be kept.
  * Source  SPEC AS11.
  */
-export function canvasTool(): Tool {
+export function createCanvasTool(): Tool {
   return {
     name: "canvas_create",
     description: [
@@ -42,15 +42,15 @@ export function canvasTool(): Tool {
       const parsed = v.safeParse(argsSchema, args)
       if (!parsed.success) {
         const path = v.getDotPath(parsed.issues[0]) ?? "html"
-        return refusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
+        return createRefusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
       }
       const { title, html, height } = parsed.output
       const bytes = new TextEncoder().encode(html)
-      if (bytes.length > MAX_CANVAS_BYTES) return refusal("tool_arguments", `${MAX_CANVAS_BYTES} bytes at most.`)
-      const saved = await ctx.save(bytes, { kind: "canvas", label: title, mime_type: "text/html" })
-      if (!saved.ok) return unsaved(saved.fault)
+      if (bytes.length > MAX_CANVAS_BYTES) return createRefusal("tool_arguments", `${MAX_CANVAS_BYTES} bytes at most.`)
+      const saved = await ctx.saveAsset(bytes, { kind: "canvas", label: title, mime_type: "text/html" })
+      if (!saved.ok) return createSaveFailure(saved.fault)
       const ref = saved.value.id
-      return told(ctx, { ref, title, height }, () => embedTrailer(ref, title, height))
+      return toolResult(ctx, { ref, title, height }, () => createEmbedTrailer(ref, title, height))
     },
   }
 }

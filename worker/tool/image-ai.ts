@@ -16,7 +16,7 @@ export interface ImageEnv {
 const IMAGE_MODEL = "@cf/black-forest-labs/flux-1-schnell"
 
 /** Models answer with a stream of bytes, or with an object that holds them as base64. */
-export async function imageFromAi(
+export async function generateAiImage(
   { IMAGE_MODEL: model = IMAGE_MODEL }: ImageEnv,
   ai: NonNullable<ImageEnv["AI"]>,
   prompt: string,
@@ -25,8 +25,8 @@ export async function imageFromAi(
   { readonly bytes: Uint8Array; readonly mime_type: string; readonly source: string } | { readonly error: string }
 > {
   try {
-    const answer = await ai.run(model, { prompt })
-    const bytes = answer instanceof ReadableStream ? await readBytes(answer, signal) : bytesIn(answer)
+    const output = await ai.run(model, { prompt })
+    const bytes = output instanceof ReadableStream ? await readImageStream(output, signal) : decodeImageBytes(output)
     if (bytes === null) return { error: "The image model's answer could not be read." }
     const mime_type = bytes[0] === 0x89 ? "image/png" : "image/jpeg"
     return { bytes, mime_type, source: model }
@@ -35,13 +35,13 @@ export async function imageFromAi(
   }
 }
 
-function bytesIn(answer: unknown): Uint8Array | null {
-  const image = typeof answer === "object" && answer !== null && "image" in answer ? answer.image : null
+function decodeImageBytes(output: unknown): Uint8Array | null {
+  const image = typeof output === "object" && output !== null && "image" in output ? output.image : null
   if (typeof image !== "string" || image.length > MAX_IMAGE_BYTES * 1.4) return null
   return Uint8Array.from(atob(image), (char) => char.charCodeAt(0))
 }
 
-async function readBytes(stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Uint8Array | null> {
+async function readImageStream(stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of stream) {

@@ -6,13 +6,13 @@
  */
 
 import * as v from "valibot"
-import { turnFaultText } from "../../shared/fault.ts"
+import { turnFaultToText } from "../../shared/fault.ts"
 import type { Json } from "../../shared/protocol/frame.ts"
-import { type ImageEnv, imageFromAi } from "./image-ai.ts"
+import { type ImageEnv, generateAiImage } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
-import { drawPicture } from "./render/landscape.ts"
+import { drawLandscape } from "./render/landscape.ts"
 import { encodePng } from "./render/png-encoder.ts"
-import { mediaTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
+import { createMediaTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
 
 /** Edges of what is drawn, in pixels: what fits a page, in both directions. */
 const [MIN_EDGE, MAX_EDGE] = [120, 1024]
@@ -20,8 +20,8 @@ const [MIN_EDGE, MAX_EDGE] = [120, 1024]
 const MAX_BARS = 24
 const MAX_PROMPT_CHARS = 1_000
 
-const edge = (otherwise: number) =>
-  v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EDGE), v.maxValue(MAX_EDGE)), otherwise)
+const createEdgeSchema = (fallback: number) =>
+  v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EDGE), v.maxValue(MAX_EDGE)), fallback)
 
 /** Whatever is counted is less; figures with more digits are not exact any more. */
 const MAX_FIGURE = 1e15
@@ -36,13 +36,14 @@ const argsSchema = v.object({
   kind: v.optional(v.picklist(["picture", "chart"]), "picture"),
   data: v.optional(v.pipe(v.array(barSchema), v.maxLength(MAX_BARS)), []),
   title: v.optional(v.pipe(v.string(), v.maxLength(120))),
-  ...{ width: edge(768), height: edge(480) },
+  width: createEdgeSchema(768),
+  height: createEdgeSchema(480),
 })
 
-type Wanted = v.InferOutput<typeof argsSchema>
+type ImageRequest = v.InferOutput<typeof argsSchema>
 
-const INTEGER: Json = { type: "integer", minimum: MIN_EDGE, maximum: MAX_EDGE }
-const BAR: Json = {
+const EDGE_PARAMETER: Json = { type: "integer", minimum: MIN_EDGE, maximum: MAX_EDGE }
+const BAR_PARAMETER: Json = {
   type: "object",
   properties: { label: { type: "string" }, value: { type: "number" } },
   required: ["label", "value"],
@@ -53,7 +54,7 @@ const BAR: Json = {
  * Errors  `{error, details, code}` with `tool_arguments`; `{error, details}` where it could not be made or kept.
  * Source  SPEC AS12.
  */
-export function imageTool(env: ImageEnv): Tool {
+export function createImageTool(env: ImageEnv): Tool {
   return {
     name: "image_generate",
     description:
@@ -63,10 +64,10 @@ export function imageTool(env: ImageEnv): Tool {
       properties: {
         prompt: { type: "string", description: "What the image shows, in a few words." },
         kind: { type: "string", enum: ["picture", "chart"] },
-        data: { type: "array", items: BAR, maxItems: MAX_BARS },
+        data: { type: "array", items: BAR_PARAMETER, maxItems: MAX_BARS },
         title: { type: "string" },
-        width: INTEGER,
-        height: INTEGER,
+        width: EDGE_PARAMETER,
+        height: EDGE_PARAMETER,
       },
       required: ["prompt"],
       additionalProperties: false,
@@ -78,34 +79,34 @@ export function imageTool(env: ImageEnv): Tool {
       const parsed = v.safeParse(argsSchema, args)
       if (!parsed.success) {
         const path = v.getDotPath(parsed.issues[0]) ?? "prompt"
-        return refusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
+        return createRefusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
       }
-      const wanted = parsed.output
-      if (wanted.kind === "chart" && wanted.data.length === 0) {
-        return refusal("tool_arguments", 'A chart needs figures in "data".')
+      const request = parsed.output
+      if (request.kind === "chart" && request.data.length === 0) {
+        return createRefusal("tool_arguments", 'A chart needs figures in "data".')
       }
-      const made = await make(wanted, env, ctx.signal)
-      if ("error" in made) return { error: turnFaultText("tool_failed"), details: made.error }
-      const label = `${(wanted.title ?? wanted.prompt).slice(0, 100)}.${made.mime_type === "image/png" ? "png" : "jpg"}`
-      const saved = await ctx.save(made.bytes, { label, mime_type: made.mime_type })
-      if (!saved.ok) return unsaved(saved.fault)
+      const image = await makeImage(request, env, ctx.signal)
+      if ("error" in image) return { error: turnFaultToText("tool_failed"), details: image.error }
+      const label = `${(request.title ?? request.prompt).slice(0, 100)}.${image.mime_type === "image/png" ? "png" : "jpg"}`
+      const saved = await ctx.saveAsset(image.bytes, { label, mime_type: image.mime_type })
+      if (!saved.ok) return createSaveFailure(saved.fault)
       const { id, label: name, size } = saved.value
-      const data = { kind: wanted.kind, media: `/media/${id}`, label: name, bytes: size, source: made.source }
-      return told(ctx, data, () => mediaTrailer(saved.value))
+      const data = { kind: request.kind, media: `/media/${id}`, label: name, bytes: size, source: image.source }
+      return toolResult(ctx, data, () => createMediaTrailer(saved.value))
     },
   }
 }
 
-type Made =
+type ImageResult =
   | { readonly bytes: Uint8Array; readonly mime_type: string; readonly source: string }
   | { readonly error: string }
 
-async function make(wanted: Wanted, env: ImageEnv, signal: AbortSignal): Promise<Made> {
-  const { kind, prompt, data, title, width, height } = wanted
-  if (kind === "picture" && env.AI !== undefined) return await imageFromAi(env, env.AI, prompt, signal)
+async function makeImage(request: ImageRequest, env: ImageEnv, signal: AbortSignal): Promise<ImageResult> {
+  const { kind, prompt, data, title, width, height } = request
+  if (kind === "picture" && env.AI !== undefined) return await generateAiImage(env, env.AI, prompt, signal)
   const raster =
     kind === "chart"
       ? drawChart({ title: title ?? prompt, bars: data, width, height })
-      : drawPicture(prompt, width, height)
+      : drawLandscape(prompt, width, height)
   return { bytes: await encodePng(raster), mime_type: "image/png", source: "built-in" }
 }

@@ -7,7 +7,15 @@
 
 import type { Json } from "../../shared/protocol/frame.ts"
 import { pause } from "../platform/pause.ts"
-import { cardTrailer, type Told, type Tool, type ToolArgs, type ToolContext, type ToolReturn, told } from "./tool.ts"
+import {
+  createCardTrailer,
+  type ToolResult,
+  type Tool,
+  type ToolArgs,
+  type ToolContext,
+  type ToolReturn,
+  toolResult,
+} from "./tool.ts"
 
 export interface ProbeEnv {
   readonly PROBE_TOOLS?: string
@@ -17,21 +25,23 @@ export interface ProbeEnv {
 const NUMBER: Json = { type: "number" }
 const STRING: Json = { type: "string" }
 
-export function probeTools(url: string): readonly Tool[] {
+export function createProbeTools(url: string): readonly Tool[] {
   return [
-    probe("probe_effect", { key: STRING, ms: NUMBER }, false, (args, ctx) => effect(url, args, ctx)),
+    createProbeTool("probe_effect", { key: STRING, ms: NUMBER }, false, (args, ctx) => runEffect(url, args, ctx)),
     {
-      ...probe("probe_ask", { key: STRING, ms: NUMBER, text: STRING }, false, (args, ctx) => effect(url, args, ctx)),
+      ...createProbeTool("probe_ask", { key: STRING, ms: NUMBER, text: STRING }, false, (args, ctx) =>
+        runEffect(url, args, ctx),
+      ),
       needsApproval: () => true,
     },
-    probe("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, stream),
-    probe("probe_data", { text: STRING, as: STRING }, true, data),
-    probe("probe_save", { labels: STRING, trailer: STRING, data: STRING, ms: NUMBER }, false, save),
-    probe("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
-      await pause(numberIn(args, "ms"), signal)
-      return { waited: numberIn(args, "ms") }
+    createProbeTool("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, streamLines),
+    createProbeTool("probe_data", { text: STRING, as: STRING }, true, returnText),
+    createProbeTool("probe_save", { labels: STRING, trailer: STRING, data: STRING, ms: NUMBER }, false, saveFiles),
+    createProbeTool("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
+      await pause(readNumberArg(args, "ms"), signal)
+      return { waited: readNumberArg(args, "ms") }
     }),
-    probe("probe_fail", { how: STRING }, true, ({ how }) => {
+    createProbeTool("probe_fail", { how: STRING }, true, ({ how }) => {
       if (how === "throw") throw new Error("asked to throw")
       return { error: "It failed as asked.", details: `how: ${String(how)}` }
     }),
@@ -39,34 +49,35 @@ export function probeTools(url: string): readonly Tool[] {
 }
 
 /** A tool that reads what others wrote: as its data, in a card, in the wrapper of a skill, or while it runs. */
-async function* data(args: ToolArgs, ctx: ToolContext): AsyncGenerator<string, ToolData> {
+async function* returnText(args: ToolArgs, ctx: ToolContext): AsyncGenerator<string, ProbeResult> {
   const text = typeof args["text"] === "string" ? args["text"] : ""
   if (args["as"] === "output") yield text
-  if (args["as"] === "card") return told(ctx, { text }, cardTrailer)
+  if (args["as"] === "card") return toolResult(ctx, { text }, createCardTrailer)
   if (args["as"] !== "wrapped") return { text }
-  const whole = told(ctx, { text }, cardTrailer)
-  const body = typeof whole === "string" ? whole : JSON.stringify(whole)
+  const result = toolResult(ctx, { text }, createCardTrailer)
+  const body = typeof result === "string" ? result : JSON.stringify(result)
   // As results of other systems look; no tool of ours makes one.
-  return `[probe_data(${JSON.stringify(text)})]\n${body}\n[end:probe_data]` as Told
+  return `[probe_data(${JSON.stringify(text)})]\n${body}\n[end:probe_data]` as ToolResult
 }
 
 /** Keeps a file for each label, then waits; in its trailer and its data `$0` stands for the id of the first. */
-async function save(args: ToolArgs, ctx: ToolContext): Promise<ToolData> {
-  const words = (name: string): string => (typeof args[name] === "string" ? args[name] : "")
+async function saveFiles(args: ToolArgs, ctx: ToolContext): Promise<ProbeResult> {
+  const readTextArg = (name: string): string => (typeof args[name] === "string" ? args[name] : "")
   const ids: string[] = []
-  for (const label of words("labels").split(" ")) {
-    const kept = await ctx.save(label.endsWith(".wav") ? silence() : new TextEncoder().encode(label), {
-      ...{ label, mime_type: "text/plain" },
+  for (const label of readTextArg("labels").split(" ")) {
+    const saved = await ctx.saveAsset(label.endsWith(".wav") ? createSilentWav() : new TextEncoder().encode(label), {
+      label,
+      mime_type: "text/plain",
     })
-    ids.push(kept.ok ? kept.value.id : "none")
+    ids.push(saved.ok ? saved.value.id : "none")
   }
-  await pause(numberIn(args, "ms"), ctx.signal)
-  const filled = (text: string): string => text.replace(/\$(\d)/g, (_, n) => ids[Number(n)] ?? "none")
-  return told(ctx, { data: filled(words("data")) }, () => filled(words("trailer")))
+  await pause(readNumberArg(args, "ms"), ctx.signal)
+  const fillInIds = (text: string): string => text.replace(/\$(\d)/g, (_, n) => ids[Number(n)] ?? "none")
+  return toolResult(ctx, { data: fillInIds(readTextArg("data")) }, () => fillInIds(readTextArg("trailer")))
 }
 
 /** The shortest WAV file. */
-function silence(): Uint8Array {
+function createSilentWav(): Uint8Array {
   const bytes = new Uint8Array(44)
   const text = new TextEncoder()
   for (const [at, word] of [
@@ -79,9 +90,9 @@ function silence(): Uint8Array {
   return bytes
 }
 
-type ToolData = Told | { readonly [key: string]: Json }
+type ProbeResult = ToolResult | { readonly [key: string]: Json }
 
-function probe(
+function createProbeTool(
   name: string,
   properties: { readonly [key: string]: Json },
   repeatable: boolean,
@@ -92,31 +103,34 @@ function probe(
 }
 
 /** The effect comes first: a kill while it waits has had it. */
-async function effect(
+async function runEffect(
   url: string,
   args: ToolArgs,
   { call_id, signal }: ToolContext,
 ): Promise<{ readonly [key: string]: Json }> {
   const key = typeof args["key"] === "string" ? args["key"] : ""
   if (url !== "" && key !== "") {
-    const reply = await fetch(`${url}/effect/${encodeURIComponent(key)}/${call_id}`, { method: "POST", signal })
-    await reply.text()
+    const response = await fetch(`${url}/effect/${encodeURIComponent(key)}/${call_id}`, { method: "POST", signal })
+    await response.text()
   }
-  await pause(numberIn(args, "ms"), signal)
+  await pause(readNumberArg(args, "ms"), signal)
   return { done: key }
 }
 
-async function* stream(args: ToolArgs, { signal }: ToolContext): AsyncGenerator<string, { readonly lines: number }> {
-  const lines = numberIn(args, "lines")
-  const burst = numberIn(args, "burst") || 1
+async function* streamLines(
+  args: ToolArgs,
+  { signal }: ToolContext,
+): AsyncGenerator<string, { readonly lines: number }> {
+  const lines = readNumberArg(args, "lines")
+  const burst = readNumberArg(args, "burst") || 1
   for (let line = 1; line <= lines; line++) {
     yield `line ${line} of ${lines}\n`
-    if (line % burst === 0) await pause(numberIn(args, "ms"), signal)
+    if (line % burst === 0) await pause(readNumberArg(args, "ms"), signal)
   }
   return { lines }
 }
 
-function numberIn(args: ToolArgs, name: string): number {
+function readNumberArg(args: ToolArgs, name: string): number {
   const value = args[name]
   return typeof value === "number" && value >= 0 ? value : 0
 }

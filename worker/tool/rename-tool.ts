@@ -9,13 +9,13 @@ import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Tool } from "./tool.ts"
 
 /** Stores a title where the session and the list of sessions show it. */
-export type Rename = (title: string) => Promise<void>
+export type RenameSession = (title: string) => Promise<void>
 
 /**
  * Errors  `{error, details}` for a title that is empty or too long.
  * Source  SPEC TO10.
  */
-export function renameTool(rename: Rename): Tool {
+export function createRenameTool(renameSession: RenameSession): Tool {
   return {
     name: "rename_conversation",
     description: "Gives this conversation another title. The reader is asked first.",
@@ -27,19 +27,19 @@ export function renameTool(rename: Rename): Tool {
     },
     repeatable: false,
     ephemeral: false,
-    needsApproval: ({ title }) => titleIn(title) !== null,
+    needsApproval: ({ title }) => parseTitle(title) !== null,
     async execute({ title }) {
-      const wanted = titleIn(title)
-      if (wanted === null) {
+      const newTitle = parseTitle(title)
+      if (newTitle === null) {
         return { error: "The title does not fit.", details: `"title" must have 1 to ${MAX_TITLE_CHARS} characters.` }
       }
-      await rename(wanted)
-      return { title: wanted }
+      await renameSession(newTitle)
+      return { title: newTitle }
     },
   }
 }
 
-function titleIn(value: unknown): string | null {
+function parseTitle(value: unknown): string | null {
   if (typeof value !== "string") return null
   const title = value.trim().replace(/\s+/g, " ").toWellFormed()
   return title === "" || title.length > MAX_TITLE_CHARS ? null : title

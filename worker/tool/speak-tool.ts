@@ -5,8 +5,8 @@
  */
 
 import * as v from "valibot"
-import { mediaTrailer, refusal, type Tool, told, unsaved } from "./tool.ts"
-import { SAMPLE_RATE, speakWav } from "./render/speech-synthesis.ts"
+import { createMediaTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
+import { SAMPLE_RATE, synthesizeWav } from "./render/speech-synthesis.ts"
 
 /** A minute of sound, and two megabytes. */
 const MAX_SPOKEN_CHARS = 600
@@ -20,7 +20,7 @@ const argsSchema = v.object({
  * Errors  `{error, details, code}` with `tool_arguments`; `{error, details}` where it could not be kept.
  * Source  SPEC AS13.
  */
-export function speakTool(): Tool {
+export function createSpeakTool(): Tool {
   return {
     name: "speak",
     description:
@@ -35,20 +35,21 @@ export function speakTool(): Tool {
     ephemeral: false,
     async execute(args, ctx) {
       const parsed = v.safeParse(argsSchema, args)
-      if (!parsed.success) return refusal("tool_arguments", `"text" must have 1 to ${MAX_SPOKEN_CHARS} characters.`)
+      if (!parsed.success)
+        return createRefusal("tool_arguments", `"text" must have 1 to ${MAX_SPOKEN_CHARS} characters.`)
       const { text, voice } = parsed.output
-      const bytes = speakWav(text)
+      const bytes = synthesizeWav(text)
       const label = `${
         text
           .replace(/[^\p{L}\p{N} ]/gu, "")
           .trim()
           .slice(0, 40) || "speech"
       }.wav`
-      const saved = await ctx.save(bytes, { label, mime_type: "audio/wav", ...(voice ? { voice } : {}) })
-      if (!saved.ok) return unsaved(saved.fault)
+      const saved = await ctx.saveAsset(bytes, { label, mime_type: "audio/wav", ...(voice ? { voice } : {}) })
+      if (!saved.ok) return createSaveFailure(saved.fault)
       const seconds = Math.round((bytes.length - 44) / 2 / SAMPLE_RATE)
       const data = { media: `/media/${saved.value.id}`, seconds, voice }
-      return told(ctx, data, () => mediaTrailer(saved.value))
+      return toolResult(ctx, data, () => createMediaTrailer(saved.value))
     },
   }
 }

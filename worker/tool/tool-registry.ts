@@ -2,49 +2,49 @@
  * tool-registry.ts: the tools that a turn has. One line per tool; the list is closed.
  */
 
-import type { Peer, ToolName } from "../tenant/agent-config.ts"
-import { type TimesEnv, timesFor } from "../platform/time-limits.ts"
-import { agentsTool, type AskAgent } from "./agents-tool.ts"
-import { canvasTool } from "./canvas-tool.ts"
-import { imageTool } from "./image-tool.ts"
+import type { PeerAgent, ToolName } from "../tenant/agent-config.ts"
+import { type TimeLimitsEnv, readTimeLimits } from "../platform/time-limits.ts"
+import { createAgentsTool, type AskAgent } from "./agents-tool.ts"
+import { createCanvasTool } from "./canvas-tool.ts"
+import { createImageTool } from "./image-tool.ts"
 import type { ImageEnv } from "./image-ai.ts"
-import { type ProbeEnv, probeTools } from "./probe-tools.ts"
-import { type Rename, renameTool } from "./rename-tool.ts"
-import { speakTool } from "./speak-tool.ts"
+import { type ProbeEnv, createProbeTools } from "./probe-tools.ts"
+import { type RenameSession, createRenameTool } from "./rename-tool.ts"
+import { createSpeakTool } from "./speak-tool.ts"
 import type { Tool } from "./tool.ts"
-import { type WeatherEnv, weatherSourceFor, weatherTool } from "./weather/weather-tool.ts"
+import { type WeatherEnv, createWeatherSource, createWeatherTool } from "./weather/weather-tool.ts"
 
-export type ToolEnv = WeatherEnv & ProbeEnv & TimesEnv & ImageEnv
+export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
 
 /** What tools may do to the session that they run in, and whom they may ask. */
-export interface ToolHouse {
-  readonly rename: Rename
-  readonly ask: AskAgent
-  readonly peers: readonly Peer[]
+export interface ToolHost {
+  readonly renameSession: RenameSession
+  readonly askAgent: AskAgent
+  readonly peers: readonly PeerAgent[]
 }
 
 /** The tools of these names; and, for tests, those of probe.ts, which every agent has. */
-export function toolsFor(env: ToolEnv, names: readonly ToolName[], house: ToolHouse): readonly Tool[] {
+export function createTools(env: ToolEnv, names: readonly ToolName[], host: ToolHost): readonly Tool[] {
   return [
-    ...names.flatMap((name) => toolNamed(name, env, house) ?? []),
-    ...(env.PROBE_TOOLS === "on" ? probeTools(env.PROBE_URL ?? "") : []),
+    ...names.flatMap((name) => createTool(name, env, host) ?? []),
+    ...(env.PROBE_TOOLS === "on" ? createProbeTools(env.PROBE_URL ?? "") : []),
   ]
 }
 
-function toolNamed(name: ToolName, env: ToolEnv, house: ToolHouse): Tool | null {
+function createTool(name: ToolName, env: ToolEnv, host: ToolHost): Tool | null {
   switch (name) {
     case "weather":
-      return weatherTool(weatherSourceFor(env))
+      return createWeatherTool(createWeatherSource(env))
     case "rename_conversation":
-      return renameTool(house.rename)
+      return createRenameTool(host.renameSession)
     case "image_generate":
-      return imageTool(env)
+      return createImageTool(env)
     case "speak":
-      return speakTool()
+      return createSpeakTool()
     case "canvas_create":
-      return canvasTool()
+      return createCanvasTool()
     case "agents_message":
       // Where there is nobody to ask there is nothing to offer.
-      return house.peers.length === 0 ? null : agentsTool(house.peers, house.ask, timesFor(env).agentMs)
+      return host.peers.length === 0 ? null : createAgentsTool(host.peers, host.askAgent, readTimeLimits(env).agentMs)
   }
 }

@@ -7,12 +7,12 @@
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
-import { type Fault, faultToWire, type Result, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { type Fault, faultToWire, type Result, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 /** What a tool says of bytes that it made; what they are is read from themselves. */
-export interface SavedAs {
+export interface SaveOptions {
   /** For people. */
   readonly label: string
   readonly mime_type: string
@@ -27,7 +27,7 @@ export interface SavedAs {
  *
  * Errors  `asset_type_refused`, `asset_too_large`, `assets_full`, `asset_store_failed`, `session_unknown`.
  */
-export type Save = (bytes: Uint8Array, as: SavedAs) => Promise<Result<Asset>>
+export type SaveAsset = (bytes: Uint8Array, as: SaveOptions) => Promise<Result<Asset>>
 
 export interface ToolContext {
   /** The call's own id: the same for a call that is run again, so that an upstream can tell it is no second one. */
@@ -39,7 +39,7 @@ export interface ToolContext {
   /** The tag this call may cue (`weather_1`), only on channel `user`; null elsewhere. */
   readonly card: string | null
   readonly signal: AbortSignal
-  readonly save: Save
+  readonly saveAsset: SaveAsset
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -47,27 +47,27 @@ export interface ToolContext {
 export type ToolArgs = { readonly [key: string]: Json }
 
 /** The arguments of a call, from the JSON text that the model wrote; null where they are no object. */
-export function argsOf(text: string): ToolArgs | null {
+export function parseToolArgs(text: string): ToolArgs | null {
   const value = parseJson(text === "" ? "{}" : text)
   // An object without an own shape: each tool guards its own fields.
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
 }
 
-type Data = { readonly [key: string]: Json }
+type JsonObject = { readonly [key: string]: Json }
 
 /** An answer for now: the true one comes later, from elsewhere, and the turn need not wait for it. */
-export class Deferred {
-  readonly result: Data
+export class DeferredResult {
+  readonly result: JsonObject
 
-  constructor(result: Data) {
+  constructor(result: JsonObject) {
     this.result = result
   }
 }
 
-declare const TOLD: unique symbol
+declare const TOOL_RESULT: unique symbol
 
 /** `<JSON>\n\n<trailer>`. Nothing but `told` makes one, so no string that others wrote is taken for a tool's own trailer. */
-export type Told = string & { readonly [TOLD]: true }
+export type ToolResult = string & { readonly [TOOL_RESULT]: true }
 
 /**
  * Data, and what the model is told to do with it. A trailer is for whom a person's turn shows it to: `ctx.card` is null
@@ -77,16 +77,20 @@ export type Told = string & { readonly [TOLD]: true }
  *         reaches the trailer; what a trailer says of data is the tool's own business.
  * Source  SPEC TO5, AG7, DR15.
  */
-export function told({ card }: Pick<ToolContext, "card">, data: Data, trailer: (tag: string) => string): Told | Data {
-  return card === null ? data : (`${JSON.stringify(data)}\n\n${trailer(card)}` as Told)
+export function toolResult(
+  { card }: Pick<ToolContext, "card">,
+  data: JsonObject,
+  trailer: (tag: string) => string,
+): ToolResult | JsonObject {
+  return card === null ? data : (`${JSON.stringify(data)}\n\n${trailer(card)}` as ToolResult)
 }
 
 /** What a tool gives: a string is stored verbatim, an object as its JSON, an iterable streams output and returns the result. */
-export type ToolReturn = Told | Deferred | Data | AsyncGenerator<string, Told | Data>
+export type ToolReturn = ToolResult | DeferredResult | JsonObject | AsyncGenerator<string, ToolResult | JsonObject>
 
 /** What a tool returns that was refused or failed: `code` is a reason of its own; without one it is `tool_failed`. */
-export function refusal(code: TurnFault, details: string): Data {
-  return { error: turnFaultText(code), details, code }
+export function createRefusal(code: TurnFault, details: string): JsonObject {
+  return { error: turnFaultToText(code), details, code }
 }
 
 export interface Tool extends ToolSpec {
@@ -103,7 +107,7 @@ export interface Tool extends ToolSpec {
 }
 
 /** The instruction that a card-capable tool appends, so that the model places the card. Seed 000 §5.1. */
-export function cardTrailer(tag: string): string {
+export function createCardTrailer(tag: string): string {
   return [
     "This tool supports rich-media rendering. To present this result as a card you MUST wrap your synthesis in",
     `<span id='${tag}'>your synthesis here</span>. Without the span the reader sees no card.`,
@@ -113,7 +117,7 @@ export function cardTrailer(tag: string): string {
 }
 
 /** The instruction of a tool that made a file: it is given to the reply by the line that names it. */
-export function mediaTrailer({ id, kind, voice }: Asset): string {
+export function createMediaTrailer({ id, kind, voice }: Asset): string {
   return [
     `MEDIA:/media/${id}`,
     ...(voice === true ? ["[[audio_as_voice]]"] : []),
@@ -123,17 +127,17 @@ export function mediaTrailer({ id, kind, voice }: Asset): string {
 }
 
 /** The instruction of a tool that keeps a document: only the line that it names shows it. Its data names it by `ref`, too. */
-export function embedTrailer(ref: string, title: string, height: number): string {
+export function createEmbedTrailer(ref: string, title: string, height: number): string {
   // Nothing in a title may end the line, or ask for a card.
-  const named = title.replace(/["[\]<>\s]+/g, " ").trim()
+  const safeTitle = title.replace(/["[\]<>\s]+/g, " ").trim()
   return [
     "To show this document you MUST write this line into your reply, by itself, where it shall stand:",
-    `[embed ref="${ref}" title="${named}" height="${height}" /]`,
+    `[embed ref="${ref}" title="${safeTitle}" height="${height}" /]`,
     "Without it the reader does not see the document.",
   ].join("\n")
 }
 
 /** What a tool returns whose file could not be kept. */
-export function unsaved(fault: Fault): Data {
+export function createSaveFailure(fault: Fault): JsonObject {
   return { error: "It was made, but could not be kept.", details: faultToWire(fault).text }
 }

@@ -12,38 +12,38 @@ import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { type BadLine, parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
-import type { AssetBook } from "../asset/asset-rows.ts"
-import { keyOf } from "../asset/bucket.ts"
-import { pass } from "../asset/asset-upload.ts"
+import type { AssetRows } from "../asset/asset-rows.ts"
+import { assetObjectKey } from "../asset/bucket.ts"
+import { pipeAndHash } from "../asset/asset-upload.ts"
 import type { SessionRow } from "../store/row-codec.ts"
-import { PART_ROWS, type Staged, type StagedLine, type Staging } from "./staged-rows.ts"
+import { ROWS_PER_PART, type StagedFile, type StagedRow, type StagedRows } from "./staged-rows.ts"
 
-export interface Carrier {
-  readonly assets: AssetBook
+export interface AssetCopier {
+  readonly assets: AssetRows
   /** Copies the bytes of a file from another session of the tenant to this one; their SHA-256, or null: they are gone. */
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
-export function carrierFor(
+export function createAssetCopier(
   bucket: R2Bucket,
   { tenant, id }: Pick<SessionRow, "tenant" | "id">,
-  assets: AssetBook,
-): Carrier {
+  assets: AssetRows,
+): AssetCopier {
   return {
     assets,
     async copy(from, asset) {
-      const found = await bucket.get(keyOf({ tenant, session: from }, asset.id))
+      const found = await bucket.get(assetObjectKey({ tenant, session: from }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found
       const options = {
         ...(httpMetadata === undefined ? {} : { httpMetadata }),
         ...(customMetadata === undefined ? {} : { customMetadata }),
       }
-      const key = keyOf({ tenant, session: id }, asset.id)
+      const key = assetObjectKey({ tenant, session: id }, asset.id)
       const { signal } = new AbortController()
-      const copied = await pass({ size, bytes, signal }, (copy) => bucket.put(key, copy, options))
-      if (!copied.ok) throw new Error(`a file was not copied: ${copied.fault.reason}`)
-      return copied.value
+      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => bucket.put(key, copy, options))
+      if (!piped.ok) throw new Error(`a file was not copied: ${piped.fault.reason}`)
+      return piped.value
     },
   }
 }
@@ -56,43 +56,51 @@ export function carrierFor(
  * Cost    one pass over the staged rows; the memory of one batch, and one file under way at a time.
  * Source  SPEC RE25.
  */
-export async function carryAssets(
-  { staging, carrier, now }: { readonly staging: Staging; readonly carrier: Carrier; readonly now: () => number },
-  staged: Staged,
-): Promise<Staged> {
+export async function copyStagedAssets(
+  {
+    staging,
+    carrier,
+    now,
+  }: { readonly staging: StagedRows; readonly carrier: AssetCopier; readonly now: () => number },
+  staged: StagedFile,
+): Promise<StagedFile> {
   if (staged.isSealed !== true) return { ...staged, isCarried: true }
   const bad: BadLine[] = []
-  let gone = 0
-  for (let lines = staging.nextAssets(0); lines.length > 0; lines = staging.nextAssets(lines.at(-1)?.n ?? 0)) {
+  let missing = 0
+  for (let lines = staging.readNextAssets(0); lines.length > 0; lines = staging.readNextAssets(lines.at(-1)?.n ?? 0)) {
     for (const line of lines) {
-      const fault = await carryOne(carrier, line, now())
+      const fault = await copyStagedAsset(carrier, line, now())
       if (fault === null) continue
-      gone += 1
+      missing += 1
       const { code, text } = faultToWire(fault)
-      const part = staged.sources.length > 1 ? { part: Math.floor(line.n / PART_ROWS) } : {}
-      if (bad.length < MAX_BAD_LINES) bad.push({ ...part, line: line.n % PART_ROWS, code, text })
+      const part = staged.sources.length > 1 ? { part: Math.floor(line.n / ROWS_PER_PART) } : {}
+      if (bad.length < MAX_BAD_LINES) bad.push({ ...part, line: line.n % ROWS_PER_PART, code, text })
     }
   }
   const all = [...staged.bad, ...bad].slice(0, MAX_BAD_LINES)
-  return { ...staged, skipped: staged.skipped + gone, bad: all, isCarried: true }
+  return { ...staged, skipped: staged.skipped + missing, bad: all, isCarried: true }
 }
 
 /** Null: its bytes are here now. */
-async function carryOne({ assets, copy }: Carrier, { line, home }: StagedLine, now: number): Promise<Fault | null> {
+async function copyStagedAsset(
+  { assets, copy }: AssetCopier,
+  { line, home }: StagedRow,
+  now: number,
+): Promise<Fault | null> {
   const record = parseRecord(parseJson(line))
   if (!record.ok || record.value.type !== "asset") return null
   const { asset } = record.value
   if (assets.find(asset.id) !== null) return null
-  const room = assets.hasRoom(asset.size)
-  if (!room.ok) return room.fault
+  const capacity = assets.checkCapacity(asset.size)
+  if (!capacity.ok) return capacity.fault
   // One that a dead process announced may be on its way out, its bytes too: the next try finds it gone.
-  const isOurs = assets.renew(asset.id, "import", now, asset.size)
-  if (!isOurs) throw new Error("a file of this import is being given up")
+  const isRenewed = assets.renewReservation(asset.id, "import", now, asset.size)
+  if (!isRenewed) throw new Error("a file of this import is being given up")
   const hash = v.is(idSchema, home) ? await copy(home, asset) : null
   if (hash === null) {
-    assets.drop(asset.id)
+    assets.discard(asset.id)
     return { reason: "file_gone" }
   }
-  if (!assets.keep(asset, hash)) throw new Error("a file of this import was given up")
+  if (!assets.commit(asset, hash)) throw new Error("a file of this import was given up")
   return null
 }

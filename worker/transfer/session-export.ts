@@ -4,26 +4,26 @@
  * store → EXPORT → records → lines; or, for a person to keep, the active path as Markdown
  */
 
-import { markdownOf } from "../../shared/segment/export-markdown.ts"
+import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
-import { assetRecord, recordsOf, type StreamRecord } from "../../shared/protocol/record.ts"
-import { assetsOf, canvasesOf } from "../../shared/segment/referenced-assets.ts"
-import type { AssetBook } from "../asset/asset-rows.ts"
-import { createSeal, vouchedIn } from "./export-seal.ts"
-import type { Store } from "../store/session-store.ts"
+import { assetToRecord, messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
+import { listAssets, listCanvasIds } from "../../shared/segment/referenced-assets.ts"
+import type { AssetRows } from "../asset/asset-rows.ts"
+import { createSeal, recordToSealedLine } from "./export-seal.ts"
+import type { SessionStore } from "../store/session-store.ts"
 
-export type Format = "jsonl" | "markdown"
+export type ExportFormat = "jsonl" | "markdown"
 
-export interface Export {
+export interface ExportStream {
   readonly lines: ReadableStream<Uint8Array>
   /** Resolves when all was taken, or the reader went away. */
   readonly done: Promise<void>
 }
 
-export interface Exported {
-  readonly store: Store
-  readonly session: { readonly id: string }
-  readonly assets: Pick<AssetBook, "find">
+export interface ExportSource {
+  readonly store: SessionStore
+  readonly row: { readonly id: string }
+  readonly assets: Pick<AssetRows, "find">
 }
 
 /**
@@ -32,8 +32,8 @@ export interface Exported {
  * Cost    the rows of one message at a time, read as the reader takes them: the memory of one message.
  * Source  SPEC RE1–RE3.
  */
-export function exportLines(from: Exported, key: CryptoKey, after: number | null): Export {
-  return streamed(linesOf(from, key, after))
+export function exportJsonl(source: ExportSource, key: CryptoKey, after: number | null): ExportStream {
+  return streamTexts(generateJsonl(source, key, after))
 }
 
 /**
@@ -42,11 +42,11 @@ export function exportLines(from: Exported, key: CryptoKey, after: number | null
  * Cost    a row and a number for each message of the path to find it; then the rows of one message at a time.
  * Source  SPEC RE22.
  */
-export function exportMarkdown(store: Store, after: number | null): Export {
-  return streamed(chaptersOf(store, after ?? 0))
+export function exportMarkdown(store: SessionStore, after: number | null): ExportStream {
+  return streamTexts(generateMarkdown(store, after ?? 0))
 }
 
-function streamed(texts: AsyncIterable<string>): Export {
+function streamTexts(texts: AsyncIterable<string>): ExportStream {
   const { readable, writable } = new IdentityTransformStream()
   const writer = writable.getWriter()
   const encoder = new TextEncoder()
@@ -58,23 +58,23 @@ function streamed(texts: AsyncIterable<string>): Export {
   return { lines: readable, done: write().catch(() => {}) }
 }
 
-async function* linesOf(from: Exported, key: CryptoKey, after: number | null): AsyncGenerator<string> {
-  const { store } = from
-  const sessionId = from.session.id
-  const filesOf = createFiles(from)
+async function* generateJsonl(source: ExportSource, key: CryptoKey, after: number | null): AsyncGenerator<string> {
+  const { store } = source
+  const sessionId = source.row.id
+  const takeNewAssetRecords = createAssetRecordSource(source)
   const seal = after === null ? createSeal() : null
   let records = 0
   let timestamp = new Date(0).toISOString()
-  for (let stored = store.after(after ?? 0); stored !== null; stored = store.after(stored.pos)) {
+  for (let stored = store.findMessageAfter(after ?? 0); stored !== null; stored = store.findMessageAfter(stored.pos)) {
     const { pos, parent, tip = null, message } = stored
-    const told = [...filesOf(message), ...recordsOf({ pos, parent, tip, message }, sessionId)]
-    seal?.add(told.map(vouchedIn))
-    records += told.length
+    const batch = [...takeNewAssetRecords(message), ...messageToRecords({ pos, parent, tip, message }, sessionId)]
+    seal?.add(batch.map(recordToSealedLine))
+    records += batch.length
     timestamp = message.timestamp
-    yield told.map(lineOf).join("")
+    yield batch.map(recordToLine).join("")
   }
   if (seal === null) return
-  const session = store.session()
+  const session = store.readSession()
   const head = {
     type: "signature",
     timestamp,
@@ -82,51 +82,51 @@ async function* linesOf(from: Exported, key: CryptoKey, after: number | null): A
     tip: session?.tip ?? null,
     title: session?.title ?? "",
     records,
-    algorithm: SEAL,
+    algorithm: SEAL_ALGORITHM,
   } as const
-  seal.add([vouchedIn(head)])
-  yield lineOf({ ...head, value: await seal.value(key) })
+  seal.add([recordToSealedLine(head)])
+  yield recordToLine({ ...head, value: await seal.sign(key) })
 }
 
 /** The files that a message is the first to need. A canvas that is not kept any more is told by nobody. */
-function createFiles({ session, assets }: Exported): (message: Message) => StreamRecord[] {
-  const told = new Set<string>()
+function createAssetRecordSource({ row: session, assets }: ExportSource): (message: Message) => StreamRecord[] {
+  const exportedIds = new Set<string>()
   return (message) => {
-    const canvases = canvasesOf(message)
+    const canvases = listCanvasIds(message)
       .map((id) => assets.find(id))
       .filter((asset) => asset !== null)
-    const fresh = [...assetsOf(message), ...canvases].filter(({ id }) => !told.has(id))
-    for (const { id } of fresh) told.add(id)
-    return fresh.map((asset) => assetRecord(asset, message, session.id))
+    const added = [...listAssets(message), ...canvases].filter(({ id }) => !exportedIds.has(id))
+    for (const { id } of added) exportedIds.add(id)
+    return added.map((asset) => assetToRecord(asset, message, session.id))
   }
 }
 
 /** Messages of a path that are looked up before others have their turn. */
-const LOOK_EVERY = 500
+const YIELD_EVERY_MESSAGES = 500
 
-async function* chaptersOf(store: Store, after: number): AsyncGenerator<string> {
+async function* generateMarkdown(store: SessionStore, after: number): AsyncGenerator<string> {
   const path: number[] = []
-  for (let pos = store.tip(); pos !== null && pos > after; pos = store.parentOf(pos)) {
+  for (let pos = store.readTip(); pos !== null && pos > after; pos = store.findParent(pos)) {
     path.push(pos)
-    if (path.length % LOOK_EVERY === 0) await new Promise((resolve) => setTimeout(resolve))
+    if (path.length % YIELD_EVERY_MESSAGES === 0) await new Promise((resolve) => setTimeout(resolve))
   }
-  const title = store.session()?.title ?? ""
-  if (after === 0) yield titleOf(title)
+  const title = store.readSession()?.title ?? ""
+  if (after === 0) yield titleToMarkdown(title)
   for (const pos of path.reverse()) {
-    const stored = store.at(pos)
-    if (stored !== null) yield `\n${markdownOf(stored.message)}`
+    const stored = store.findMessageAt(pos)
+    if (stored !== null) yield `\n${messageToMarkdown(stored.message)}`
   }
 }
 
 /** A title is words: none of them is Markdown. */
-function titleOf(title: string): string {
-  const words = title.replace(/\s+/g, " ").trim()
-  return `# ${words.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&") || "Conversation"}\n`
+function titleToMarkdown(title: string): string {
+  const text = title.replace(/\s+/g, " ").trim()
+  return `# ${text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&") || "Conversation"}\n`
 }
 
 /** The only way in which exports are sealed. */
-const SEAL = "HMAC-SHA256"
+const SEAL_ALGORITHM = "HMAC-SHA256"
 
-function lineOf(record: StreamRecord): string {
+function recordToLine(record: StreamRecord): string {
   return `${JSON.stringify(record)}\n`
 }

@@ -6,12 +6,12 @@
  */
 
 import type { BadLine } from "../../shared/protocol/frame.ts"
-import { MAX_IMPORTED_WAITS } from "../../shared/limits.ts"
-import type { Sql } from "../store/storage-gate.ts"
-import { toJson } from "../store/row-codec.ts"
+import { MAX_IMPORTED_PENDING_CALLS } from "../../shared/limits.ts"
+import type { SqlExecutor } from "../store/storage-gate.ts"
+import { toJsonColumn } from "../store/row-codec.ts"
 
 /** What a part came to. */
-export interface Tally {
+export interface PartTally {
   readonly records: number
   readonly skipped: number
   /** The first MAX_BAD_LINES of them. */
@@ -30,12 +30,12 @@ export type ImportState =
       /** When something of it last came in, in milliseconds since 1970. */
       readonly touched: number
     }
-  | Staged
+  | StagedFile
   /** It could not be folded, and nothing of it is kept. */
-  | (Pick<Tally, "records" | "skipped" | "bad"> & { readonly step: "failed" })
+  | (Pick<PartTally, "records" | "skipped" | "bad"> & { readonly step: "failed" })
 
 /** All of a file is here. */
-export interface Staged extends Omit<Tally, "source"> {
+export interface StagedFile extends Omit<PartTally, "source"> {
   readonly step: "folding" | "done"
   /** What its parts are known by: the same again adds nothing, another is refused. */
   readonly sources: readonly string[]
@@ -52,7 +52,7 @@ export interface Staged extends Omit<Tally, "source"> {
   readonly title: string
 }
 
-export interface StagedLine {
+export interface StagedRow {
   readonly n: number
   /** Milliseconds since 1970. */
   readonly at: number
@@ -62,39 +62,39 @@ export interface StagedLine {
 }
 
 /** Where folding is: the last row that is in the transcript, in reading order, and how many are. */
-export type Folding = Pick<StagedLine, "at" | "n"> & { readonly folded: number }
+export type FoldingProgress = Pick<StagedRow, "at" | "n"> & { readonly folded: number }
 
 /** Rows of a part have numbers from its own multiple of this on: a part has far fewer lines. */
-export const PART_ROWS = 2 ** 32
+export const ROWS_PER_PART = 2 ** 32
 
 /** The time of a row that stands before the first time of its part: that of the part before is not known yet. */
-export const TIME_UNKNOWN = Number.MIN_SAFE_INTEGER
+export const UNKNOWN_TIME_MS = Number.MIN_SAFE_INTEGER
 
 /** Most that is read at a time, in rows and in UTF-16 code units. */
 export const BATCH_ROWS = 32
 export const BATCH_CHARS = 16 * 1024
 
-export type Staging = ReturnType<typeof createStaging>
+export type StagedRows = ReturnType<typeof createStagedRows>
 
-type Row = { readonly [K in keyof StagedLine]: StagedLine[K] }
+type SqlStagedRow = { readonly [K in keyof StagedRow]: StagedRow[K] }
 
-export function createStaging(sql: Sql) {
+export function createStagedRows(sql: SqlExecutor) {
   /** As many rows as fit a batch, one at least. */
-  const batchOf = (query: string, ...values: SqlStorageValue[]): StagedLine[] => {
-    const lines: StagedLine[] = []
+  const readBatch = (query: string, ...values: SqlStorageValue[]): StagedRow[] => {
+    const lines: StagedRow[] = []
     let chars = 0
-    for (const line of sql.exec<Row>(query, ...values, BATCH_ROWS)) {
-      lines.push(line)
-      chars += line.line.length
+    for (const row of sql.exec<SqlStagedRow>(query, ...values, BATCH_ROWS)) {
+      lines.push(row)
+      chars += row.line.length
       if (chars >= BATCH_CHARS) break
     }
     return lines
   }
-  const rangeOf = (part: number): readonly [number, number] => [part * PART_ROWS, (part + 1) * PART_ROWS]
+  const partRowRange = (part: number): readonly [number, number] => [part * ROWS_PER_PART, (part + 1) * ROWS_PER_PART]
   return {
     /** The `i`-th record of a part. */
-    add(part: number, i: number, at: number, line: string, home: string | null = null): void {
-      const values = [part * PART_ROWS + i, at, line, home]
+    addRow(part: number, i: number, at: number, line: string, home: string | null = null): void {
+      const values = [part * ROWS_PER_PART + i, at, line, home]
       sql.exec("INSERT OR REPLACE INTO staged (n, at, line, home) VALUES (?, ?, ?, ?)", ...values)
     },
     clear(): void {
@@ -103,17 +103,17 @@ export function createStaging(sql: Sql) {
       sql.exec("DELETE FROM folding")
     },
     /** Calls that were folded already and whose true result is still to come, the oldest first. */
-    waiting: () =>
+    listWaitingCalls: () =>
       sql
         .exec<{ id: string; call_id: string; result: string }>(
           `SELECT t.id, c.call_id, c.result FROM tool_calls c JOIN transcript t ON t.pos = c.pos
            WHERE c.status = 'waiting' AND c.result IS NOT NULL ORDER BY c.pos DESC, c.part DESC LIMIT ?`,
-          MAX_IMPORTED_WAITS,
+          MAX_IMPORTED_PENDING_CALLS,
         )
         .toArray()
         .reverse(),
     /** Takes back what was folded: nothing else stands in a session that a file is folded into. */
-    undo(seq: number): void {
+    undoFolding(seq: number): void {
       for (const table of ["transcript", "leaf", "tool_calls", "version", "late"]) sql.exec(`DELETE FROM ${table}`)
       // Bytes that came along go with what is announced and never came.
       sql.exec("UPDATE asset SET state = 'pending', created = 0 WHERE origin = 'import'")
@@ -121,47 +121,49 @@ export function createStaging(sql: Sql) {
       sql.exec("UPDATE session SET tip = NULL, late_seq = ?", seq)
     },
     /** In reading order: by time, then as the file has them. */
-    next: (after: Pick<StagedLine, "at" | "n">): StagedLine[] =>
-      batchOf("SELECT * FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n),
+    readNextByTime: (after: Pick<StagedRow, "at" | "n">): StagedRow[] =>
+      readBatch("SELECT * FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n),
     /** In the order of the file. */
-    nextOfFile: (n: number): StagedLine[] => batchOf("SELECT * FROM staged WHERE n > ? ORDER BY n LIMIT ?", n),
+    readNextInFileOrder: (afterN: number): StagedRow[] =>
+      readBatch("SELECT * FROM staged WHERE n > ? ORDER BY n LIMIT ?", afterN),
     /** Those that tell of files, in the order of the file. */
-    nextAssets: (n: number): StagedLine[] =>
-      batchOf("SELECT * FROM staged WHERE home IS NOT NULL AND n > ? ORDER BY n LIMIT ?", n),
-    last: (): StagedLine | null => sql.exec<Row>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()[0] ?? null,
+    readNextAssets: (afterN: number): StagedRow[] =>
+      readBatch("SELECT * FROM staged WHERE home IS NOT NULL AND n > ? ORDER BY n LIMIT ?", afterN),
+    readLastRow: (): StagedRow | null =>
+      sql.exec<SqlStagedRow>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()[0] ?? null,
     /** Rows at the head of a part that have no time go with the one before them; the time of its last row. */
-    setTimes(part: number, before: number): number {
-      const [from, to] = rangeOf(part)
-      sql.exec("UPDATE staged SET at = ? WHERE at = ? AND n >= ? AND n < ?", before, TIME_UNKNOWN, from, to)
+    fillMissingTimes(part: number, previousTimeMs: number): number {
+      const [from, to] = partRowRange(part)
+      sql.exec("UPDATE staged SET at = ? WHERE at = ? AND n >= ? AND n < ?", previousTimeMs, UNKNOWN_TIME_MS, from, to)
       const last = sql.exec("SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1", from, to)
-      return Number(last.toArray()[0]?.["at"] ?? before)
+      return Number(last.toArray()[0]?.["at"] ?? previousTimeMs)
     },
-    putPart(part: number, tally: Tally): void {
+    putPart(part: number, tally: PartTally): void {
       sql.exec("INSERT OR REPLACE INTO staged_part (part, tally) VALUES (?, ?)", part, JSON.stringify(tally))
     },
-    dropPart(part: number): void {
-      const [from, to] = rangeOf(part)
+    deletePart(part: number): void {
+      const [from, to] = partRowRange(part)
       sql.exec("DELETE FROM staged_part WHERE part = ?", part)
       sql.exec("DELETE FROM staged WHERE n >= ? AND n < ?", from, to)
     },
-    parts(): ReadonlyMap<number, Tally> {
+    readParts(): ReadonlyMap<number, PartTally> {
       const rows = sql.exec("SELECT part, tally FROM staged_part ORDER BY part").toArray()
       // Our own row: `putPart` wrote it.
-      return new Map(rows.map(({ part, tally }) => [Number(part), JSON.parse(String(tally)) as Tally]))
+      return new Map(rows.map(({ part, tally }) => [Number(part), JSON.parse(String(tally)) as PartTally]))
     },
-    folding(): Folding {
+    readFoldingProgress(): FoldingProgress {
       const [row] = sql.exec<{ at: number; n: number; folded: number }>("SELECT at, n, folded FROM folding").toArray()
-      return row ?? { at: TIME_UNKNOWN, n: 0, folded: 0 }
+      return row ?? { at: UNKNOWN_TIME_MS, n: 0, folded: 0 }
     },
-    setFolding({ at, n, folded }: Folding): void {
+    setFoldingProgress({ at, n, folded }: FoldingProgress): void {
       sql.exec("INSERT OR REPLACE INTO folding (one, at, n, folded) VALUES (1, ?, ?, ?)", at, n, folded)
     },
-    state(): ImportState | null {
+    readState(): ImportState | null {
       const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]
       return typeof text === "string" ? (JSON.parse(text) as ImportState) : null
     },
     setState(state: ImportState | null): void {
-      sql.exec("UPDATE session SET import = ?", toJson(state))
+      sql.exec("UPDATE session SET import = ?", toJsonColumn(state))
     },
   }
 }

@@ -8,10 +8,10 @@
 
 import type { Fault } from "../../shared/fault.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
-import { createSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
+import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 
 /** An upload that cannot be read to its end; what came before was given. */
-export class Unreadable extends Error {
+export class UnreadableUploadError extends Error {
   readonly fault: Fault
   constructor(fault: Fault) {
     super(fault.reason)
@@ -28,10 +28,13 @@ const CHUNK_BYTES = 64 * 1024
  *         and after that silence. The stream is cancelled then: what is still to come is not read.
  * Cost    linear; the memory of one chunk and of the longest line.
  */
-export async function* linesIn(body: ReadableStream<Uint8Array>, idleMs: number): AsyncGenerator<readonly Line[]> {
-  const splitter = createSplitter(MAX_IMPORT_LINE_BYTES)
-  const chunks = chunksOf(body, idleMs, { reason: "import_stalled" })
-  for await (const chunk of unpacked(counted(chunks))) yield splitter.push(chunk)
+export async function* readUploadLines(
+  body: ReadableStream<Uint8Array>,
+  idleMs: number,
+): AsyncGenerator<readonly Line[]> {
+  const splitter = createLineSplitter(MAX_IMPORT_LINE_BYTES)
+  const chunks = readChunks(body, idleMs, { reason: "import_stalled" })
+  for await (const chunk of decompressIfGzip(limitBytes(chunks))) yield splitter.push(chunk)
   yield splitter.end()
 }
 
@@ -39,15 +42,15 @@ export async function* linesIn(body: ReadableStream<Uint8Array>, idleMs: number)
  * Each chunk is good until the next one is asked for. Whoever leaves early cancels the stream; one that breaks off is
  * `Unreadable` with this fault.
  */
-async function* chunksOf(body: ReadableStream<Uint8Array>, idleMs: number, fault: Fault): AsyncGenerator<Uint8Array> {
+async function* readChunks(body: ReadableStream<Uint8Array>, idleMs: number, fault: Fault): AsyncGenerator<Uint8Array> {
   const reader = body.getReader({ mode: "byob" })
   let buffer = new ArrayBuffer(CHUNK_BYTES)
   try {
     for (;;) {
       const reading = reader.read(new Uint8Array(buffer)).catch(() => {
-        throw new Unreadable(fault)
+        throw new UnreadableUploadError(fault)
       })
-      const { done, value } = await inTime(reading, idleMs)
+      const { done, value } = await readWithTimeout(reading, idleMs)
       if (value !== undefined) buffer = value.buffer
       if (done || value === undefined) return
       yield value
@@ -58,58 +61,58 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, idleMs: number, fault
   }
 }
 
-async function inTime<T>(reading: Promise<T>, idleMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Unreadable({ reason: "import_stalled" })), idleMs)
+async function readWithTimeout<T>(reading: Promise<T>, idleMs: number): Promise<T> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new UnreadableUploadError({ reason: "import_stalled" })), idleMs)
   try {
-    return await Promise.race([reading, late])
+    return await Promise.race([reading, timedOut])
   } finally {
     clearTimeout(timer)
   }
 }
 
-async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.byteLength
-    if (bytes > MAX_IMPORT_BYTES) throw new Unreadable({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
+    if (bytes > MAX_IMPORT_BYTES) throw new UnreadableUploadError({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
     yield chunk
   }
 }
 
 /** Gzip is told by its first two bytes, whatever the request says. */
-async function* unpacked(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const first = await chunks.next()
   if (first.done === true) return
-  if (first.value[0] === 0x1f && first.value[1] === 0x8b) return yield* counted(unzipped(first.value, chunks))
+  if (first.value[0] === 0x1f && first.value[1] === 0x8b) return yield* limitBytes(gunzipChunks(first.value, chunks))
   yield first.value
   yield* chunks
 }
 
-async function* unzipped(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new DecompressionStream("gzip")
   const writer = writable.getWriter()
   let failure: unknown = null
-  const feed = async (): Promise<void> => {
+  const writeInput = async (): Promise<void> => {
     // Chunks live in a buffer that is used again; what is packed is small enough to be copied.
     await writer.write(first.slice())
     for await (const chunk of rest) await writer.write(chunk.slice())
     await writer.close()
   }
-  const fed = feed().catch((error: unknown) => {
+  const inputWritten = writeInput().catch((error: unknown) => {
     failure = error
     return writer.abort(error).catch(() => {})
   })
   try {
-    yield* chunksOf(readable, FOREVER_MS, { reason: "import_damaged" })
+    yield* readChunks(readable, NO_TIMEOUT_MS, { reason: "import_damaged" })
   } catch (error) {
-    throw failure instanceof Unreadable ? failure : error
+    throw failure instanceof UnreadableUploadError ? failure : error
   } finally {
     // Whoever leaves early wants no more of what is packed either.
     await rest.return(undefined).catch(() => {})
-    await fed
+    await inputWritten
   }
 }
 
 /** Unpacking waits for nobody but the upload, which has a limit of its own. */
-const FOREVER_MS = 2 ** 31 - 1
+const NO_TIMEOUT_MS = 2 ** 31 - 1

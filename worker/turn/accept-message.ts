@@ -7,13 +7,13 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED, MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { utf8Bytes } from "../../shared/truncate.ts"
-import { headOfTokens, tokensOf } from "../model/token-estimate.ts"
-import type { AssetBook } from "../asset/asset-rows.ts"
-import type { Store } from "../store/session-store.ts"
-import { userMessage } from "./begin-turn.ts"
-import type { Turns } from "./turn-scheduler.ts"
+import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { truncateToTokens, estimateTokens } from "../model/token-estimate.ts"
+import type { AssetRows } from "../asset/asset-rows.ts"
+import type { SessionStore } from "../store/session-store.ts"
+import { createUserMessage } from "./begin-turn.ts"
+import type { TurnScheduler } from "./turn-scheduler.ts"
 
 export interface SendRequest {
   readonly id: string
@@ -23,7 +23,7 @@ export interface SendRequest {
   readonly attachments?: readonly string[] | undefined
 }
 
-export interface Accepted {
+export interface AcceptedMessage {
   readonly id: string
   /** The seq that its row has: that of its coming, or, once it left the queue, of its turn's beginning. */
   readonly seq: number
@@ -31,12 +31,12 @@ export interface Accepted {
 }
 
 /** Where a message comes in. */
-export interface Doorway {
-  readonly store: Store
-  readonly turns: Turns
-  readonly assets: Pick<AssetBook, "find">
+export interface MessageIngress {
+  readonly store: SessionStore
+  readonly turns: TurnScheduler
+  readonly assets: Pick<AssetRows, "find">
   /** Tokens that a message may have. */
-  readonly maxTokens: () => number
+  readonly maxMessageTokens: () => number
 }
 
 /**
@@ -44,30 +44,31 @@ export interface Doorway {
  * Errors  `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (an answer to nothing, a file twice),
  *         `attachment_unknown`, `attachments_too_many`, `queue_full`; nothing is stored then.
  */
-export function acceptMessage(doorway: Doorway, request: SendRequest, now: number): Result<Accepted> {
-  const { store, turns, assets, maxTokens } = doorway
+export function acceptMessage(ingress: MessageIngress, request: SendRequest, now: number): Result<AcceptedMessage> {
+  const { store, turns, assets, maxMessageTokens } = ingress
   const { id, content, reply_to, attachments: ids = [] } = request
-  const known = store.find(id)
+  const known = store.findById(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
   // An answer from outside has it for its exchange: two turns would share it.
-  if (store.outsideAnswer(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
-  const attachments = attachmentsOf(assets, ids)
+  if (store.findExternalAnswerPos(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
+  const attachments = resolveAttachments(assets, ids)
   if (!attachments.ok) return attachments
-  const fault = faultOfContent(content, maxTokens(), ids.length > 0)
+  const fault = findContentFault(content, maxMessageTokens(), ids.length > 0)
   if (fault !== null) return fail(fault)
-  const answered = reply_to === undefined ? null : store.find(reply_to)
-  if (reply_to !== undefined && (answered === null || answered.isWithdrawn)) {
+  const repliedTo = reply_to === undefined ? null : store.findById(reply_to)
+  if (reply_to !== undefined && (repliedTo === null || repliedTo.isWithdrawn)) {
     return fail({ reason: "frame_invalid", field: "reply_to" })
   }
-  if (store.countQueued("person") >= MAX_QUEUED) return fail({ reason: "queue_full", max: MAX_QUEUED })
-  const beside = { reply_to: reply_to ?? null, attachments: attachments.value }
-  const seq = turns.accept(userMessage(id, content, now, beside))
+  if (store.countQueued("person") >= MAX_QUEUED_MESSAGES)
+    return fail({ reason: "queue_full", max: MAX_QUEUED_MESSAGES })
+  const extras = { reply_to: reply_to ?? null, attachments: attachments.value }
+  const seq = turns.startOrQueue(createUserMessage(id, content, now, extras))
   return succeed({ id, seq, duplicate: false })
 }
 
 /** The files of these ids: kept ones of this session, each once. A canvas is framed where it is embedded, and no file. */
-function attachmentsOf(assets: Doorway["assets"], ids: readonly string[]): Result<readonly Asset[]> {
+function resolveAttachments(assets: MessageIngress["assets"], ids: readonly string[]): Result<readonly Asset[]> {
   if (ids.length > MAX_ATTACHMENTS) return fail({ reason: "attachments_too_many", max: MAX_ATTACHMENTS })
   if (new Set(ids).size < ids.length) return fail({ reason: "frame_invalid", field: "attachments" })
   const found = ids.map((id) => assets.find(id)).filter((asset) => asset !== null)
@@ -76,40 +77,43 @@ function attachmentsOf(assets: Doorway["assets"], ids: readonly string[]): Resul
 }
 
 /** What a message is called by: its words, or its first file where it has none. */
-export function titleWords(assets: Doorway["assets"], { content, attachments }: Omit<SendRequest, "id">): string {
+export function pickTitleText(
+  assets: MessageIngress["assets"],
+  { content, attachments }: Omit<SendRequest, "id">,
+): string {
   if (content.trim() !== "") return content
   const [first] = attachments ?? []
   return (first === undefined ? null : assets.find(first))?.label ?? ""
 }
 
 /** Why these words cannot be a message; null where they can. With a file beside them there need be none. */
-export function faultOfContent(content: string, maxTokens: number, hasFiles = false): Fault | null {
-  if (content.trim() === "" && !hasFiles) return { reason: "message_empty" }
-  if (utf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
-  return tokensOf(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
+export function findContentFault(content: string, maxTokens: number, hasAttachments = false): Fault | null {
+  if (content.trim() === "" && !hasAttachments) return { reason: "message_empty" }
+  if (countUtf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
+  return estimateTokens(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
 /** As much of a text as can be a message. */
-export function headOfMessage(text: string, maxTokens: number): string {
+export function truncateMessage(text: string, maxTokens: number): string {
   if (text.trim() === "") return "(It said nothing.)"
-  if (faultOfContent(text, maxTokens) === null) return text
-  let head = headOfTokens(text, Math.max(maxTokens - NOTE_TOKENS, 1))
+  if (findContentFault(text, maxTokens) === null) return text
+  let head = truncateToTokens(text, Math.max(maxTokens - TRUNCATION_NOTE_TOKENS, 1))
   // No code unit has more than three bytes.
-  if (utf8Bytes(head) > MAX_MESSAGE_BYTES - NOTE_BYTES)
-    head = head.slice(0, Math.floor((MAX_MESSAGE_BYTES - NOTE_BYTES) / 3))
+  if (countUtf8Bytes(head) > MAX_MESSAGE_BYTES - TRUNCATION_NOTE_BYTES)
+    head = head.slice(0, Math.floor((MAX_MESSAGE_BYTES - TRUNCATION_NOTE_BYTES) / 3))
   const kept = head.replace(/[\ud800-\udbff]$/, "")
   return `${kept}\n\n[${text.length - kept.length} more characters are left out here]`
 }
 
 /** What the note about what is left out costs at most. */
-const NOTE_TOKENS = 20
-const NOTE_BYTES = 100
+const TRUNCATION_NOTE_TOKENS = 20
+const TRUNCATION_NOTE_BYTES = 100
 
 /** The session's title; an untitled one takes the first words of its first message. */
-export function titleSession(store: Store, words: string): string {
-  const title = store.session()?.title ?? ""
+export function ensureTitle(store: SessionStore, text: string): string {
+  const title = store.readSession()?.title ?? ""
   if (title !== "") return title
-  const line = words.trim().replace(/\s+/g, " ")
+  const line = text.trim().replace(/\s+/g, " ")
   const first = line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`
   store.setTitle(first.toWellFormed())
   return first.toWellFormed()

@@ -7,29 +7,29 @@
  */
 
 import * as v from "valibot"
-import { cardOf } from "../../shared/protocol/card-cue.ts"
+import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, CallError, Channel, TextSize, TurnEvent } from "../../shared/protocol/event.ts"
-import { isTurnFault, type TurnFault, turnFaultText } from "../../shared/fault.ts"
+import { isTurnFault, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/protocol/frame.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
-import { toolMedia } from "../../shared/segment/tool-media.ts"
-import { createSize, utf8Bytes } from "../../shared/truncate.ts"
-import { orAborted } from "../platform/or-aborted.ts"
+import { readToolMedia } from "../../shared/segment/tool-media.ts"
+import { createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
+import { rejectOnAbort } from "../platform/or-aborted.ts"
 import {
-  argsOf,
-  Deferred,
-  type Save,
-  type Told,
+  parseToolArgs,
+  DeferredResult,
+  type SaveAsset,
+  type ToolResult,
   type Tool,
   type ToolArgs,
   type ToolContext,
   type ToolReturn,
 } from "../tool/tool.ts"
 
-type ToolResult = Extract<TurnEvent, { type: "tool_result" }>
+type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
 
-export interface Dispatch {
+export interface ToolDispatch {
   readonly call: ToolCall
   readonly exchange_id: string
   /** Which call of its tool it is in its turn, from 1. */
@@ -45,7 +45,7 @@ export interface Dispatch {
   /** What the tool says while it runs. */
   readonly onOutput: (delta: string) => void
   /** Keeps what the tool makes. */
-  readonly save: Save
+  readonly saveAsset: SaveAsset
   readonly log: (event: string, detail: Record<string, unknown>) => void
 }
 
@@ -56,65 +56,71 @@ export interface Dispatch {
  * Errors  none: every fault is a `failed` result with a code of SPEC ER2.
  * Cost    at most the tool's own limit, or `toolMs`.
  */
-export async function dispatchCall(dispatch: Dispatch): Promise<ToolResult> {
+export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEvent> {
   const { call, tool, ordinal, channel, exchange_id, nth } = dispatch
-  if (tool === undefined) return failed(call, "tool_unknown", call.name)
-  const args = argsOf(call.args)
-  if (args === null) return failed(call, "tool_arguments", "The arguments are not a JSON object.")
-  const limit = tool.ms ?? dispatch.toolMs
+  if (tool === undefined) return createFailedResult(call, "tool_unknown", call.name)
+  const args = parseToolArgs(call.args)
+  if (args === null) return createFailedResult(call, "tool_arguments", "The arguments are not a JSON object.")
+  const limitMs = tool.ms ?? dispatch.toolMs
   const timeout = new AbortController()
   // No AbortSignal.timeout: it cannot be taken back, and would keep the object awake long after the tool is done.
-  const timer = setTimeout(() => timeout.abort(), limit)
+  const timer = setTimeout(() => timeout.abort(), limitMs)
   const signal = AbortSignal.any([dispatch.signal, timeout.signal])
   const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
-  const output = createOutput(dispatch.onOutput)
+  const toolOutput = createToolOutput(dispatch.onOutput)
   /** What this very call stored. */
   const saved = new Map<string, Asset>()
-  const withSize = (result: ToolResult): ToolResult => {
-    const size = output.size()
+  const addOutputSize = (result: ToolResultEvent): ToolResultEvent => {
+    const size = toolOutput.size()
     return size === null ? result : { ...result, output_size: size }
   }
   try {
     const ids = { call_id: call.call_id, exchange_id, nth, card }
-    const context: ToolContext = { ...ids, signal, now: dispatch.now, save: keepTrack(dispatch.save, saved, signal) }
-    const returned = await orAborted(finish(tool, args, context, output.say), signal)
-    const result = resultOf(call, channel === "user" ? ordinal : null, returned)
-    return withSize(channel === "user" ? withMedia(result, [...saved.values()]) : result)
+    const context: ToolContext = {
+      ...ids,
+      signal,
+      now: dispatch.now,
+      saveAsset: trackSavedAssets(dispatch.saveAsset, saved, signal),
+    }
+    const returned = await rejectOnAbort(executeTool(tool, args, context, toolOutput.append), signal)
+    const result = outcomeToResult(call, channel === "user" ? ordinal : null, returned)
+    return addOutputSize(channel === "user" ? attachMedia(result, [...saved.values()]) : result)
   } catch (error) {
-    if (dispatch.signal.aborted) return withSize(interrupted(call))
-    if (timeout.signal.aborted) return withSize(failed(call, "tool_timeout", `No answer within ${limit / 1000} s.`))
+    if (dispatch.signal.aborted) return addOutputSize(createInterruptedResult(call))
+    if (timeout.signal.aborted)
+      return addOutputSize(createFailedResult(call, "tool_timeout", `No answer within ${limitMs / 1000} s.`))
     // What a tool throws is our own mistake: its words may hold addresses and keys, so they go to the log alone.
     dispatch.log("tool_error", { tool: call.name, message: error instanceof Error ? error.message : "unknown" })
-    return withSize(failed(call, "tool_failed", "It failed unexpectedly."))
+    return addOutputSize(createFailedResult(call, "tool_failed", "It failed unexpectedly."))
   } finally {
     clearTimeout(timer)
   }
 }
 
 /** Of a call that was stopped nothing more is kept (law 7); what it had saved by then stays. */
-function keepTrack(save: Save, saved: Map<string, Asset>, signal: AbortSignal): Save {
+function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: AbortSignal): SaveAsset {
   return async (bytes, as) => {
     signal.throwIfAborted()
-    const kept = await save(bytes, as)
-    if (kept.ok) saved.set(kept.value.id, kept.value)
-    return kept
+    const stored = await save(bytes, as)
+    if (stored.ok) saved.set(stored.value.id, stored.value)
+    return stored
   }
 }
 
 /** The result of a call that was stopped from outside (law 7). */
-export function interrupted(call: ToolCall): ToolResult {
-  const error = { code: "tool_interrupted", message: turnFaultText("tool_interrupted") }
+export function createInterruptedResult(call: ToolCall): ToolResultEvent {
+  const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
 }
 
-type Returned = Told | Deferred | { readonly [key: string]: Json }
+type ToolOutcome = ToolResult | DeferredResult | { readonly [key: string]: Json }
 
-async function finish(
+async function executeTool(
   tool: Tool,
   args: ToolArgs,
   context: ToolContext,
-  say: (text: string) => void,
-): Promise<Returned> {
+  appendOutput: (text: string) => void,
+): Promise<ToolOutcome> {
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
   // However the waiting ends, the tool learns that nobody listens any more.
@@ -122,34 +128,34 @@ async function finish(
   for (;;) {
     const next = await returned.next()
     if (next.done === true) return next.value
-    say(next.value)
+    appendOutput(next.value)
   }
 }
 
-export interface Output {
-  readonly say: (text: string) => void
+export interface ToolOutput {
+  readonly append: (text: string) => void
   /** The true size of all that was said, where more came than was kept; else null. */
   readonly size: () => TextSize | null
 }
 
 /** Bounds what is kept of a tool's output, and joins surrogate pairs that it cut. */
-export function createOutput(onOutput: (delta: string) => void): Output {
-  const size = createSize()
-  let room = MAX_OUTPUT_CHARS
-  let isOver = false
-  let carry = ""
+export function createToolOutput(onOutput: (delta: string) => void): ToolOutput {
+  const size = createSizeCounter()
+  let charsLeft = MAX_OUTPUT_CHARS
+  let isTruncated = false
+  let pendingSurrogate = ""
   return {
-    size: () => (isOver ? size.size() : null),
-    say(text) {
-      const whole = carry + text
-      carry = /[\ud800-\udbff]$/.test(whole) ? whole.slice(-1) : ""
-      const come = whole.slice(0, whole.length - carry.length).toWellFormed()
-      size.push(come)
-      let end = Math.min(room, come.length)
-      if (end < come.length && /[\ud800-\udbff]/.test(come.charAt(end - 1))) end -= 1
-      isOver ||= end < come.length
-      room = isOver ? 0 : room - end
-      if (end > 0) onOutput(come.slice(0, end))
+    size: () => (isTruncated ? size.size() : null),
+    append(text) {
+      const joined = pendingSurrogate + text
+      pendingSurrogate = /[\ud800-\udbff]$/.test(joined) ? joined.slice(-1) : ""
+      const complete = joined.slice(0, joined.length - pendingSurrogate.length).toWellFormed()
+      size.push(complete)
+      let end = Math.min(charsLeft, complete.length)
+      if (end < complete.length && /[\ud800-\udbff]/.test(complete.charAt(end - 1))) end -= 1
+      isTruncated ||= end < complete.length
+      charsLeft = isTruncated ? 0 : charsLeft - end
+      if (end > 0) onOutput(complete.slice(0, end))
     },
   }
 }
@@ -158,41 +164,41 @@ function isGenerator(returned: object): returned is Extract<ToolReturn, AsyncGen
   return Symbol.asyncIterator in returned
 }
 
-function resultOf(call: ToolCall, ordinal: number | null, returned: Returned): ToolResult {
+function outcomeToResult(call: ToolCall, ordinal: number | null, outcome: ToolOutcome): ToolResultEvent {
   const { call_id } = call
-  if (returned instanceof Deferred) {
-    const now = JSON.stringify(returned.result).toWellFormed()
-    return { type: "tool_result", call_id, status: "waiting", result: now, card: null, error: null }
+  if (outcome instanceof DeferredResult) {
+    const interim = JSON.stringify(outcome.result).toWellFormed()
+    return { type: "tool_result", call_id, status: "waiting", result: interim, card: null, error: null }
   }
-  const result = (typeof returned === "string" ? returned : JSON.stringify(returned)).toWellFormed()
-  const bytes = utf8Bytes(result)
+  const result = (typeof outcome === "string" ? outcome : JSON.stringify(outcome)).toWellFormed()
+  const bytes = countUtf8Bytes(result)
   if (bytes > MAX_RESULT_BYTES)
-    return failed(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
-  const card = cardOf(call.name, ordinal, result)
-  const error = card === null ? errorIn(result) : null
+    return createFailedResult(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
+  const card = resolveCardTag(call.name, ordinal, result)
+  const error = card === null ? parseToolError(result) : null
   const status = error === null ? "ok" : "failed"
   return { type: "tool_result", call_id, status, result, card, error }
 }
 
 /** Only a person's reply is given files: elsewhere nobody is to place them, and no trailer asks for it (`told`). */
-function withMedia(event: ToolResult, saved: readonly Asset[]): ToolResult {
-  const media = event.status === "ok" && event.result !== null ? toolMedia(event.result, saved) : []
+function attachMedia(event: ToolResultEvent, saved: readonly Asset[]): ToolResultEvent {
+  const media = event.status === "ok" && event.result !== null ? readToolMedia(event.result, saved) : []
   return media.length === 0 ? event : { ...event, media }
 }
 
 const errorSchema = v.object({ error: v.pipe(v.string(), v.minLength(1)), code: v.optional(v.string(), "tool_failed") })
 
 /** A tool says that it failed by returning `{error, details}` (seed 000 §7.2). */
-function errorIn(result: string): CallError | null {
+function parseToolError(result: string): CallError | null {
   if (!result.startsWith("{")) return null
-  const said = v.safeParse(errorSchema, parseJson(result))
-  if (!said.success) return null
-  const { error, code } = said.output
+  const parsed = v.safeParse(errorSchema, parseJson(result))
+  if (!parsed.success) return null
+  const { error, code } = parsed.output
   return { code: isTurnFault(code) ? code : "tool_failed", message: error.slice(0, MAX_ERROR_CHARS).toWellFormed() }
 }
 
-function failed(call: ToolCall, fault: TurnFault, details: string): ToolResult {
-  const error = { code: fault, message: turnFaultText(fault) }
+function createFailedResult(call: ToolCall, fault: TurnFault, details: string): ToolResultEvent {
+  const error = { code: fault, message: turnFaultToText(fault) }
   const result = JSON.stringify({ error: error.message, details })
   return { type: "tool_result", call_id: call.call_id, status: "failed", result, card: null, error }
 }

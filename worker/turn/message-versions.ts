@@ -10,23 +10,23 @@
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
-import { type Accepted, faultOfContent } from "./accept-message.ts"
-import { finishedSteps } from "./turn-recovery.ts"
+import { type AcceptedMessage, findContentFault } from "./accept-message.ts"
+import { countFinishedSteps } from "./turn-recovery.ts"
 import type { TurnHost } from "./turn-run.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import { emptyAnswer, userMessage } from "./begin-turn.ts"
-import type { Turns } from "./turn-scheduler.ts"
+import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
+import type { TurnScheduler } from "./turn-scheduler.ts"
 
-export type Revision = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
+export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 
 /** Switches whose ids are remembered: more than any page keeps unacknowledged. */
 const MAX_SWITCHES = 64
 
-export interface Reviser {
+export interface RevisionContext {
   readonly host: TurnHost
-  readonly turns: Turns
+  readonly turns: TurnScheduler
   /** Tokens that a message may have. */
-  readonly maxTokens: () => number
+  readonly maxMessageTokens: () => number
   /** Another version is active from here on: every client reads history again. */
   readonly setEpoch: (epoch: string) => void
 }
@@ -40,127 +40,137 @@ export interface Reviser {
  * Cost    flat in the length of the session, but for the logarithm of how far back the message lies.
  * Source  SPEC VE1–VE6.
  */
-export function revise(reviser: Reviser, frame: Revision): Result<Accepted> {
-  const { host, turns } = reviser
+export function reviseMessage(context: RevisionContext, frame: RevisionFrame): Result<AcceptedMessage> {
+  const { host, turns } = context
   const { store } = host
-  const known = store.find(frame.id)
+  const known = store.findById(frame.id)
   if (known !== null) {
     // Its id is that of what it made: of anything else it cannot be said to be done.
-    const made = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
-    if (known.role !== made || known.isWithdrawn) return fail({ reason: "frame_invalid", field: "id" })
+    const expectedRole = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
+    if (known.role !== expectedRole || known.isWithdrawn) return fail({ reason: "frame_invalid", field: "id" })
     return succeed({ id: frame.id, seq: known.seq, duplicate: true })
   }
-  if (frame.type === "switch" && store.session()?.switches.includes(frame.id) === true) {
-    return succeed({ id: frame.id, seq: store.lastSeq(), duplicate: true })
+  if (frame.type === "switch" && store.readSession()?.switches.includes(frame.id) === true) {
+    return succeed({ id: frame.id, seq: store.readLastSeq(), duplicate: true })
   }
-  if (store.outsideAnswer(frame.id) !== null) return fail({ reason: "frame_invalid", field: "id" })
+  if (store.findExternalAnswerPos(frame.id) !== null) return fail({ reason: "frame_invalid", field: "id" })
   if (turns.isActive() || store.countQueued() > 0) return fail({ reason: "turn_running" })
-  const pos = store.find(frame.message)?.pos ?? null
-  const target = pos === null || !store.isOnPath(pos) ? null : store.at(pos)
+  const pos = store.findById(frame.message)?.pos ?? null
+  const target = pos === null || !store.isOnPath(pos) ? null : store.findMessageAt(pos)
   if (target === null) return fail({ reason: "message_unknown" })
-  const fault = faultOf(reviser, frame, target.message)
+  const fault = findRevisionFault(context, frame, target.message)
   if (fault !== null) return fail(fault)
-  const seq = frame.type === "switch" ? switchTo(reviser, frame, target) : branch(reviser, frame, target)
+  const seq = frame.type === "switch" ? switchVersion(context, frame, target) : createVersion(context, frame, target)
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
-function faultOf({ maxTokens }: Reviser, frame: Revision, message: Message): Fault | null {
+function findRevisionFault(
+  { maxMessageTokens }: RevisionContext,
+  frame: RevisionFrame,
+  message: Message,
+): Fault | null {
   const { role, status, mode, attachments } = message
-  const wrong: Fault = { reason: "frame_invalid", field: "message" }
+  const wrongTarget: Fault = { reason: "frame_invalid", field: "message" }
   // Our model is never asked for what somebody outside has said.
-  if (mode === "external" && (frame.type === "regenerate" || frame.type === "retry")) return wrong
+  if (mode === "external" && (frame.type === "regenerate" || frame.type === "retry")) return wrongTarget
   switch (frame.type) {
     case "switch":
       return null
     case "edit":
-      return role === "user" ? faultOfContent(frame.content, maxTokens(), attachments.length > 0) : wrong
+      return role === "user" ? findContentFault(frame.content, maxMessageTokens(), attachments.length > 0) : wrongTarget
     case "regenerate":
-      return role === "assistant" && isEnded(status) ? null : wrong
+      return role === "assistant" && isEnded(status) ? null : wrongTarget
     case "retry":
-      if (role !== "assistant") return wrong
+      if (role !== "assistant") return wrongTarget
       return status === "completed" ? { reason: "turn_whole" } : null
   }
 }
 
-function switchTo({ host, setEpoch }: Reviser, frame: Extract<Revision, { type: "switch" }>, target: StoredMessage) {
+function switchVersion(
+  { host, setEpoch }: RevisionContext,
+  frame: Extract<RevisionFrame, { type: "switch" }>,
+  target: StoredMessage,
+) {
   const { store } = host
   const { parent, pos, message } = target
-  const switches = [...(store.session()?.switches ?? []), frame.id].slice(-MAX_SWITCHES)
+  const switches = [...(store.readSession()?.switches ?? []), frame.id].slice(-MAX_SWITCHES)
   if (frame.version === message.version) {
     store.setSwitches(switches)
-    return store.lastSeq()
+    return store.readLastSeq()
   }
-  const tip = store.tipOfVersion(parent, frame.version)
+  const tip = store.findVersionTip(parent, frame.version)
   if (tip === null) return null
   const epoch = host.nextId()
   store.atomically(() => {
-    store.leaveVersion(pos, store.tip())
-    store.setPath(epoch, tip)
+    store.setVersionTip(pos, store.readTip())
+    store.setActivePath(epoch, tip)
     store.setSwitches(switches)
   })
   setEpoch(epoch)
-  return store.lastSeq()
+  return store.readLastSeq()
 }
 
 /** A new version in the place of the target, and the turn that it begins. */
-function branch(
-  { host, turns, setEpoch }: Reviser,
-  frame: Exclude<Revision, { type: "switch" }>,
+function createVersion(
+  { host, turns, setEpoch }: RevisionContext,
+  frame: Exclude<RevisionFrame, { type: "switch" }>,
   target: StoredMessage,
 ) {
   const { store } = host
   const epoch = host.nextId()
   const version = store.countVersions(target.parent) + 1
-  const made = store.atomically(() => {
-    store.leaveVersion(target.pos, store.tip())
-    const begun =
-      frame.type === "edit" ? askAgain(host, frame, target, version) : answerAgain(host, frame, target, version)
-    store.setPath(epoch, null)
-    return begun
+  const created = store.atomically(() => {
+    store.setVersionTip(target.pos, store.readTip())
+    const stored =
+      frame.type === "edit"
+        ? createQuestionVersion(host, frame, target, version)
+        : createAnswerVersion(host, frame, target, version)
+    store.setActivePath(epoch, null)
+    return stored
   })
   setEpoch(epoch)
-  turns.begin(made)
-  return made[0]?.seq ?? store.lastSeq()
+  turns.startVersion(created)
+  return created[0]?.seq ?? store.readLastSeq()
 }
 
-function askAgain(
+function createQuestionVersion(
   host: TurnHost,
-  { id, content }: Extract<Revision, { type: "edit" }>,
+  { id, content }: Extract<RevisionFrame, { type: "edit" }>,
   { parent, pos: first, message: { reply_to, attachments } }: StoredMessage,
   version: number,
 ): StoredMessage[] {
   const { store } = host
-  const pos = store.newestPos() + 1
+  const pos = store.readNewestPos() + 1
   // Other words: what they answer, and the files that stand with them, stay.
-  const asked = userMessage(id, content, host.now(), { reply_to, attachments })
-  const message: Message = { ...asked, version, versions: version }
+  const revised = createUserMessage(id, content, host.now(), { reply_to, attachments })
+  const message: Message = { ...revised, version, versions: version }
   const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
   store.insertMessage(question)
   store.addVersion(parent, first, version, pos)
-  const answer = emptyAnswer(host, { pos: pos + 1, parent: pos }, { id: host.nextId(), exchange_id: id })
+  const answer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, { id: host.nextId(), exchange_id: id })
   store.insertMessage(answer)
   return [question, answer]
 }
 
 /** A retry keeps the finished steps of the answer that failed; a regeneration keeps none. */
-function answerAgain(
+function createAnswerVersion(
   host: TurnHost,
-  { type, id }: Extract<Revision, { type: "regenerate" | "retry" }>,
+  { type, id }: Extract<RevisionFrame, { type: "regenerate" | "retry" }>,
   { parent, pos: from, message }: StoredMessage,
   version: number,
 ): StoredMessage[] {
   const { store } = host
-  const pos = store.newestPos() + 1
+  const pos = store.readNewestPos() + 1
   const { exchange_id, summary, agent } = message
   // What took too many steps would be over at once if it kept them.
-  const steps = type === "retry" && message.reason !== "step_limit" ? finishedSteps(message) : 0
-  const kept = message.parts.filter((part) => part.step <= steps)
+  const steps = type === "retry" && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
+  const keptParts = message.parts.filter((part) => part.step <= steps)
   // What is kept of an imported answer is vouched for by nobody still (law 4).
-  const origin = kept.length > 0 ? message.origin : null
+  const origin = keptParts.length > 0 ? message.origin : null
   const head = { id, exchange_id, agent, origin, version, versions: version, ...(type === "retry" ? { summary } : {}) }
-  const answer = emptyAnswer(host, { pos, parent }, { ...head, parts: kept, step: Math.max(steps, 0) })
+  const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step: Math.max(steps, 0) })
   store.insertMessage(answer)
-  if (kept.length > 0) store.copySteps(from, pos, steps, answer.seq)
+  if (keptParts.length > 0) store.copySteps(from, pos, steps, answer.seq)
   store.addVersion(parent, from, version, pos)
   return [answer]
 }

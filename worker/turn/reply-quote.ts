@@ -8,32 +8,32 @@
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import { plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
-import type { Quote } from "../model/model-adapter.ts"
-import type { Store } from "../store/session-store.ts"
+import type { ReplyQuote } from "../model/model-adapter.ts"
+import type { SessionStore } from "../store/session-store.ts"
 
 /** The head of a message of the session, by its id; null where there is nothing to be quoted. */
-export type QuoteOf = (id: string) => Quote | null
+export type QuoteLookup = (id: string) => ReplyQuote | null
 
 /** Cost: the rows of that one message. */
-export function quotesFrom(store: Pick<Store, "find" | "at">): QuoteOf {
+export function createQuoteLookup(store: Pick<SessionStore, "findById" | "findMessageAt">): QuoteLookup {
   return (id) => {
-    const pos = store.find(id)?.pos ?? null
-    const message = pos === null ? null : (store.at(pos)?.message ?? null)
-    return message === null ? null : quoteFrom(message)
+    const pos = store.findById(id)?.pos ?? null
+    const message = pos === null ? null : (store.findMessageAt(pos)?.message ?? null)
+    return message === null ? null : messageToQuote(message)
   }
 }
 
 /** Of files that were sent alone, and of an answer that is media alone. */
-function labelsOf(message: Message): string {
+function joinMediaLabels(message: Message): string {
   return segmentsOf(message)
     .flatMap((segment) => (segment.type === "media" ? [segment.label] : []))
     .join(", ")
 }
 
-function quoteFrom(message: Message): Quote | null {
-  const words = plainText(message).trim()
-  const named = words === "" ? labelsOf(message) : words
-  if (named === "") return null
-  const head = named.slice(0, MAX_QUOTE_CHARS).toWellFormed()
-  return { from: message.role, text: head.length < named.length ? `${head} […]` : head }
+function messageToQuote(message: Message): ReplyQuote | null {
+  const text = plainText(message).trim()
+  const content = text === "" ? joinMediaLabels(message) : text
+  if (content === "") return null
+  const head = content.slice(0, MAX_QUOTE_CHARS).toWellFormed()
+  return { from: message.role, text: head.length < content.length ? `${head} […]` : head }
 }

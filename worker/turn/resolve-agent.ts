@@ -8,14 +8,20 @@ import type { Result } from "../../shared/fault.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { Model } from "../model/model-adapter.ts"
-import { systemPrompt } from "../model/system-prompt.ts"
-import { modelFor } from "../model/model-registry.ts"
-import { tokensOfFrame } from "../model/token-estimate.ts"
-import { type Agent, type AgentView, DEFAULT_AGENTS, GENERAL, viewOf } from "../tenant/agent-config.ts"
-import { toolsFor, type ToolHouse } from "../tool/tool-registry.ts"
+import { createSystemPrompt } from "../model/system-prompt.ts"
+import { createModel } from "../model/model-registry.ts"
+import { estimatePromptTokens } from "../model/token-estimate.ts"
+import {
+  type Agent,
+  type AgentView,
+  DEFAULT_AGENTS,
+  GENERAL_AGENT_NAME,
+  createAgentView,
+} from "../tenant/agent-config.ts"
+import { createTools, type ToolHost } from "../tool/tool-registry.ts"
 import type { Tool } from "../tool/tool.ts"
 
-export interface Answerer {
+export interface ResolvedAgent {
   readonly name: string
   readonly system: string
   /** A fault (for the log) where the deployment has no usable model of that name. */
@@ -24,7 +30,7 @@ export interface Answerer {
   /** Tokens that go into one model call at most. */
   readonly contextTokens: number
   /** Tokens that one message may have. */
-  readonly maxTokens: number
+  readonly maxMessageTokens: number
 }
 
 /** Share of the model's tokens that one message may have: the rest is for what the model and its tools say. */
@@ -32,21 +38,26 @@ const MESSAGE_SHARE = 0.75
 
 type Log = (event: string, detail: Record<string, unknown>) => void
 
-export function answererFor(env: Env, { self, peers }: AgentView, house: Omit<ToolHouse, "peers">, log: Log): Answerer {
-  const system = systemPrompt(self.prompt)
-  const tools = toolsFor(env, self.tools, { ...house, peers })
+export function resolveAgent(
+  env: Env,
+  { self, peers }: AgentView,
+  toolServices: Omit<ToolHost, "peers">,
+  log: Log,
+): ResolvedAgent {
+  const system = createSystemPrompt(self.prompt)
+  const tools = createTools(env, self.tools, { ...toolServices, peers })
   const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
-  const maxTokens = Math.floor((contextTokens - tokensOfFrame(system, tools)) * MESSAGE_SHARE)
-  return { name: self.name, system, model: modelFor(env, log, self.model), tools, contextTokens, maxTokens }
+  const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)
+  return { name: self.name, system, model: createModel(env, log, self.model), tools, contextTokens, maxMessageTokens }
 }
 
 /** In a turn that another agent began nobody is there to ask for leave. */
-export function withoutApproval(answerer: Answerer): Answerer {
-  return { ...answerer, tools: answerer.tools.filter((tool) => tool.needsApproval === undefined) }
+export function dropApprovalTools(agent: ResolvedAgent): ResolvedAgent {
+  return { ...agent, tools: agent.tools.filter((tool) => tool.needsApproval === undefined) }
 }
 
 /** Sessions that were made before there were several agents have the general one. */
-export function defaultView(): AgentView {
+export function defaultAgentView(): AgentView {
   const [general] = DEFAULT_AGENTS as readonly [Agent, ...Agent[]]
-  return viewOf(DEFAULT_AGENTS, GENERAL) ?? { self: general, peers: [] }
+  return createAgentView(DEFAULT_AGENTS, GENERAL_AGENT_NAME) ?? { self: general, peers: [] }
 }

@@ -11,7 +11,7 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { type Op, parseJson } from "../../shared/protocol/frame.ts"
 import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
 import {
-  callsOf,
+  listCalls,
   fold,
   isEnded,
   type Message,
@@ -20,51 +20,51 @@ import {
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
-import { createTranscriber, type Drift, opsBeside } from "../../shared/segment/segmenter.ts"
-import { createLeafWriter, type LeafText } from "../store/text-chunks.ts"
+import { createMessageSegmenter, type Drift, diffMessageState } from "../../shared/segment/segmenter.ts"
+import { createChunkWriter, type TextPartUpdate } from "../store/text-chunks.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import type { Store } from "../store/session-store.ts"
+import type { SessionStore } from "../store/session-store.ts"
 
-export interface Flushed {
+export interface FlushedOps {
   readonly seq: number
   readonly ops: readonly Op[]
 }
 
-export interface Recorder {
+export interface TurnRecorder {
   readonly pos: number
   /** The message as folded so far; it may be ahead of the store. */
-  message(): Message
+  currentMessage(): Message
   /** The message as stored, and so as shown. */
-  shown(): StoredMessage
+  storedMessage(): StoredMessage
   /** Takes one raw event: its text is cleaned here, once, before anything is stored. */
   feed(event: TurnEvent): void
   /** UTF-16 code units fed since the last flush. */
-  waiting(): number
+  pendingChars(): number
   /** Writes what changed with the next seq; null where no client would see a difference. */
-  flush(): Flushed | null
+  flush(): FlushedOps | null
   /** Whoever moves the turn has let go of it: whatever still comes changes nothing. */
-  drop(): void
+  dispose(): void
   readonly drift: readonly Drift[]
 }
 
-export interface RecorderOptions {
+export interface TurnRecorderOptions {
   /** What clean had not settled is given up. */
-  readonly forgetHeld?: boolean
+  readonly discardPending?: boolean
   /** When a message that now has this status is over at the latest; without it that stays as it is. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
-  readonly alongside?: Beside
+  readonly alongside?: AlongsideWrite
   /** Whom the directives of fresh text are put to; without it nothing that needs a grant is granted. */
   readonly resolver?: Resolver
 }
 
 /** What is written in the same transaction as a window. */
-export interface Beside {
+export interface AlongsideWrite {
   /** It has something to write, also where the message does not. */
-  readonly isDue: () => boolean
+  readonly isPending: () => boolean
   readonly write: () => void
 }
 
-const NOTHING_BESIDE: Beside = { isDue: () => false, write() {} }
+const NO_ALONGSIDE_WRITE: AlongsideWrite = { isPending: () => false, write() {} }
 
 /**
  * Goes on with a stored message.
@@ -75,85 +75,85 @@ const NOTHING_BESIDE: Beside = { isDue: () => false, write() {} }
  * Cost    reads one leaf; each flush writes one row a changed part.
  * Source  SPEC ST3–ST5.
  */
-export function createRecorder(
-  store: Store,
+export function createTurnRecorder(
+  store: SessionStore,
   stored: StoredMessage,
   nextSeq: () => number,
   {
-    forgetHeld = false,
+    discardPending = false,
     deadlineFor = () => stored.deadline,
-    alongside = NOTHING_BESIDE,
+    alongside = NO_ALONGSIDE_WRITE,
     resolver,
-  }: RecorderOptions = {},
-): Recorder {
+  }: TurnRecorderOptions = {},
+): TurnRecorder {
   let shown = stored
   let message = stored.message
-  let waiting = 0
-  let hasHeld = false
+  let pendingChars = 0
+  let hasPending = false
   let isSpent = false
   /** What each part has gained since the last flush. */
-  const fresh = new Map<number, string>()
-  const intake = forgetHeld ? createIntake() : restoreIntake(store, stored)
-  const transcriber = createTranscriber()
+  const addedTexts = new Map<number, string>()
+  const intake = discardPending ? createIntake() : restoreIntake(store, stored)
+  const transcriber = createMessageSegmenter()
   transcriber.advance(message)
-  const writePart = createPartWriter(store, stored.pos, () => JSON.stringify(intake.save()))
+  const writePart = createPartWriter(store, stored.pos, () => JSON.stringify(intake.saveCleaner()))
 
   return {
     pos: stored.pos,
-    message: () => message,
-    shown: () => shown,
-    waiting: () => waiting,
+    currentMessage: () => message,
+    storedMessage: () => shown,
+    pendingChars: () => pendingChars,
     drift: transcriber.drift,
     feed(event) {
       if (isSpent || (isEnded(message.status) && event.type !== "tool_result")) return
-      if ("delta" in event) waiting += event.delta.length
-      hasHeld ||= event.type === "text_delta" || event.type === "thinking_delta"
-      for (const clean of intake.take(event)) {
+      if ("delta" in event) pendingChars += event.delta.length
+      hasPending ||= event.type === "text_delta" || event.type === "thinking_delta"
+      for (const clean of intake.cleanEvent(event)) {
         message = fold(message, clean)
         if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
         const at = message.parts.length - 1
-        fresh.set(at, (fresh.get(at) ?? "") + clean.delta)
+        addedTexts.set(at, (addedTexts.get(at) ?? "") + clean.delta)
       }
     },
-    drop() {
+    dispose() {
       isSpent = true
     },
     flush() {
-      waiting = 0
+      pendingChars = 0
       const before = shown.message
-      if (isSpent || (message === before && !hasHeld && !alongside.isDue())) return null
+      if (isSpent || (message === before && !hasPending && !alongside.isPending())) return null
       // Until all is written: what fails half-way is never told again from here.
       isSpent = true
-      const freshOf = (at: number): string => fresh.get(at) ?? ""
-      const ops = [...transcriber.advance(message, freshOf, resolver), ...opsBeside(before, message)]
-      message = transcriber.granted(message)
+      const addedTextOf = (at: number): string => addedTexts.get(at) ?? ""
+      const ops = [...transcriber.advance(message, addedTextOf, resolver), ...diffMessageState(before, message)]
+      message = transcriber.applyGrants(message)
       const seq = ops.length > 0 ? nextSeq() : shown.seq
-      const isNew = message.status !== before.status
-      const deadline = isEnded(message.status) ? null : isNew ? deadlineFor(message.status) : shown.deadline
+      const isStatusNew = message.status !== before.status
+      const deadline = isEnded(message.status) ? null : isStatusNew ? deadlineFor(message.status) : shown.deadline
       const next = { ...shown, seq, deadline, message }
       store.atomically(() => {
         message.parts.forEach((part, at) => {
-          const isHolding = hasHeld && part.type !== "tool_call" && part.open
-          if (part !== before.parts[at] || isHolding) writePart(seq, at, part, before.parts[at], freshOf(at))
+          const isPendingPart = hasPending && part.type !== "tool_call" && part.open
+          if (part !== before.parts[at] || isPendingPart) writePart(seq, at, part, before.parts[at], addedTextOf(at))
         })
-        if (isNew || message.summary !== before.summary) store.updateMessage(next)
-        if (isEnded(before.status)) store.setLateSeq(seq, stored.pos)
+        if (isStatusNew || message.summary !== before.summary) store.updateMessage(next)
+        if (isEnded(before.status)) store.recordLateChange(seq, stored.pos)
         alongside.write()
       })
       isSpent = false
-      hasHeld = false
-      fresh.clear()
+      hasPending = false
+      addedTexts.clear()
       shown = next
       return ops.length > 0 ? { seq, ops } : null
     },
   }
 }
 
-function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
+function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): Intake {
   const last = message.parts.at(-1)
-  const calls = callsOf(message).map((call) => call.call_id)
+  const calls = listCalls(message).map((call) => call.call_id)
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
-  const held = store.openLeaf(pos)?.held ?? null
+  const held = store.findOpenChunk(pos)?.held ?? null
   try {
     // Our own row: `save` wrote it; but perhaps that of another version, whose state this one cannot read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
@@ -162,32 +162,46 @@ function restoreIntake(store: Store, { pos, message }: StoredMessage): Intake {
   }
 }
 
-export type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, fresh: string) => void
+export type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, addedText: string) => void
 
 /** Writes parts of one message; `fresh` is what a text has gained. Of one that is new there are no rows to go on from. */
-export function createPartWriter(store: Store, pos: number, save: () => string, isNew = false): PartWriter {
-  const writeLeaf = createLeafWriter(store, pos, isNew)
-  return (seq, at, part, before, fresh) => {
+export function createPartWriter(
+  store: SessionStore,
+  pos: number,
+  serializeClean: () => string,
+  isNew = false,
+): PartWriter {
+  const writeChunk = createChunkWriter(store, pos, isNew)
+  return (seq, at, part, before, addedText) => {
     if (part.type !== "tool_call") {
       const { type: kind, step, open } = part
       const ms = part.type === "thinking" ? part.ms : null
-      return writeLeaf(seq, { part: at, kind, step, open, ...besideText(part), ms, held: open ? save() : null, fresh })
+      return writeChunk(seq, {
+        part: at,
+        kind,
+        step,
+        open,
+        ...textPartExtras(part),
+        ms,
+        held: open ? serializeClean() : null,
+        addedText,
+      })
     }
-    const known = before?.type === "tool_call" ? before.call : null
+    const previous = before?.type === "tool_call" ? before.call : null
     const { call, step } = part
-    const said = known?.output.length ?? 0
-    const isAnew = call.output.length < said
-    if (isAnew) writeLeaf.forget(at)
-    const output = isAnew ? call.output : call.output.slice(said)
+    const writtenChars = previous?.output.length ?? 0
+    const isRestarted = call.output.length < writtenChars
+    if (isRestarted) writeChunk.resetPart(at)
+    const output = isRestarted ? call.output : call.output.slice(writtenChars)
     if (output !== "") {
-      writeLeaf(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, fresh: output })
+      writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
     // Where leaves only go, the call's own row carries the seq.
-    if (known === null || isAnew || isRowChanged(known, call)) store.putCall(pos, at, step, seq, call)
+    if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call)
   }
 }
 
-function besideText(part: Part): Pick<LeafText, "cut" | "grants"> {
+function textPartExtras(part: Part): Pick<TextPartUpdate, "cut" | "grants"> {
   if (part.type !== "text") return {}
   const { cut, grants } = part
   return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }

@@ -9,7 +9,7 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_STEPS } from "../../shared/limits.ts"
 import {
-  callsOf,
+  listCalls,
   isDeferred,
   isEnded,
   isSettled,
@@ -18,11 +18,11 @@ import {
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 
-export type Act =
+export type NextAction =
   /** Ask the model. */
   | { readonly do: "step" }
   /** Run these tools, and ask a person about those. */
-  | { readonly do: "dispatch"; readonly calls: readonly ToolCall[]; readonly ask: readonly ToolCall[] }
+  | { readonly do: "dispatch"; readonly calls: readonly ToolCall[]; readonly toApprove: readonly ToolCall[] }
   /** Nothing until a tool comes back or somebody answers. */
   | { readonly do: "wait" }
   | { readonly do: "end"; readonly status: "completed" | "failed" | "interrupted"; readonly reason: TurnFault | null }
@@ -30,7 +30,7 @@ export type Act =
   | { readonly do: "rest" }
 
 /** What the process that moves a turn knows beside its rows. */
-export interface Moving {
+export interface ProcessState {
   /** Whether this very process is running that call. */
   readonly isInFlight: (call_id: string) => boolean
   /** Whether a person has to allow that call. */
@@ -44,26 +44,27 @@ export interface Moving {
  * Shapes  (Message, Moving) → Act.
  * Cost    the number of parts.
  */
-export function nextAct(message: Message, { isInFlight, needsApproval }: Moving): Act {
+export function decideNextAction(message: Message, { isInFlight, needsApproval }: ProcessState): NextAction {
   if (isEnded(message.status)) return { do: "rest" }
-  const calls = callsOf(message)
-  const ask = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
+  const calls = listCalls(message)
+  const toApprove = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
   // A call that runs and is not in flight was left behind by another process, and may be run again.
   const due = calls.filter(
     (call) =>
-      (call.status === "queued" && !ask.includes(call)) || (call.status === "running" && !isInFlight(call.call_id)),
+      (call.status === "queued" && !toApprove.includes(call)) ||
+      (call.status === "running" && !isInFlight(call.call_id)),
   )
-  if (ask.length + due.length > 0) return { do: "dispatch", calls: due, ask }
+  if (toApprove.length + due.length > 0) return { do: "dispatch", calls: due, toApprove }
   if (calls.some((call) => !isSettled(call.status) && !isDeferred(call))) return { do: "wait" }
   if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
-  const said = message.parts.filter((part) => part.step === message.step && !isBlank(part))
+  const visibleParts = message.parts.filter((part) => part.step === message.step && !isBlankPart(part))
   // A step that asked for tools is followed by another; one that only spoke was the last.
-  if (said.length === 0 || said.some((part) => part.type === "tool_call")) return { do: "step" }
+  if (visibleParts.length === 0 || visibleParts.some((part) => part.type === "tool_call")) return { do: "step" }
   return { do: "end", status: "completed", reason: null }
 }
 
 /** A part of which a reader saw nothing. */
-export function isBlank(part: Part): boolean {
+export function isBlankPart(part: Part): boolean {
   return part.type !== "tool_call" && part.text.trim() === ""
 }
 
@@ -75,14 +76,14 @@ export function isBlank(part: Part): boolean {
  * Shapes  (Message, isRepeatable) → raw events to feed, maybe none.
  * Source  law 8; DESIGN §8.
  */
-export function recoveryOf(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
+export function planRecovery(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
   const events: TurnEvent[] = []
-  for (const call of callsOf(message)) {
+  for (const call of listCalls(message)) {
     if (call.status !== "running" || isRepeatable(call.name)) continue
     const error = { code: "tool_interrupted", message: "The tool was interrupted by a restart." }
     events.push({ type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error })
   }
-  if (isStepCut(message)) {
+  if (isLastStepCut(message)) {
     events.push({ type: "end", status: "interrupted", reason: "process_restart", metrics: null })
   }
   return events
@@ -92,8 +93,8 @@ export function recoveryOf(message: Message, isRepeatable: (tool: string) => boo
  * Whether the last step was cut after it had shown something. Its calls are dispatched, or asked about, in the very write
  * that ends it, so one of which either is true tells that it was finished, whatever the model said after its calls.
  */
-function isStepCut({ parts }: Message): boolean {
-  const last = parts.findLast((part) => !isBlank(part))
+function isLastStepCut({ parts }: Message): boolean {
+  const last = parts.findLast((part) => !isBlankPart(part))
   if (last === undefined) return false
   const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last.step ? [part.call] : []))
   return !calls.some((call) => call.status !== "queued" || call.approval !== null)
@@ -103,7 +104,7 @@ function isStepCut({ parts }: Message): boolean {
  * Steps of an ended answer that were finished, from 1; what stands after them is run again by a retry.
  * The last step is finished only if it asked for tools and all of them came back.
  */
-export function finishedSteps({ parts }: Message): number {
+export function countFinishedSteps({ parts }: Message): number {
   const last = parts.at(-1)?.step ?? 0
   const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last ? [part.call] : []))
   const isFinished = calls.length > 0 && calls.every((call) => call.status === "ok" || call.status === "failed")
@@ -111,14 +112,14 @@ export function finishedSteps({ parts }: Message): number {
 }
 
 /** Ids of the calls about which a person is asked. */
-export function askedIn(message: Message): string[] {
-  return callsOf(message).flatMap((call) => (call.approval === "asked" ? [call.call_id] : []))
+export function listCallsAwaitingApproval(message: Message): string[] {
+  return listCalls(message).flatMap((call) => (call.approval === "asked" ? [call.call_id] : []))
 }
 
 /** Ordinals of the next calls, by tool name: one more than were dispatched for the reader in this turn. Seed 000 §5.7. */
-export function ordinalsFor(message: Message, calls: readonly ToolCall[]): number[] {
+export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()
-  for (const call of callsOf(message)) {
+  for (const call of listCalls(message)) {
     if (call.ordinal !== null) counts.set(call.name, Math.max(counts.get(call.name) ?? 0, call.ordinal))
   }
   return calls.map((call) => {

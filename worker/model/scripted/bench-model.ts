@@ -10,7 +10,7 @@ import { MAX_STEPS } from "../../../shared/limits.ts"
 import type { ModelEvent } from "../model-adapter.ts"
 import { pause } from "../../platform/pause.ts"
 
-export interface Bench {
+export interface BenchPlan {
   readonly deltas: number
   readonly chars: number
   readonly tools: number
@@ -25,19 +25,19 @@ const MAX_CHARS = 10_000
 const MAX_DELAY_MS = 10_000
 
 /** The bench that a message asks for; null where it asks for none. */
-export function benchIn(message: string): Bench | null {
+export function parseBenchPlan(message: string): BenchPlan | null {
   if (!/^\/bench(?:\s|$)/.test(message)) return null
-  const setting = (name: string, or: number, max: number): number => {
+  const readSetting = (name: string, fallback: number, max: number): number => {
     const value = new RegExp(`\\s${name}=(\\d{1,9})(?=\\s|$)`).exec(message)?.[1]
-    return Math.min(value === undefined ? or : Number(value), max)
+    return Math.min(value === undefined ? fallback : Number(value), max)
   }
   return {
-    deltas: setting("deltas", 200, MAX_DELTAS),
-    chars: Math.max(1, setting("chars", 6, MAX_CHARS)),
+    deltas: readSetting("deltas", 200, MAX_DELTAS),
+    chars: Math.max(1, readSetting("chars", 6, MAX_CHARS)),
     // Each call has a step of its own, and the last stretch one more.
-    tools: setting("tools", 0, MAX_STEPS - 1),
-    delayMs: setting("delay_ms", 0, MAX_DELAY_MS),
-    yieldEvery: setting("yield_every", 10, MAX_DELTAS),
+    tools: readSetting("tools", 0, MAX_STEPS - 1),
+    delayMs: readSetting("delay_ms", 0, MAX_DELAY_MS),
+    yieldEvery: readSetting("yield_every", 10, MAX_DELTAS),
   }
 }
 
@@ -47,39 +47,39 @@ const CITIES = ["London", "Tokyo", "Oslo", "Cairo", "Sydney", "Lima", "Paris", "
  * One stretch of a bench: the `done`-th model call of the turn, from 0.
  * With a delay each delta has its time: a timer that is late is not late for all that follow.
  */
-export async function* benchStretch(
-  bench: Bench,
-  done: number,
+export async function* streamBenchStep(
+  bench: BenchPlan,
+  stepIndex: number,
   signal: AbortSignal,
   now: () => number = Date.now,
 ): AsyncGenerator<ModelEvent> {
   const start = now()
-  const from = share(bench, done)
-  const to = share(bench, done + 1)
+  const from = countDeltasBefore(bench, stepIndex)
+  const to = countDeltasBefore(bench, stepIndex + 1)
   for (let i = from; i < to; i++) {
-    yield { type: "text_delta", delta: words(i * bench.chars, bench.chars) }
+    yield { type: "text_delta", delta: sliceFillerText(i * bench.chars, bench.chars) }
     if (bench.delayMs > 0) await pause(start + (i + 1 - from) * bench.delayMs - now(), signal)
     else if (bench.yieldEvery > 0 && (i + 1) % bench.yieldEvery === 0) await pause(0, signal)
   }
-  if (done < bench.tools) {
-    const location = CITIES[done % CITIES.length] ?? "London"
+  if (stepIndex < bench.tools) {
+    const location = CITIES[stepIndex % CITIES.length] ?? "London"
     yield { type: "tool_call", name: "weather", args: JSON.stringify({ location }) }
   }
   yield { type: "finish", input_tokens: 0, output_tokens: to - from }
 }
 
 /** Deltas that stand before stretch `n`: the shares differ by one at most and add up to the whole. */
-function share(bench: Bench, n: number): number {
-  return Math.floor((bench.deltas * Math.min(n, bench.tools + 1)) / (bench.tools + 1))
+function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
+  return Math.floor((bench.deltas * Math.min(stepIndex, bench.tools + 1)) / (bench.tools + 1))
 }
 
-const TEXT =
+const FILLER_TEXT =
   "plain words in an even row so that each delta says a little more than the one before it did and no less than the next "
 
 /** Characters `at` to `at + length` of an endless plain text. */
-function words(at: number, length: number): string {
-  const start = at % TEXT.length
-  let text = TEXT.slice(start, start + length)
-  while (text.length < length) text += TEXT.slice(0, length - text.length)
+function sliceFillerText(at: number, length: number): string {
+  const start = at % FILLER_TEXT.length
+  let text = FILLER_TEXT.slice(start, start + length)
+  while (text.length < length) text += FILLER_TEXT.slice(0, length - text.length)
   return text
 }

@@ -6,7 +6,7 @@
  * Pure. Linear: only the head of a long message is read.
  */
 
-export type Ask =
+export type Intent =
   | { readonly kind: "weather"; readonly places: readonly string[]; readonly isTomorrow: boolean }
   | { readonly kind: "which_place"; readonly isTomorrow: boolean }
   | { readonly kind: "hello" | "thanks" | "help" | "showcase" | "other" }
@@ -16,7 +16,7 @@ const MAX_READ_CHARS = 400
 /** Places in one answer: more cards than this nobody reads. */
 const MAX_PLACES = 8
 /** Earlier questions that a chain of follow-ups may reach back. */
-const MAX_BACK = 20
+const MAX_EARLIER_QUESTIONS = 20
 
 const WEATHER = /\b(?:weather|forecasts?|temperatures?)\b/i
 const SKY =
@@ -33,53 +33,53 @@ const NOT_A_PLACE = /^(?:yes|no|ok(?:ay)?|thanks|thank you|hello|hi|hey|cool|gre
  * Shapes  the user's messages, oldest first → Ask. Earlier ones matter where the last one only goes on ("and in Rome?").
  * Cost    linear in the last message; a follow-up reads at most MAX_BACK earlier ones.
  */
-export function askOf(questions: readonly string[]): Ask {
-  return askBefore(questions, questions.length - 1, MAX_BACK)
+export function parseIntent(questions: readonly string[]): Intent {
+  return parseIntentAt(questions, questions.length - 1, MAX_EARLIER_QUESTIONS)
 }
 
-function askBefore(questions: readonly string[], at: number, back: number): Ask {
-  const text = tidy(questions[at] ?? "")
+function parseIntentAt(questions: readonly string[], index: number, maxEarlier: number): Intent {
+  const text = normalizeText(questions[index] ?? "")
   const isTomorrow = /\btomorrow\b/i.test(text)
-  const asked = withoutTimes(text)
+  const timelessText = removeTimes(text)
   const isWeather = !WRITING.test(text) && (WEATHER.test(text) || (SKY.test(text) && QUESTION.test(text)))
-  const places = isWeather ? placesIn(asked) : []
+  const places = isWeather ? findPlaces(timelessText) : []
   if (places.length > 0) return { kind: "weather", places, isTomorrow }
-  const earlier = at > 0 && back > 0 ? (): Ask => askBefore(questions, at - 1, back - 1) : null
-  if (isWeather && (WEATHER.test(text) || ABOUT_IT.test(text))) return again(earlier?.(), isTomorrow)
-  return followUp(text, asked, earlier) ?? { kind: kindOf(text) }
+  const earlier = index > 0 && maxEarlier > 0 ? (): Intent => parseIntentAt(questions, index - 1, maxEarlier - 1) : null
+  if (isWeather && (WEATHER.test(text) || ABOUT_IT.test(text))) return repeatWeatherIntent(earlier?.(), isTomorrow)
+  return parseFollowUp(text, timelessText, earlier) ?? { kind: classifyIntent(text) }
 }
 
 /** "Will it rain tomorrow?" is about the places of the question before; without one we ask back. */
-function again(earlier: Ask | undefined, isTomorrow: boolean): Ask {
+function repeatWeatherIntent(earlier: Intent | undefined, isTomorrow: boolean): Intent {
   return earlier?.kind === "weather" ? { ...earlier, isTomorrow } : { kind: "which_place", isTomorrow }
 }
 
 /** "And in Rome?", "and tomorrow?", or the bare name that answers our question back. Null: it is none of these. */
-function followUp(text: string, asked: string, earlier: (() => Ask) | null): Ask | null {
+function parseFollowUp(text: string, timelessText: string, earlier: (() => Intent) | null): Intent | null {
   const rest = FOLLOW_UP.exec(text)?.[1]
   const isShort = text.length <= 60 && !NOT_A_PLACE.test(text)
   if (earlier === null || (rest === undefined && !isShort)) return null
-  const before = earlier()
-  if (before.kind !== "weather" && before.kind !== "which_place") return null
+  const previous = earlier()
+  if (previous.kind !== "weather" && previous.kind !== "which_place") return null
   const isBare = rest === undefined
-  if (isBare && before.kind === "weather" && !/^(?:in|for)\s/i.test(text)) return null
-  const places = splitPlaces(isBare ? asked : withoutTimes(rest), false)
-  const isTomorrow = /\btomorrow\b/i.test(text) || before.isTomorrow
+  if (isBare && previous.kind === "weather" && !/^(?:in|for)\s/i.test(text)) return null
+  const places = splitPlaces(isBare ? timelessText : removeTimes(rest), false)
+  const isTomorrow = /\btomorrow\b/i.test(text) || previous.isTomorrow
   if (places.length > 0) return { kind: "weather", places, isTomorrow }
-  if (rest !== undefined && withoutTimes(rest) === "" && before.kind === "weather") {
-    return { ...before, isTomorrow: /\btomorrow\b/i.test(text) }
+  if (rest !== undefined && removeTimes(rest) === "" && previous.kind === "weather") {
+    return { ...previous, isTomorrow: /\btomorrow\b/i.test(text) }
   }
   return null
 }
 
-function kindOf(text: string): Exclude<Ask["kind"], "weather" | "which_place"> {
+function classifyIntent(text: string): Exclude<Intent["kind"], "weather" | "which_place"> {
   if (/\bhelp\b|what can you do|who are you|what are you/i.test(text)) return "help"
   if (/\b(?:markdown|tables?|code|lists?|quotes?|formatting|showcase|demo)\b/i.test(text)) return "showcase"
   if (/^(?:hi|hello|hey|good (?:morning|day|afternoon|evening))\b/i.test(text)) return "hello"
   return /^(?:thanks|thank you|cheers|great|nice|perfect)\b/i.test(text) ? "thanks" : "other"
 }
 
-function tidy(text: string): string {
+function normalizeText(text: string): string {
   const head = text.slice(0, MAX_READ_CHARS).replace(/[’‘]/g, "'").replace(/\s+/g, " ").trim()
   return head.replace(/[\s.?!…:;,]+$/, "")
 }
@@ -95,8 +95,8 @@ const TIMES = new RegExp(
   "gi",
 )
 
-function withoutTimes(text: string): string {
-  return tidy(text.replace(TIMES, " ")).replace(/ ([,.])/g, "$1")
+function removeTimes(text: string): string {
+  return normalizeText(text.replace(TIMES, " ")).replace(/ ([,.])/g, "$1")
 }
 
 /** Where in a question the places stand, most telling form first. The last group is the region that names them. */
@@ -109,7 +109,7 @@ const REGIONS: readonly RegExp[] = [
   /^(?:(?:what'?s|what is|how'?s|how is|show me|give me|get|check|tell me)\s+)?(?:the\s+)?(.+?)(?:'s)?\s+(?:weather|forecast|temperatures?)\b/i,
 ]
 
-function placesIn(text: string): string[] {
+function findPlaces(text: string): string[] {
   const compared = COMPARE.exec(text)?.[1]
   if (compared !== undefined) return splitPlaces(compared, true)
   for (const form of REGIONS) {
@@ -138,7 +138,7 @@ function splitPlaces(region: string, isPair: boolean): string[] {
   const places: string[] = []
   let wasCountry = true
   for (const item of region.split(isPair ? SEPARATOR_OF_TWO : SEPARATOR)) {
-    const place = placeIn(item)
+    const place = parsePlace(item)
     if (place === null) continue
     const isCountry = COUNTRIES.has(place.toLowerCase())
     const last = places.at(-1)
@@ -156,30 +156,30 @@ const LEADING =
   /^(?:(?:in|for|at|near|around|between|both|over|also|then|like|of|(?:what|how) about|the (?:weather|forecast|temperature|city)|weather|forecast|temperature)\s+)+/i
 const TRAILING =
   /\s+(?:for|on|during|when|while|because|if|so|as|but|is|was|will|be|look|looks|going|by|until|in|like)\b.*$/i
-const NO_NAME =
+const NOT_A_NAME =
   /\b(?:i|i'm|me|my|we|you|your|it|its|it's|is|are|should|do|does|what|what's|how|how's|tell|need|will|whether|which|who|where|why|when|there|here|general|celsius|fahrenheit|degrees|details?|advance|case|them|like|not|a|the|weather|forecast|temperature|rain|snow|sun|trip)\b/i
 
 /** One name, or null where the words name no place. */
-function placeIn(item: string): string | null {
+function parsePlace(item: string): string | null {
   const bare = item.replace(/^["'([\s]+|["')\]\s.?!…:;,]+$/g, "").replace(LEADING, "")
   const name = bare.replace(TRAILING, "").replace(/\s+(?:weather|forecast)$/i, "")
   const known = name.replace(/^the (?=hague\b|bronx\b|vatican\b)/i, "")
   if (/^(?:city|town|place|world|area|both)$/i.test(name)) return null
   if (!/^\p{L}[\p{L}\p{M}'. -]*$/u.test(name) || name.length > 60 || name.split(" ").length > 5) return null
-  return NO_NAME.test(known) ? null : capitalised(name)
+  return NOT_A_NAME.test(known) ? null : capitalizePlace(name)
 }
 
 const SMALL_WORDS = new Set(["de", "da", "do", "del", "di", "la", "le", "am", "an", "der", "upon", "of", "on", "and"])
 
 /** "new york" and "NEW YORK" as they are written; a name that mixes cases stays as it is. */
-function capitalised(name: string): string {
-  if (name === name.toUpperCase() && name.length > 3) return capitalised(name.toLowerCase())
+function capitalizePlace(name: string): string {
+  if (name === name.toUpperCase() && name.length > 3) return capitalizePlace(name.toLowerCase())
   if (name !== name.toLowerCase()) return name
   if (/^(?:nyc|la|sf|uk|us|usa)$/.test(name)) return name.toUpperCase()
-  const words = name.split(" ").map((word, i) => (i > 0 && SMALL_WORDS.has(word) ? word : upperFirst(word)))
+  const words = name.split(" ").map((word, i) => (i > 0 && SMALL_WORDS.has(word) ? word : uppercaseFirst(word)))
   return words.join(" ")
 }
 
-function upperFirst(word: string): string {
+function uppercaseFirst(word: string): string {
   return word.replace(/(^|-)(\p{L})/gu, (_all, before: string, letter: string) => before + letter.toUpperCase())
 }

@@ -9,7 +9,7 @@ import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/protocol/frame.ts"
 import type { Model, ModelEvent, ModelMessage } from "../model-adapter.ts"
-import { ALL_KINDS } from "../model-files.ts"
+import { ALL_FILE_KINDS } from "../model-files.ts"
 import { pause } from "../../platform/pause.ts"
 
 const MAX_PAUSE_MS = 10_000
@@ -37,44 +37,48 @@ const eventSchema = v.variant("type", [
 
 const scriptSchema = v.array(v.array(eventSchema))
 
-export type Script = v.InferOutput<typeof scriptSchema>
+export type ModelScript = v.InferOutput<typeof scriptSchema>
 
 /** A script from its JSON; the fault, for the log, says where it is none. */
-export function scriptIn(json: string): Result<Script, string> {
+export function parseScript(json: string): Result<ModelScript, string> {
   const script = v.safeParse(scriptSchema, parseJson(json))
   if (script.success) return succeed(script.output)
   return fail(`a script is a list of lists of model events: ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
 }
 
 /** The model of a script; the fault, for the log, says where it is no script. */
-export function replayModel(json: string, delayMs: number): Result<Model, string> {
-  const script = scriptIn(json)
+export function createReplayModel(json: string, delayMs: number): Result<Model, string> {
+  const script = parseScript(json)
   if (!script.ok) return script
   return succeed({
     name: "replay",
-    continues: false,
-    takes: ALL_KINDS,
-    stream: ({ messages, signal }) => playStep(script.value, messages, delayMs, signal),
+    canContinue: false,
+    fileKinds: ALL_FILE_KINDS,
+    stream: ({ messages, signal }) => streamScriptStep(script.value, messages, delayMs, signal),
   })
 }
 
 /** The list that is due after what the messages say was done. */
-export function playStep(
-  script: Script,
+export function streamScriptStep(
+  script: ModelScript,
   messages: readonly ModelMessage[],
   delayMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  return play(script[stepsDone(messages)] ?? [], delayMs, signal)
+  return streamEvents(script[countFinishedSteps(messages)] ?? [], delayMs, signal)
 }
 
 /** Steps of this turn that are over: each left one assistant message. */
-function stepsDone(messages: readonly ModelMessage[]): number {
+function countFinishedSteps(messages: readonly ModelMessage[]): number {
   const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
   return since.filter((message) => message.role === "assistant").length
 }
 
-async function* play(events: Script[number], delayMs: number, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+async function* streamEvents(
+  events: ModelScript[number],
+  delayMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
   for (const event of events) {
     signal.throwIfAborted()
     if (event.type === "pause") {

@@ -7,30 +7,30 @@
 
 import { parseJson } from "../../../shared/protocol/frame.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
-import type { Ask } from "./intent.ts"
+import type { Intent } from "./intent.ts"
 
 /** Words of a turn, and which agent they came from. */
-export interface Words {
+export interface TurnText {
   readonly text: string
   readonly from: { readonly name: string; readonly kind: "asks" | "answers" } | null
 }
 
 /** Takes off what stands before another agent's words (prompt.ts). */
-export function wordsIn(content: string): Words {
+export function parseAgentHeader(content: string): TurnText {
   const head = /^\[The agent "([^"\n]{1,64})" (asks you|has answered)[^\n]*\]\n\n/.exec(content)
   if (head === null) return { text: content, from: null }
   const kind = head[2] === "asks you" ? "asks" : "answers"
   return { text: content.slice(head[0].length), from: { name: head[1] ?? "", kind } }
 }
 
-const WISH =
+const AGENT_REQUEST =
   /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
 
 /** "Ask the researcher about …", where there is such an agent. Null: it is no such wish. */
-export function askedAgentIn(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
-  const [, name = "", later, message = ""] = WISH.exec(question.trim()) ?? []
+export function planAgentQuestion(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
+  const [, name = "", later, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
   const agent = name.toLowerCase()
-  if (message === "" || !peersIn(tools).includes(agent)) return null
+  if (message === "" || !readPeerNames(tools).includes(agent)) return null
   const mode = later === undefined ? "sync" : "async"
   const how = mode === "sync" ? "I will wait for its answer." : "It may take its time, so I will not wait."
   return [
@@ -40,7 +40,7 @@ export function askedAgentIn(question: string, tools: readonly ToolSpec[]): read
   ]
 }
 
-function peersIn(tools: readonly ToolSpec[]): readonly string[] {
+function readPeerNames(tools: readonly ToolSpec[]): readonly string[] {
   const parameters = JSON.stringify(tools.find(({ name }) => name === "agents_message")?.parameters ?? null)
   const names = /"agent":\{"type":"string","enum":(\[[^\]]*\])/.exec(parameters)?.[1] ?? "[]"
   const value = parseJson(names)
@@ -48,7 +48,7 @@ function peersIn(tools: readonly ToolSpec[]): readonly string[] {
 }
 
 /** What an asynchronous answer comes to for the reader, who has the whole of it above. */
-export function answerFrom(name: string, text: string): readonly ModelEvent[] {
+export function summarizeAgentAnswer(name: string, text: string): readonly ModelEvent[] {
   const lines = text.split("\n").map((line) => line.replace(/^[-*>#\s]+/, "").trim())
   const figures = lines.filter((line) => /\d/.test(line)).slice(0, MAX_POINTS)
   const points = figures.length > 0 ? figures : lines.filter((line) => line !== "").slice(0, 1)
@@ -65,7 +65,7 @@ export function answerFrom(name: string, text: string): readonly ModelEvent[] {
 const MAX_POINTS = 3
 
 /** Words of another, as a quote: its Markdown stays inside. */
-export function quoted(text: string): string {
+export function quoteMarkdown(text: string): string {
   return text
     .trim()
     .split("\n")
@@ -78,20 +78,23 @@ export function isResearcher(system: string): boolean {
 }
 
 /** The researcher looks up one thing a step. Null: all of it was looked up. */
-export function nextLookUp(ask: Extract<Ask, { kind: "weather" }>, done: number): readonly ModelEvent[] | null {
-  const place = ask.places[done]
+export function planNextLookUp(
+  intent: Extract<Intent, { kind: "weather" }>,
+  lookedUpCount: number,
+): readonly ModelEvent[] | null {
+  const place = intent.places[lookedUpCount]
   if (place === undefined) return null
-  const left = ask.places.length - done
+  const left = intent.places.length - lookedUpCount
   const first = `There ${left === 1 ? "is one place" : `are ${left} places`} to look at. I will begin with ${place}.`
   const next = `That is known now. ${left === 1 ? "The last one is" : "Next comes"} ${place}.`
   return [
-    { type: "thinking_delta", delta: done === 0 ? first : next },
-    ...(done === 0 ? [{ type: "text_delta", delta: `Looking at ${place} first.` } as const] : []),
+    { type: "thinking_delta", delta: lookedUpCount === 0 ? first : next },
+    ...(lookedUpCount === 0 ? [{ type: "text_delta", delta: `Looking at ${place} first.` } as const] : []),
     { type: "tool_call", name: "weather", args: JSON.stringify({ location: place }) },
   ]
 }
 
-export function findings(text: string): readonly ModelEvent[] {
+export function writeFindings(text: string): readonly ModelEvent[] {
   const points = text.split("\n\n").flatMap((line) => (/\d/.test(line) || /umbrella/.test(line) ? [`- ${line}`] : []))
   return [
     { type: "thinking_delta", delta: "Everything that was asked is looked up. I will put it together." },

@@ -1,6 +1,6 @@
 /** scripted-canvas.ts: the documents that the scripted model can make: a clock and a counter, which stand alone. */
 
-const page = (style: string, body: string): string =>
+const createPage = (style: string, body: string): string =>
   [
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Canvas</title>',
     "<style>html{color-scheme:light dark}body{margin:0;height:100vh;display:grid;place-items:center;",
@@ -8,7 +8,7 @@ const page = (style: string, body: string): string =>
   ].join("\n")
 
 /** A face with three hands. */
-export const CLOCK: string = page(
+export const CLOCK_HTML: string = createPage(
   "svg{width:min(90vw,90vh)}line{stroke:currentColor;stroke-linecap:round}#s{stroke:#d9482b}",
   [
     '<svg viewBox="-50 -50 100 100" role="img" aria-label="Clock">',
@@ -28,7 +28,7 @@ export const CLOCK: string = page(
 )
 
 /** A number and two buttons. */
-export const COUNTER: string = page(
+export const COUNTER_HTML: string = createPage(
   "output{font-size:56px;min-width:3ch;text-align:center}main{display:flex;gap:16px;align-items:center}button{font-size:28px;width:56px;height:56px;border-radius:12px}",
   [
     '<main><button id="less" aria-label="Less">−</button><output id="n">0</output><button id="more" aria-label="More">+</button></main>',

@@ -8,41 +8,45 @@
 
 import { parseJson } from "../../../shared/protocol/frame.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
-import type { Outcome } from "./weather-prose.ts"
-import { CLOCK, COUNTER } from "./scripted-canvas.ts"
+import type { CallOutcome } from "./weather-prose.ts"
+import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"
 
 /** A wish for one of these, where the turn has the tool. Null: it is none. */
-export function madeFor(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
-  const wish = chartIn(question) ?? canvasIn(question) ?? pictureIn(question) ?? speechIn(question)
-  if (wish === null || tools.every(({ name }) => name !== wish.name)) return null
+export function planMediaCall(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
+  const request =
+    parseChartRequest(question) ??
+    parseCanvasRequest(question) ??
+    parseImageRequest(question) ??
+    parseSpeechRequest(question)
+  if (request === null || tools.every(({ name }) => name !== request.name)) return null
   return [
-    { type: "thinking_delta", delta: wish.why },
-    { type: "text_delta", delta: wish.words },
-    { type: "tool_call", name: wish.name, args: JSON.stringify(wish.args) },
+    { type: "thinking_delta", delta: request.why },
+    { type: "text_delta", delta: request.words },
+    { type: "tool_call", name: request.name, args: JSON.stringify(request.args) },
   ]
 }
 
-interface Wish {
+interface MediaRequest {
   readonly name: string
   readonly args: object
   readonly why: string
   readonly words: string
 }
 
-const trimmed = (question: string): string =>
+const trimRequest = (question: string): string =>
   question
     .trim()
     .replace(/[.!?]+$/, "")
     .replace(/^please,? /i, "")
 
 /** "Draw a chart of apples 3, pears 5". */
-function chartIn(question: string): Wish | null {
-  const order =
+function parseChartRequest(question: string): MediaRequest | null {
+  const pattern =
     /^(?:draw|make|show|plot|create)(?: me)?(?: an?)? (?:bar )?chart (?:of|with|about|for|from):? (.{1,800})$/is
-  const told = order.exec(trimmed(question))?.[1]
-  if (told === undefined) return null
+  const dataText = pattern.exec(trimRequest(question))?.[1]
+  if (dataText === undefined) return null
   // A comma in a figure, as in 1,200, parts nothing.
-  const parts = told.split(/,(?!\d{3}(?!\d))|[;\n]| and /i)
+  const parts = dataText.split(/,(?!\d{3}(?!\d))|[;\n]| and /i)
   const data = parts.flatMap((part) => {
     const [, label, value = ""] = /^\s*(\S.{0,58}?)\s*[:= ]\s*[$€£]?(-?\d[\d,]*(?:\.\d+)?)%?\s*$/.exec(part) ?? []
     return label === undefined ? [] : [{ label, value: Number(value.replaceAll(",", "")) }]
@@ -58,17 +62,17 @@ function chartIn(question: string): Wish | null {
 }
 
 /** "Paint a sunset", "make a picture of the sea". */
-function pictureIn(question: string): Wish | null {
-  const order =
+function parseImageRequest(question: string): MediaRequest | null {
+  const pattern =
     /^(?:(?:paint|draw)(?: me)?(?: an? (?:picture|image) of)?|(?:make|create|generate)(?: me)? an? (?:picture|image|painting) of) (\S.{0,300})$/is
-  const prompt = order.exec(trimmed(question))?.[1]
+  const prompt = pattern.exec(trimRequest(question))?.[1]
   if (prompt === undefined) return null
   const why = "A picture is wanted. The tool paints; I only place it."
   return { name: "image_generate", args: { kind: "picture", prompt }, why, words: `I will paint ${prompt}.` }
 }
 
 /** "Say hello world". */
-function speechIn(question: string): Wish | null {
+function parseSpeechRequest(question: string): MediaRequest | null {
   const text = /^(?:say|speak|read aloud)(?: aloud)?:? (\S.{0,500})$/is.exec(question.trim())?.[1]
   if (text === undefined) return null
   const words = text.replace(/^["“']|["”']$/g, "")
@@ -76,34 +80,40 @@ function speechIn(question: string): Wish | null {
 }
 
 /** "Make a clock canvas", "make a counter canvas". */
-function canvasIn(question: string): Wish | null {
-  const what = /^(?:make|create|build|draw)(?: me)? an? (\w{1,20}) (?:canvas|widget)$/i.exec(trimmed(question))?.[1]
-  if (what === undefined) return null
-  const isClock = /clock|time|watch/i.test(what)
-  const args = isClock ? { title: "Clock", html: CLOCK, height: 300 } : { title: "Counter", html: COUNTER, height: 200 }
+function parseCanvasRequest(question: string): MediaRequest | null {
+  const subject = /^(?:make|create|build|draw)(?: me)? an? (\w{1,20}) (?:canvas|widget)$/i.exec(
+    trimRequest(question),
+  )?.[1]
+  if (subject === undefined) return null
+  const isClock = /clock|time|watch/i.test(subject)
+  const args = isClock
+    ? { title: "Clock", html: CLOCK_HTML, height: 300 }
+    : { title: "Counter", html: COUNTER_HTML, height: 200 }
   const why = `A document of its own can show a ${args.title.toLowerCase()} that moves.`
   return { name: "canvas_create", args, why, words: "I will build it." }
 }
 
-const MAKERS: ReadonlySet<string> = new Set(["image_generate", "speak", "canvas_create"])
+const MEDIA_TOOLS: ReadonlySet<string> = new Set(["image_generate", "speak", "canvas_create"])
 
 /** What the newest of them brought; null: no result of this turn is of that kind. */
-export function shownOf(outcomes: readonly Outcome[]): string | null {
-  const made = outcomes.filter(({ name }) => MAKERS.has(name))
-  return made.length === 0 || made.length < outcomes.length ? null : made.map(tell).join("\n\n")
+export function describeMediaResults(outcomes: readonly CallOutcome[]): string | null {
+  const mediaOutcomes = outcomes.filter(({ name }) => MEDIA_TOOLS.has(name))
+  return mediaOutcomes.length === 0 || mediaOutcomes.length < outcomes.length
+    ? null
+    : mediaOutcomes.map(describeMediaResult).join("\n\n")
 }
 
 /** The data stands before the first blank line; what it asks us to write stands after it. */
-function tell({ name, result }: Outcome): string {
+function describeMediaResult({ name, result }: CallOutcome): string {
   const blank = result.indexOf("\n\n")
   const trailer = blank < 0 ? "" : result.slice(blank)
   const data = parseJson(blank < 0 ? result : result.slice(0, blank))
-  const told = (field: string): string | null => {
+  const readTextField = (field: string): string | null => {
     const value = typeof data === "object" && data !== null && !Array.isArray(data) ? Reflect.get(data, field) : null
     return typeof value === "string" ? value : null
   }
-  const error = told("error")
-  if (error !== null) return `That did not work: ${error} ${told("details") ?? ""}`.trim()
+  const error = readTextField("error")
+  if (error !== null) return `That did not work: ${error} ${readTextField("details") ?? ""}`.trim()
   if (name === "speak") return "That is how it sounds."
   const line = /^(?:MEDIA:\S+|\[embed [^\n]+\/\])$/m.exec(trailer)?.[0]
   if (line === undefined) return "It is made, but nothing says how to show it."

@@ -2,14 +2,14 @@
  * showcase.ts: what the scripted model says when no tool is needed. Words only; each answer is one Markdown text.
  */
 
-import type { Ask } from "./intent.ts"
+import type { Intent } from "./intent.ts"
 
-export interface Said {
+export interface ScriptedResponse {
   readonly thinking: string
   readonly text: string
 }
 
-export function saidTo(kind: Exclude<Ask["kind"], "weather">): Said {
+export function getScriptedResponse(kind: Exclude<Intent["kind"], "weather">): ScriptedResponse {
   switch (kind) {
     case "which_place":
       return {

@@ -9,17 +9,17 @@
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { type Json, parseJson } from "../../../shared/protocol/frame.ts"
-import { quoted } from "./scripted-agents.ts"
+import { quoteMarkdown } from "./scripted-agents.ts"
 
 /** One call and what came back, as the model's context holds them. */
-export interface Outcome {
+export interface CallOutcome {
   readonly name: string
   /** JSON text, as the model wrote it. */
   readonly args: string
   readonly result: string
 }
 
-type Heard =
+type ParsedOutcome =
   | { readonly kind: "weather"; readonly tag: string | null; readonly payload: WeatherPayload }
   | { readonly kind: "error"; readonly name: string; readonly place: string; readonly error: string }
   | { readonly kind: "renamed"; readonly title: string }
@@ -27,140 +27,152 @@ type Heard =
   | { readonly kind: "other"; readonly name: string; readonly tag: string | null }
 
 /** The reply to a turn's tool results. `isTomorrow`: that is what was asked. */
-export function answerTo(outcomes: readonly Outcome[], isTomorrow: boolean): string {
-  const heard = outcomes.map(hear)
-  const skies = heard.flatMap((one) => (one.kind === "weather" ? [one.payload] : []))
-  let shown = 0
-  const parts = heard.map((one) => tell(one, one.kind === "weather" ? shown++ : shown, skies.length, isTomorrow))
-  return [...parts, closing(skies, isTomorrow)].filter((part) => part !== "").join("\n\n")
+export function writeAnswer(outcomes: readonly CallOutcome[], isTomorrow: boolean): string {
+  const parsed = outcomes.map(parseOutcome)
+  const readings = parsed.flatMap((one) => (one.kind === "weather" ? [one.payload] : []))
+  let weatherIndex = 0
+  const parts = parsed.map((one) =>
+    describeOutcome(one, one.kind === "weather" ? weatherIndex++ : weatherIndex, readings.length, isTomorrow),
+  )
+  return [...parts, writeClosing(readings, isTomorrow)].filter((part) => part !== "").join("\n\n")
 }
 
 /** What stands before the first blank line is data; what follows it is an instruction to us, which may name a tag. */
-function hear({ name, args, result }: Outcome): Heard {
+function parseOutcome({ name, args, result }: CallOutcome): ParsedOutcome {
   const blank = result.indexOf("\n\n")
   const data = parseJson(blank < 0 ? result : result.slice(0, blank))
   const tag = blank < 0 ? null : (/<span id=['"]([a-z][a-z0-9_]*_\d+)['"]>/.exec(result.slice(blank))?.[1] ?? null)
   if (isWeatherPayload(data)) return { kind: "weather", tag, payload: data }
-  const error = textField(data, "error")
-  if (error !== null) return { kind: "error", name, place: placeIn(name, args), error }
-  if (name === "agents_message") return { kind: "agent", name: agentIn(args), answer: textField(data, "answer") }
-  const title = name === "rename_conversation" ? textField(data, "title") : null
+  const error = readTextField(data, "error")
+  if (error !== null) return { kind: "error", name, place: describeCallSubject(name, args), error }
+  if (name === "agents_message")
+    return { kind: "agent", name: readAgentName(args), answer: readTextField(data, "answer") }
+  const title = name === "rename_conversation" ? readTextField(data, "title") : null
   return title === null ? { kind: "other", name, tag } : { kind: "renamed", title }
 }
 
 /** What a call that failed was about. */
-function placeIn(name: string, args: string): string {
-  return name === "agents_message" ? agentIn(args) : (textField(parseJson(args), "location") ?? name)
+function describeCallSubject(name: string, args: string): string {
+  return name === "agents_message" ? readAgentName(args) : (readTextField(parseJson(args), "location") ?? name)
 }
 
-function agentIn(args: string): string {
-  return textField(parseJson(args), "agent") ?? "other agent"
+function readAgentName(args: string): string {
+  return readTextField(parseJson(args), "agent") ?? "other agent"
 }
 
-function textField(value: Json | undefined, name: string): string | null {
+function readTextField(value: Json | undefined, name: string): string | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null
   const field: unknown = Reflect.get(value, name)
   return typeof field === "string" ? field : null
 }
 
-function tell(heard: Heard, at: number, of: number, isTomorrow: boolean): string {
-  switch (heard.kind) {
+function describeOutcome(outcome: ParsedOutcome, index: number, count: number, isTomorrow: boolean): string {
+  switch (outcome.kind) {
     case "renamed":
-      return `Done. This conversation is now called **${heard.title}**.`
+      return `Done. This conversation is now called **${outcome.title}**.`
     case "agent":
-      if (heard.answer !== null) return `**${heard.name}** says:\n\n${quoted(heard.answer)}`
-      return `**${heard.name}** is at work. Its answer will come here as a message of its own.`
+      if (outcome.answer !== null) return `**${outcome.name}** says:\n\n${quoteMarkdown(outcome.answer)}`
+      return `**${outcome.name}** is at work. Its answer will come here as a message of its own.`
     case "error":
-      if (heard.name === "agents_message") return `**${heard.place}** could not help: ${lowerFirst(heard.error)}`
-      if (heard.name === "rename_conversation") return `The title stays as it is: ${lowerFirst(heard.error)}`
-      if (heard.name !== "weather") return `The tool \`${heard.name}\` did not do it: ${lowerFirst(heard.error)}`
-      return `I could not get the weather for **${heard.place}**: ${lowerFirst(heard.error)}`
+      if (outcome.name === "agents_message")
+        return `**${outcome.place}** could not help: ${lowercaseFirst(outcome.error)}`
+      if (outcome.name === "rename_conversation") return `The title stays as it is: ${lowercaseFirst(outcome.error)}`
+      if (outcome.name !== "weather")
+        return `The tool \`${outcome.name}\` did not do it: ${lowercaseFirst(outcome.error)}`
+      return `I could not get the weather for **${outcome.place}**: ${lowercaseFirst(outcome.error)}`
     case "other":
-      return heard.tag === null
-        ? `The tool \`${heard.name}\` has answered.`
-        : `<span id='${heard.tag}'>The tool ${heard.name} has answered.</span>`
+      return outcome.tag === null
+        ? `The tool \`${outcome.name}\` has answered.`
+        : `<span id='${outcome.tag}'>The tool ${outcome.name} has answered.</span>`
     case "weather": {
-      const said = isTomorrow ? tomorrowIn(heard.payload) : nowIn(heard.payload)
-      const shown = heard.tag === null ? said : `<span id='${heard.tag}'>${said}</span>`
-      return `${leadIn(placeOf(heard.payload), at, of)}\n\n${shown}`
+      const sentence = isTomorrow ? describeTomorrow(outcome.payload) : describeNow(outcome.payload)
+      const shown = outcome.tag === null ? sentence : `<span id='${outcome.tag}'>${sentence}</span>`
+      return `${writeLeadIn(getPlaceName(outcome.payload), index, count)}\n\n${shown}`
     }
   }
 }
 
-function leadIn(place: string, at: number, of: number): string {
-  if (of === 1) return `Here is what I found for ${place}.`
-  if (at === 0) return `First, ${place}:`
-  return at === of - 1 ? `And this is ${place}:` : `Then ${place}:`
+function writeLeadIn(place: string, index: number, count: number): string {
+  if (count === 1) return `Here is what I found for ${place}.`
+  if (index === 0) return `First, ${place}:`
+  return index === count - 1 ? `And this is ${place}:` : `Then ${place}:`
 }
 
-function nowIn(sky: WeatherPayload): string {
+function describeNow(weather: WeatherPayload): string {
   const feels =
-    Math.abs(sky.temperature_c - sky.feels_like_c) >= 1.5 ? `, feeling like ${degrees(sky.feels_like_c)}` : ""
-  const wind = sky.is_windy ? ` and a strong wind from the ${sky.wind_direction}` : ""
-  const now = `It is ${degrees(sky.temperature_c)} in ${placeOf(sky)} with ${conditionIn(sky.condition)}${wind}${feels}.`
-  const tomorrow = forecastIn(sky)
+    Math.abs(weather.temperature_c - weather.feels_like_c) >= 1.5
+      ? `, feeling like ${formatDegrees(weather.feels_like_c)}`
+      : ""
+  const wind = weather.is_windy ? ` and a strong wind from the ${weather.wind_direction}` : ""
+  const now = `It is ${formatDegrees(weather.temperature_c)} in ${getPlaceName(weather)} with ${conditionToPhrase(weather.condition)}${wind}${feels}.`
+  const tomorrow = describeForecast(weather)
   return tomorrow === null ? now : `${now} Tomorrow: ${tomorrow}.`
 }
 
-function tomorrowIn(sky: WeatherPayload): string {
-  const tomorrow = forecastIn(sky)
-  if (tomorrow === null) return `There is no forecast for ${placeOf(sky)} yet. ${nowIn(sky)}`
-  const now = `${degrees(sky.temperature_c)} with ${conditionIn(sky.condition)}`
-  return `Tomorrow in ${placeOf(sky)}: ${tomorrow}. Right now it is ${now}.`
+function describeTomorrow(weather: WeatherPayload): string {
+  const tomorrow = describeForecast(weather)
+  if (tomorrow === null) return `There is no forecast for ${getPlaceName(weather)} yet. ${describeNow(weather)}`
+  const now = `${formatDegrees(weather.temperature_c)} with ${conditionToPhrase(weather.condition)}`
+  return `Tomorrow in ${getPlaceName(weather)}: ${tomorrow}. Right now it is ${now}.`
 }
 
-function forecastIn(sky: WeatherPayload): string | null {
-  const { forecast_tomorrow_condition: condition, forecast_tomorrow_max_c: max, forecast_tomorrow_min_c: min } = sky
+function describeForecast(weather: WeatherPayload): string | null {
+  const { forecast_tomorrow_condition: condition, forecast_tomorrow_max_c: max, forecast_tomorrow_min_c: min } = weather
   if (condition === null) return null
-  const range = max === null || min === null ? "" : `, ${Math.round(min)} to ${degrees(max)}`
-  const chance = sky.forecast_tomorrow_precip_chance_pct
+  const range = max === null || min === null ? "" : `, ${Math.round(min)} to ${formatDegrees(max)}`
+  const chance = weather.forecast_tomorrow_precip_chance_pct
   const rain =
-    chance === null || chance < 30 ? "" : `, ${percent(chance)} chance of ${/snow/i.test(condition) ? "snow" : "rain"}`
-  return `${lowerFirst(condition)}${range}${rain}`
+    chance === null || chance < 30
+      ? ""
+      : `, ${formatPercent(chance)} chance of ${/snow/i.test(condition) ? "snow" : "rain"}`
+  return `${lowercaseFirst(condition)}${range}${rain}`
 }
 
 /** What the readings mean side by side: who is warmer, and where an umbrella is needed. */
-function closing(skies: readonly WeatherPayload[], isTomorrow: boolean): string {
-  return [compared(skies, isTomorrow), umbrella(skies, isTomorrow)].filter((part) => part !== "").join(" ")
+function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
+  return [compareTemperatures(readings, isTomorrow), adviseOnUmbrella(readings, isTomorrow)]
+    .filter((part) => part !== "")
+    .join(" ")
 }
 
-function compared(skies: readonly WeatherPayload[], isTomorrow: boolean): string {
-  const heat = (sky: WeatherPayload): number => (isTomorrow ? sky.forecast_tomorrow_max_c : null) ?? sky.temperature_c
-  const byHeat = [...skies].sort((a, b) => heat(b) - heat(a))
-  const warmest = byHeat[0]
-  const coldest = byHeat.at(-1)
+function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
+  const getTemperature = (sky: WeatherPayload): number =>
+    (isTomorrow ? sky.forecast_tomorrow_max_c : null) ?? sky.temperature_c
+  const byTemperature = [...readings].sort((a, b) => getTemperature(b) - getTemperature(a))
+  const warmest = byTemperature[0]
+  const coldest = byTemperature.at(-1)
   if (warmest === undefined || coldest === undefined || warmest === coldest) return ""
-  const gap = Math.round(heat(warmest) - heat(coldest))
+  const gap = Math.round(getTemperature(warmest) - getTemperature(coldest))
   const be = isTomorrow ? "will be" : "is"
-  if (gap === 0) return `It ${be} about equally warm in ${listOf(skies.map(placeOf))}.`
-  if (skies.length > 2) {
-    return `${placeOf(warmest)} ${be} the warmest at ${degrees(heat(warmest))}, ${placeOf(coldest)} the coldest at ${degrees(heat(coldest))}.`
+  if (gap === 0) return `It ${be} about equally warm in ${joinWords(readings.map(getPlaceName))}.`
+  if (readings.length > 2) {
+    return `${getPlaceName(warmest)} ${be} the warmest at ${formatDegrees(getTemperature(warmest))}, ${getPlaceName(coldest)} the coldest at ${formatDegrees(getTemperature(coldest))}.`
   }
-  return `${placeOf(warmest)} ${be} ${gap} ${gap === 1 ? "degree" : "degrees"} warmer than ${placeOf(coldest)}.`
+  return `${getPlaceName(warmest)} ${be} ${gap} ${gap === 1 ? "degree" : "degrees"} warmer than ${getPlaceName(coldest)}.`
 }
 
-function umbrella(skies: readonly WeatherPayload[], isTomorrow: boolean): string {
-  if (skies.length === 0) return ""
-  const now = isTomorrow ? [] : skies.filter((sky) => sky.is_raining)
-  const later = skies.filter((sky) => !now.includes(sky) && (sky.forecast_tomorrow_precip_chance_pct ?? 0) >= 50)
-  const places = (some: readonly WeatherPayload[]): string => listOf(some.map(placeOf))
+function adviseOnUmbrella(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
+  if (readings.length === 0) return ""
+  const now = isTomorrow ? [] : readings.filter((sky) => sky.is_raining)
+  const later = readings.filter((sky) => !now.includes(sky) && (sky.forecast_tomorrow_precip_chance_pct ?? 0) >= 50)
+  const joinPlaceNames = (some: readonly WeatherPayload[]): string => joinWords(some.map(getPlaceName))
   if (now.length === 0 && later.length === 0) return "You can leave the umbrella at home."
-  if (now.length === 0) return `Take an umbrella in ${places(later)} tomorrow.`
-  const tomorrow = later.length === 0 ? "" : `, and in ${places(later)} tomorrow`
-  return `You need an umbrella in ${places(now)} now${tomorrow}.`
+  if (now.length === 0) return `Take an umbrella in ${joinPlaceNames(later)} tomorrow.`
+  const tomorrow = later.length === 0 ? "" : `, and in ${joinPlaceNames(later)} tomorrow`
+  return `You need an umbrella in ${joinPlaceNames(now)} now${tomorrow}.`
 }
 
-function listOf(words: readonly string[]): string {
+function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 }
 
 /** "London, GB" → "London": the card says the rest. */
-function placeOf(sky: WeatherPayload): string {
+function getPlaceName(sky: WeatherPayload): string {
   return sky.location.replace(/, [A-Z]{2}$/, "")
 }
 
 /** "with a clear sky", "with slight rain". */
-function conditionIn(condition: string): string {
+function conditionToPhrase(condition: string): string {
   switch (condition) {
     case "Clear sky":
       return "a clear sky"
@@ -173,21 +185,21 @@ function conditionIn(condition: string): string {
     case "Thunderstorm":
       return "a thunderstorm"
     default:
-      return lowerFirst(condition)
+      return lowercaseFirst(condition)
   }
 }
 
-function degrees(celsius: number): string {
+function formatDegrees(celsius: number): string {
   const rounded = Math.round(celsius)
   return `${rounded === 0 ? 0 : rounded} °C`
 }
 
 /** "a 70%", "an 80%". */
-function percent(value: number): string {
+function formatPercent(value: number): string {
   const rounded = Math.round(value)
   return `${/^(?:8|11$|18$)/.test(String(rounded)) ? "an" : "a"} ${rounded}%`
 }
 
-function lowerFirst(text: string): string {
+function lowercaseFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
 }

@@ -5,7 +5,7 @@
  * Pure. The same figures, the same pixels.
  */
 
-import { type Color, createRaster, drawText, fillRect, fitText, type Raster, textWidth } from "./raster.ts"
+import { type Color, createRaster, drawText, fillRect, fitText, type Raster, measureText } from "./raster.ts"
 
 export interface Bar {
   readonly label: string
@@ -19,11 +19,11 @@ export interface Chart {
   readonly height: number
 }
 
-const PAPER: Color = [252, 252, 250]
+const BACKGROUND: Color = [252, 252, 250]
 const INK: Color = [38, 44, 58]
-const SOFT: Color = [108, 116, 132]
-const LINE: Color = [226, 228, 232]
-const FILLS: readonly Color[] = [
+const MUTED: Color = [108, 116, 132]
+const GRID: Color = [226, 228, 232]
+const BAR_COLORS: readonly Color[] = [
   ...([
     [54, 112, 186],
     [226, 122, 63],
@@ -39,26 +39,26 @@ const FILLS: readonly Color[] = [
 /** Lines of the axis that are aimed at. */
 const TICKS = 5
 /** Smaller differences are drawn as none: there are no numbers between them that an axis could have. */
-const LEAST_SPAN = 1e-9
+const MIN_SPAN = 1e-9
 
 export function drawChart({ title, bars, width, height }: Chart): Raster {
   const raster = createRaster(width, height)
-  fillRect(raster, 0, 0, width, height, PAPER)
+  fillRect(raster, 0, 0, width, height, BACKGROUND)
   const scale = width >= 560 ? 2 : 1
   const values = bars.map(({ value }) => value)
-  const axis = axisOf(Math.min(0, ...values), Math.max(0, ...values))
-  const left = 18 * scale + Math.max(...axis.ticks.map((tick) => textWidth(numberText(tick), scale)))
+  const axis = computeAxis(Math.min(0, ...values), Math.max(0, ...values))
+  const left = 18 * scale + Math.max(...axis.ticks.map((tick) => measureText(formatNumber(tick), scale)))
   const area = { left, top: 44 * scale, right: width - 12 * scale, bottom: height - 26 * scale }
   drawText(raster, 12 * scale, 12 * scale, fitText(title, scale + 1, width - 24 * scale), scale + 1, INK)
-  const yOf = (value: number): number =>
+  const valueToY = (value: number): number =>
     area.bottom - ((value - axis.low) / (axis.high - axis.low)) * (area.bottom - area.top)
   for (const tick of axis.ticks) {
-    const y = yOf(tick)
-    fillRect(raster, area.left, y, area.right - area.left, 1, tick === 0 ? SOFT : LINE)
-    const text = numberText(tick)
-    drawText(raster, area.left - textWidth(text, scale) - 6 * scale, y - 3 * scale, text, scale, SOFT)
+    const y = valueToY(tick)
+    fillRect(raster, area.left, y, area.right - area.left, 1, tick === 0 ? MUTED : GRID)
+    const text = formatNumber(tick)
+    drawText(raster, area.left - measureText(text, scale) - 6 * scale, y - 3 * scale, text, scale, MUTED)
   }
-  drawBars(raster, bars, area, yOf, scale)
+  drawBars(raster, bars, area, valueToY, scale)
   return raster
 }
 
@@ -73,25 +73,32 @@ function drawBars(
   raster: Raster,
   bars: readonly Bar[],
   { left, right, bottom }: Area,
-  yOf: (value: number) => number,
+  valueToY: (value: number) => number,
   scale: number,
 ): void {
   const step = (right - left) / bars.length
-  const wide = Math.max(1, step * 0.62)
+  const barWidth = Math.max(1, step * 0.62)
   bars.forEach(({ label, value }, i) => {
     const middle = left + step * (i + 0.5)
-    const [top, foot] = [Math.min(yOf(value), yOf(0)), Math.max(yOf(value), yOf(0))]
-    fillRect(raster, middle - wide / 2, top, wide, Math.max(1, foot - top), FILLS[i % FILLS.length] ?? INK)
-    const [name, figure] = [fitText(label, scale, step - 4), fitText(numberText(value), scale, step - 2)]
-    drawText(raster, middle - textWidth(name, scale) / 2, bottom + 8 * scale, name, scale, INK)
+    const [top, foot] = [Math.min(valueToY(value), valueToY(0)), Math.max(valueToY(value), valueToY(0))]
+    fillRect(
+      raster,
+      middle - barWidth / 2,
+      top,
+      barWidth,
+      Math.max(1, foot - top),
+      BAR_COLORS[i % BAR_COLORS.length] ?? INK,
+    )
+    const [name, figure] = [fitText(label, scale, step - 4), fitText(formatNumber(value), scale, step - 2)]
+    drawText(raster, middle - measureText(name, scale) / 2, bottom + 8 * scale, name, scale, INK)
     const y = value < 0 ? foot + 3 * scale : top - 10 * scale
-    drawText(raster, middle - textWidth(figure, scale) / 2, y, figure, scale, INK)
+    drawText(raster, middle - measureText(figure, scale) / 2, y, figure, scale, INK)
   })
 }
 
 /** Round figures around what is to be shown: steps of 1, 2 or 5 times a power of ten. */
-function axisOf(low: number, high: number) {
-  const span = Math.max(high - low, LEAST_SPAN)
+function computeAxis(low: number, high: number) {
+  const span = Math.max(high - low, MIN_SPAN)
   const power = 10 ** Math.floor(Math.log10(span / TICKS))
   const step = power * ([1, 2, 5, 10].find((one) => span / (one * power) <= TICKS) ?? 10)
   // Below what is negative there is room for its figure.
@@ -102,7 +109,7 @@ function axisOf(low: number, high: number) {
 }
 
 /** A figure as it is; a long one is rounded so that one sees it. */
-export function numberText(value: number): string {
+export function formatNumber(value: number): string {
   const [unit, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [1, ""]
   return `${Number((value / unit).toPrecision(name === "" ? 6 : 4))}${name}`
 }

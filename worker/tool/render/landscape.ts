@@ -5,7 +5,7 @@
  * Pure. The same words, the same pixels; a few of them are understood.
  */
 
-import { blend, chanceFrom, type Color, createRaster, fillDisc, mix, type Raster } from "./raster.ts"
+import { blendPixel, createSeededRandom, type Color, createRaster, fillDisc, mixColors, type Raster } from "./raster.ts"
 
 interface Scene {
   readonly sky: readonly [Color, Color, Color]
@@ -20,7 +20,7 @@ interface Scene {
 const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   [
     /sun ?set|sun ?rise|dusk|dawn|evening/i,
-    scene(
+    createScene(
       [
         [38, 32, 84],
         [214, 92, 98],
@@ -34,7 +34,7 @@ const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   [
     /night|moon|star|space|dark/i,
     {
-      ...scene(
+      ...createScene(
         [
           [8, 12, 34],
           [22, 34, 78],
@@ -50,7 +50,7 @@ const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   [
     /sea|ocean|beach|lake|water|island/i,
     {
-      ...scene(
+      ...createScene(
         [
           [58, 128, 196],
           [142, 196, 226],
@@ -65,7 +65,7 @@ const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   ],
   [
     /forest|tree|wood|green|garden|spring/i,
-    scene(
+    createScene(
       [
         [126, 182, 204],
         [196, 220, 204],
@@ -78,7 +78,7 @@ const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   ],
   [
     /desert|sand|dune|autumn|fall|gold/i,
-    scene(
+    createScene(
       [
         [86, 150, 190],
         [232, 206, 164],
@@ -91,7 +91,7 @@ const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   ],
   [
     /snow|winter|ice|mountain|alp/i,
-    scene(
+    createScene(
       [
         [92, 130, 182],
         [186, 206, 228],
@@ -104,17 +104,17 @@ const SCENES: readonly (readonly [words: RegExp, scene: Scene])[] = [
   ],
 ]
 
-function scene(sky: Scene["sky"], light: Color, near: Color, lightAt: number): Scene {
+function createScene(sky: Scene["sky"], light: Color, near: Color, lightAt: number): Scene {
   return { sky, light, near, lightAt, stars: 0, isSea: false }
 }
 
-export function drawPicture(prompt: string, width: number, height: number): Raster {
-  const chance = chanceFrom(prompt.trim().toLowerCase())
-  const known = SCENES.find(([words]) => words.test(prompt))?.[1]
-  const shown =
-    known ??
-    SCENES[Math.floor(chance() * SCENES.length)]?.[1] ??
-    scene(
+export function drawLandscape(prompt: string, width: number, height: number): Raster {
+  const random = createSeededRandom(prompt.trim().toLowerCase())
+  const matched = SCENES.find(([words]) => words.test(prompt))?.[1]
+  const chosen =
+    matched ??
+    SCENES[Math.floor(random() * SCENES.length)]?.[1] ??
+    createScene(
       [
         [0, 0, 0],
         [0, 0, 0],
@@ -124,54 +124,54 @@ export function drawPicture(prompt: string, width: number, height: number): Rast
       [0, 0, 0],
       0,
     )
-  const isSea = shown.isSea || /sea|ocean|beach|lake|water|island/i.test(prompt)
+  const isSea = chosen.isSea || /sea|ocean|beach|lake|water|island/i.test(prompt)
   const raster = createRaster(width, height)
   const horizon = Math.round(height * (isSea ? 0.6 : 0.72))
-  paintSky(raster, shown.sky, horizon)
-  paintStars(raster, shown.stars, horizon, chance)
+  paintSky(raster, chosen.sky, horizon)
+  paintStars(raster, chosen.stars, horizon, random)
   const light = {
-    x: width * (0.25 + chance() * 0.5),
-    y: horizon * (1 - shown.lightAt),
-    r: height * (0.05 + chance() * 0.03),
+    x: width * (0.25 + random() * 0.5),
+    y: horizon * (1 - chosen.lightAt),
+    r: height * (0.05 + random() * 0.03),
   }
-  fillDisc(raster, light.x, light.y, 0, light.r * 5, shown.light, 0.45)
-  fillDisc(raster, light.x, light.y, light.r, 1.5, shown.light)
+  fillDisc(raster, light.x, light.y, 0, light.r * 5, chosen.light, 0.45)
+  fillDisc(raster, light.x, light.y, light.r, 1.5, chosen.light)
   const layers = isSea ? 2 : 5
   for (let layer = 0; layer < layers; layer++) {
     const t = (layer + 1) / layers
-    const color = mix(shown.sky[2], shown.near, (isSea ? 0.35 : 0.18) + (isSea ? 0.25 : 0.82) * t)
+    const color = mixColors(chosen.sky[2], chosen.near, (isSea ? 0.35 : 0.18) + (isSea ? 0.25 : 0.82) * t)
     paintRidge(
       raster,
       horizon + (isSea ? 0 : (height - horizon) * (t - 0.55)),
       height * (0.13 - 0.07 * t),
       color,
-      chance,
+      random,
     )
   }
-  if (isSea) paintWater(raster, horizon, shown, light.x, chance)
+  if (isSea) paintWater(raster, horizon, chosen, light.x, random)
   return raster
 }
 
 function paintSky(raster: Raster, [high, middle, low]: Scene["sky"], horizon: number): void {
   for (let y = 0; y < raster.height; y++) {
     const t = Math.min(1, y / horizon)
-    const color = t < 0.6 ? mix(high, middle, t / 0.6) : mix(middle, low, (t - 0.6) / 0.4)
-    for (let x = 0; x < raster.width; x++) blend(raster, x, y, color)
+    const color = t < 0.6 ? mixColors(high, middle, t / 0.6) : mixColors(middle, low, (t - 0.6) / 0.4)
+    for (let x = 0; x < raster.width; x++) blendPixel(raster, x, y, color)
   }
 }
 
-function paintStars(raster: Raster, count: number, horizon: number, chance: () => number): void {
+function paintStars(raster: Raster, count: number, horizon: number, random: () => number): void {
   for (let i = 0; i < count; i++) {
-    const [x, y] = [chance() * raster.width, chance() ** 1.6 * horizon]
-    fillDisc(raster, x, y, chance() * 0.6, 1, [255, 255, 244], 0.35 + chance() * 0.65)
+    const [x, y] = [random() * raster.width, random() ** 1.6 * horizon]
+    fillDisc(raster, x, y, random() * 0.6, 1, [255, 255, 244], 0.35 + random() * 0.65)
   }
 }
 
 /** Waves of four lengths on top of each other, filled down to the lower edge. */
-function paintRidge(raster: Raster, base: number, rise: number, color: Color, chance: () => number): void {
+function paintRidge(raster: Raster, base: number, rise: number, color: Color, random: () => number): void {
   const waves = [1.3, 2.9, 6.7, 15.1].map((length) => ({
-    length: length * (0.8 + chance() * 0.4),
-    phase: chance() * 6.28,
+    length: length * (0.8 + random() * 0.4),
+    phase: random() * 6.28,
   }))
   for (let x = 0; x < raster.width; x++) {
     const at = (x / raster.width) * 6.28
@@ -179,7 +179,7 @@ function paintRidge(raster: Raster, base: number, rise: number, color: Color, ch
     const top = base - rise * lift
     for (let y = Math.max(0, Math.floor(top)); y < raster.height; y++) {
       // The first point is as full as the ridge is in it.
-      blend(raster, x, y, color, Math.min(1, y + 1 - top))
+      blendPixel(raster, x, y, color, Math.min(1, y + 1 - top))
     }
   }
 }
@@ -190,18 +190,19 @@ function paintWater(
   horizon: number,
   { sky, light, near }: Scene,
   lightX: number,
-  chance: () => number,
+  random: () => number,
 ): void {
   for (let y = horizon; y < raster.height; y++) {
     const t = (y - horizon) / (raster.height - horizon)
-    const color = mix(mix(sky[2], sky[1], t), near, 0.25 + 0.6 * t)
-    for (let x = 0; x < raster.width; x++) blend(raster, x, y, color)
+    const color = mixColors(mixColors(sky[2], sky[1], t), near, 0.25 + 0.6 * t)
+    for (let x = 0; x < raster.width; x++) blendPixel(raster, x, y, color)
   }
   for (let i = 0; i < 420; i++) {
-    const t = chance() ** 1.4
+    const t = random() ** 1.4
     const y = Math.round(horizon + 2 + t * (raster.height - horizon - 4))
-    const long = 3 + t * raster.width * 0.05 * chance()
-    const middle = lightX + (chance() - 0.5) * raster.width * (0.05 + 0.3 * t)
-    for (let x = Math.round(middle - long); x <= middle + long; x++) blend(raster, x, y, light, 0.16 + 0.3 * (1 - t))
+    const halfWidth = 3 + t * raster.width * 0.05 * random()
+    const middle = lightX + (random() - 0.5) * raster.width * (0.05 + 0.3 * t)
+    for (let x = Math.round(middle - halfWidth); x <= middle + halfWidth; x++)
+      blendPixel(raster, x, y, light, 0.16 + 0.3 * (1 - t))
   }
 }

@@ -17,9 +17,9 @@ export async function encodePng({ width, height, pixels }: Raster): Promise<Uint
   header.set([8, 2], 8)
   const chunks = [
     Uint8Array.from(SIGNATURE),
-    chunk("IHDR", header),
-    chunk("IDAT", await deflate(filterRows(width, height, pixels))),
-    chunk("IEND", new Uint8Array()),
+    createChunk("IHDR", header),
+    createChunk("IDAT", await deflateBytes(filterRows(width, height, pixels))),
+    createChunk("IEND", new Uint8Array()),
   ]
   return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
@@ -39,12 +39,12 @@ function filterRows(width: number, height: number, pixels: Uint8Array): Uint8Arr
   return rows
 }
 
-async function deflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+async function deflateBytes(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"))
   return new Uint8Array(await new Response(packed).arrayBuffer())
 }
 
-function chunk(type: string, data: Uint8Array): Uint8Array<ArrayBuffer> {
+function createChunk(type: string, data: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(data.length + 12)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, data.length)

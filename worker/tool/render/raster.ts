@@ -4,7 +4,7 @@
  * chart, picture → RASTER → PNG
  */
 
-import { type Stroke, strokesOf, widthOf } from "./stroke-font.ts"
+import { type Stroke, createStrokes, measureChar } from "./stroke-font.ts"
 
 /** Red, green, blue; 0 to 255. */
 export type Color = readonly [red: number, green: number, blue: number]
@@ -21,7 +21,7 @@ export function createRaster(width: number, height: number): Raster {
 }
 
 /** Mixes one pixel with a colour; `alpha` from 0 to 1. What lies outside is left out. */
-export function blend({ width, height, pixels }: Raster, x: number, y: number, color: Color, alpha = 1): void {
+export function blendPixel({ width, height, pixels }: Raster, x: number, y: number, color: Color, alpha = 1): void {
   if (x < 0 || y < 0 || x >= width || y >= height) return
   const at = (y * width + x) * 3
   for (let c = 0; c < 3; c++) {
@@ -33,7 +33,7 @@ export function blend({ width, height, pixels }: Raster, x: number, y: number, c
 export function fillRect(raster: Raster, x: number, y: number, w: number, h: number, color: Color): void {
   const [left, top] = [Math.round(x), Math.round(y)]
   for (let row = top; row < Math.round(y + h); row++) {
-    for (let column = left; column < Math.round(x + w); column++) blend(raster, column, row, color)
+    for (let column = left; column < Math.round(x + w); column++) blendPixel(raster, column, row, color)
   }
 }
 
@@ -51,24 +51,24 @@ export function fillDisc(
   for (let y = Math.floor(cy) - reach; y <= cy + reach; y++) {
     for (let x = Math.floor(cx) - reach; x <= cx + reach; x++) {
       const inside = Math.min(1, Math.max(0, (r + edge - Math.hypot(x - cx, y - cy)) / edge))
-      if (inside > 0) blend(raster, x, y, color, inside * inside * (3 - 2 * inside) * alpha)
+      if (inside > 0) blendPixel(raster, x, y, color, inside * inside * (3 - 2 * inside) * alpha)
     }
   }
 }
 
-export function mix(a: Color, b: Color, t: number): Color {
+export function mixColors(a: Color, b: Color, t: number): Color {
   return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t]
 }
 
 /** Between two letters, in points of the font. */
-const GAP = 1.5
+const LETTER_GAP = 1.5
 /** Half of what a pen draws, in points of the font. */
-const PEN = 0.52
+const PEN_RADIUS = 0.52
 
 /** Width of a text, in pixels. */
-export function textWidth(text: string, scale: number): number {
+export function measureText(text: string, scale: number): number {
   const letters = Array.from(text)
-  const points = letters.reduce((sum, char) => sum + widthOf(char), GAP * Math.max(0, letters.length - 1))
+  const points = letters.reduce((sum, char) => sum + measureChar(char), LETTER_GAP * Math.max(0, letters.length - 1))
   return points * scale
 }
 
@@ -76,28 +76,28 @@ export function textWidth(text: string, scale: number): number {
 export function drawText(raster: Raster, x: number, y: number, text: string, scale: number, color: Color): void {
   let left = x
   for (const char of Array.from(text)) {
-    for (const stroke of strokesOf(char)) drawStroke(raster, left, y, stroke, scale, color)
-    left += (widthOf(char) + GAP) * scale
+    for (const stroke of createStrokes(char)) drawStroke(raster, left, y, stroke, scale, color)
+    left += (measureChar(char) + LETTER_GAP) * scale
   }
 }
 
 /** A round pen from point to point, with a soft edge. Where strokes meet, the darker of the two stands. */
 function drawStroke(raster: Raster, left: number, top: number, stroke: Stroke, scale: number, color: Color): void {
   const [x1, y1, x2, y2] = stroke.map((at) => (at + 0.5) * scale) as [number, number, number, number]
-  const [dx, dy, reach] = [x2 - x1, y2 - y1, PEN * scale + 1]
+  const [dx, dy, reach] = [x2 - x1, y2 - y1, PEN_RADIUS * scale + 1]
   const square = dx * dx + dy * dy
   for (let y = Math.floor(top + Math.min(y1, y2) - reach); y <= top + Math.max(y1, y2) + reach; y++) {
     for (let x = Math.floor(left + x1 - reach); x <= left + x2 + reach; x++) {
       const [px, py] = [x + 0.5 - left - x1, y + 0.5 - top - y1]
       const along = square === 0 ? 0 : Math.min(1, Math.max(0, (px * dx + py * dy) / square))
-      const inside = PEN * scale + 0.5 - Math.hypot(px - along * dx, py - along * dy)
-      if (inside > 0) darken(raster, x, y, color, Math.min(1, inside))
+      const inside = PEN_RADIUS * scale + 0.5 - Math.hypot(px - along * dx, py - along * dy)
+      if (inside > 0) darkenPixel(raster, x, y, color, Math.min(1, inside))
     }
   }
 }
 
 /** As `blend`, for ink on paper: twice the same is no darker. */
-function darken(raster: Raster, x: number, y: number, color: Color, alpha: number): void {
+function darkenPixel(raster: Raster, x: number, y: number, color: Color, alpha: number): void {
   const { width, height, pixels } = raster
   if (x < 0 || y < 0 || x >= width || y >= height) return
   const at = (y * width + x) * 3
@@ -109,16 +109,16 @@ function darken(raster: Raster, x: number, y: number, color: Color, alpha: numbe
 
 /** The text, as far as it fits into so many pixels. */
 export function fitText(text: string, scale: number, width: number): string {
-  if (textWidth(text, scale) <= width) return text
+  if (measureText(text, scale) <= width) return text
   const letters = Array.from(text)
-  while (letters.length > 1 && textWidth(`${letters.join("")}...`, scale) > width) letters.pop()
+  while (letters.length > 1 && measureText(`${letters.join("")}...`, scale) > width) letters.pop()
   return `${letters.join("").trimEnd()}...`
 }
 
 /** Numbers between 0 and 1, the same for the same words. */
-export function chanceFrom(words: string): () => number {
+export function createSeededRandom(seed: string): () => number {
   let state = 0x811c9dc5
-  for (let i = 0; i < words.length; i++) state = Math.imul(state ^ words.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < seed.length; i++) state = Math.imul(state ^ seed.charCodeAt(i), 0x01000193)
   return () => {
     state = (state + 0x6d2b79f5) | 0
     const mixed = Math.imul(state ^ (state >>> 15), 1 | state)

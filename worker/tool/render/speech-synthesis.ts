@@ -18,39 +18,53 @@ interface Phone {
   readonly breath: number
 }
 
-const phone = (ms: number, f: Phone["formants"], voice: number, breath: number): Phone => ({
+const createPhone = (ms: number, f: Phone["formants"], voice: number, breath: number): Phone => ({
   ms,
   formants: f,
   voice,
   breath,
 })
-const vowel = (f1: number, f2: number, f3: number): Phone => phone(105, [f1, f2, f3], 1, 0.02)
-const SILENCE = phone(60, [500, 1500, 2500], 0, 0)
+const createVowel = (f1: number, f2: number, f3: number): Phone => createPhone(105, [f1, f2, f3], 1, 0.02)
+const SILENCE = createPhone(60, [500, 1500, 2500], 0, 0)
 
 const PHONES: Readonly<Record<string, Phone>> = {
-  ...{ a: vowel(760, 1250, 2550), e: vowel(530, 1850, 2500), i: vowel(300, 2250, 2950) },
-  ...{ o: vowel(480, 920, 2450), u: vowel(330, 860, 2300), y: vowel(310, 2000, 2700) },
-  ...{ m: phone(70, [260, 1000, 2200], 0.6, 0), n: phone(65, [280, 1600, 2500], 0.6, 0) },
-  ...{ l: phone(60, [360, 1100, 2700], 0.75, 0), r: phone(60, [400, 1250, 1650], 0.75, 0) },
-  ...{ w: phone(55, [310, 700, 2200], 0.75, 0), j: phone(60, [290, 2200, 2900], 0.7, 0.1) },
-  ...{ s: phone(85, [3800, 5200, 6500], 0, 0.5), z: phone(70, [3500, 5000, 6400], 0.3, 0.35) },
-  ...{ f: phone(75, [1500, 3600, 6200], 0, 0.3), v: phone(55, [400, 1400, 3000], 0.5, 0.15) },
-  ...{ h: phone(50, [700, 1500, 2600], 0, 0.3), x: phone(90, [2200, 4200, 6000], 0, 0.45) },
-  ...{ b: phone(50, [300, 900, 2300], 0.5, 0.1), d: phone(50, [320, 1700, 2600], 0.5, 0.15) },
-  ...{ g: phone(50, [300, 2000, 2500], 0.5, 0.15), p: phone(55, [600, 1000, 2400], 0, 0.4) },
-  ...{ t: phone(50, [1800, 3600, 5200], 0, 0.5), k: phone(55, [900, 2200, 3000], 0, 0.5) },
-  ...{ c: phone(55, [900, 2200, 3000], 0, 0.5), q: phone(55, [900, 1800, 2800], 0, 0.5) },
+  a: createVowel(760, 1250, 2550),
+  e: createVowel(530, 1850, 2500),
+  i: createVowel(300, 2250, 2950),
+  o: createVowel(480, 920, 2450),
+  u: createVowel(330, 860, 2300),
+  y: createVowel(310, 2000, 2700),
+  m: createPhone(70, [260, 1000, 2200], 0.6, 0),
+  n: createPhone(65, [280, 1600, 2500], 0.6, 0),
+  l: createPhone(60, [360, 1100, 2700], 0.75, 0),
+  r: createPhone(60, [400, 1250, 1650], 0.75, 0),
+  w: createPhone(55, [310, 700, 2200], 0.75, 0),
+  j: createPhone(60, [290, 2200, 2900], 0.7, 0.1),
+  s: createPhone(85, [3800, 5200, 6500], 0, 0.5),
+  z: createPhone(70, [3500, 5000, 6400], 0.3, 0.35),
+  f: createPhone(75, [1500, 3600, 6200], 0, 0.3),
+  v: createPhone(55, [400, 1400, 3000], 0.5, 0.15),
+  h: createPhone(50, [700, 1500, 2600], 0, 0.3),
+  x: createPhone(90, [2200, 4200, 6000], 0, 0.45),
+  b: createPhone(50, [300, 900, 2300], 0.5, 0.1),
+  d: createPhone(50, [320, 1700, 2600], 0.5, 0.15),
+  g: createPhone(50, [300, 2000, 2500], 0.5, 0.15),
+  p: createPhone(55, [600, 1000, 2400], 0, 0.4),
+  t: createPhone(50, [1800, 3600, 5200], 0, 0.5),
+  k: createPhone(55, [900, 2200, 3000], 0, 0.5),
+  c: createPhone(55, [900, 2200, 3000], 0, 0.5),
+  q: createPhone(55, [900, 1800, 2800], 0, 0.5),
 }
 
 /** The sound of a text as a WAV file: 16 bits, one channel. */
-export function speakWav(text: string): Uint8Array {
-  const phones = phonesOf(text)
-  const samples = new Float32Array(phones.reduce((sum, { ms }) => sum + samplesOf(ms), samplesOf(120)))
-  sound(phones, samples)
-  return wavOf(samples)
+export function synthesizeWav(text: string): Uint8Array {
+  const phones = textToPhones(text)
+  const samples = new Float32Array(phones.reduce((sum, { ms }) => sum + msToSamples(ms), msToSamples(120)))
+  renderSamples(phones, samples)
+  return samplesToWav(samples)
 }
 
-function phonesOf(text: string): Phone[] {
+function textToPhones(text: string): Phone[] {
   const letters = Array.from(text.normalize("NFD").toLowerCase())
   const phones = letters.flatMap((letter, i): Phone[] => {
     const known = PHONES[letter]
@@ -65,29 +79,29 @@ function phonesOf(text: string): Phone[] {
   return [SILENCE, ...phones, SILENCE]
 }
 
-function samplesOf(ms: number): number {
+function msToSamples(ms: number): number {
   return Math.round((ms / 1000) * SAMPLE_RATE)
 }
 
 /** Two poles at a frequency: what a cavity of the mouth does. It glides to where it shall be. */
 function createResonator(bandwidth: number) {
   const decay = Math.exp((-Math.PI * bandwidth) / SAMPLE_RATE)
-  let [at, one, two] = [1000, 0, 0]
+  let [currentHz, previous, beforePrevious] = [1000, 0, 0]
   return (input: number, frequency: number): number => {
-    at += (frequency - at) * 0.004
-    const b = 2 * decay * Math.cos((2 * Math.PI * at) / SAMPLE_RATE)
-    const out = (1 - b + decay * decay) * input + b * one - decay * decay * two
-    two = one
-    one = out
+    currentHz += (frequency - currentHz) * 0.004
+    const b = 2 * decay * Math.cos((2 * Math.PI * currentHz) / SAMPLE_RATE)
+    const out = (1 - b + decay * decay) * input + b * previous - decay * decay * beforePrevious
+    beforePrevious = previous
+    previous = out
     return out
   }
 }
 
-function sound(phones: readonly Phone[], samples: Float32Array): void {
+function renderSamples(phones: readonly Phone[], samples: Float32Array): void {
   const resonators = [createResonator(90), createResonator(120), createResonator(180)]
   let [n, phase, voice, breath, noise] = [0, 0, 0, 0, 1]
   phones.forEach((phone, index) => {
-    const length = samplesOf(phone.ms)
+    const length = msToSamples(phone.ms)
     for (let i = 0; i < length; i++, n++) {
       voice += (phone.voice - voice) * 0.006
       breath += (phone.breath - breath) * 0.012
@@ -103,16 +117,16 @@ function sound(phones: readonly Phone[], samples: Float32Array): void {
   })
 }
 
-function wavOf(samples: Float32Array): Uint8Array {
+function samplesToWav(samples: Float32Array): Uint8Array {
   const peak = samples.reduce((most, one) => Math.max(most, Math.abs(one)), 0.001)
   const bytes = new Uint8Array(44 + samples.length * 2)
   const view = new DataView(bytes.buffer)
-  const write = (at: number, text: string): void => {
+  const writeAscii = (at: number, text: string): void => {
     for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
   }
-  write(0, "RIFF")
+  writeAscii(0, "RIFF")
   view.setUint32(4, bytes.length - 8, true)
-  write(8, "WAVEfmt ")
+  writeAscii(8, "WAVEfmt ")
   view.setUint32(16, 16, true)
   view.setUint16(20, 1, true)
   view.setUint16(22, 1, true)
@@ -120,7 +134,7 @@ function wavOf(samples: Float32Array): Uint8Array {
   view.setUint32(28, SAMPLE_RATE * 2, true)
   view.setUint16(32, 2, true)
   view.setUint16(34, 16, true)
-  write(36, "data")
+  writeAscii(36, "data")
   view.setUint32(40, samples.length * 2, true)
   for (const [i, one] of samples.entries()) view.setInt16(44 + i * 2, Math.round((one / peak) * 26_000), true)
   return bytes

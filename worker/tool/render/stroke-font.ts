@@ -4,7 +4,7 @@
  * A round pen along the strokes makes smooth letters of any size. Each is as wide as it is.
  */
 
-const COLUMNS_A_LETTER = 5
+const COLUMNS_PER_LETTER = 5
 /** With the row that hangs below the line. */
 const ROWS = 8
 /** Columns of a space. */
@@ -111,36 +111,36 @@ const COLUMNS =
   "0041360800" +
   "0201020402"
 
-const FIRST = 0x20
+const FIRST_CHAR_CODE = 0x20
 
 /** Its columns, from the first to the last that has points. */
-function columnsOf(char: string): readonly number[] {
+function readColumns(char: string): readonly number[] {
   const code = char.normalize("NFD").charCodeAt(0)
-  const at = (code >= FIRST && code <= 0x7e ? code : "?".charCodeAt(0)) - FIRST
-  const hex = COLUMNS.slice(at * COLUMNS_A_LETTER * 2, (at + 1) * COLUMNS_A_LETTER * 2)
-  const columns = Array.from({ length: COLUMNS_A_LETTER }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16))
+  const at = (code >= FIRST_CHAR_CODE && code <= 0x7e ? code : "?".charCodeAt(0)) - FIRST_CHAR_CODE
+  const hex = COLUMNS.slice(at * COLUMNS_PER_LETTER * 2, (at + 1) * COLUMNS_PER_LETTER * 2)
+  const columns = Array.from({ length: COLUMNS_PER_LETTER }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16))
   const first = columns.findIndex((bits) => bits !== 0)
   return columns.slice(Math.max(first, 0), columns.findLastIndex((bits) => bits !== 0) + 1)
 }
 
 /** In points. */
-export function widthOf(char: string): number {
-  return columnsOf(char).length || SPACE_WIDTH
+export function measureChar(char: string): number {
+  return readColumns(char).length || SPACE_WIDTH
 }
 
 /** Neighbouring points are joined; across a corner only where no point stands in it. One alone is a dot. */
-export function strokesOf(char: string): readonly Stroke[] {
-  const columns = columnsOf(char)
-  const has = (x: number, y: number): boolean => y >= 0 && y < ROWS && (((columns[x] ?? 0) >> y) & 1) === 1
+export function createStrokes(char: string): readonly Stroke[] {
+  const columns = readColumns(char)
+  const hasPoint = (x: number, y: number): boolean => y >= 0 && y < ROWS && (((columns[x] ?? 0) >> y) & 1) === 1
   const strokes: Stroke[] = []
   columns.forEach((_, x) => {
     for (let y = 0; y < ROWS; y++) {
-      if (!has(x, y)) continue
-      const right = has(x + 1, y)
-      strokes.push([x, y, x, has(x, y + 1) ? y + 1 : y])
+      if (!hasPoint(x, y)) continue
+      const right = hasPoint(x + 1, y)
+      strokes.push([x, y, x, hasPoint(x, y + 1) ? y + 1 : y])
       if (right) strokes.push([x, y, x + 1, y])
-      if (!right && !has(x, y + 1) && has(x + 1, y + 1)) strokes.push([x, y, x + 1, y + 1])
-      if (!right && !has(x, y - 1) && has(x + 1, y - 1)) strokes.push([x, y, x + 1, y - 1])
+      if (!right && !hasPoint(x, y + 1) && hasPoint(x + 1, y + 1)) strokes.push([x, y, x + 1, y + 1])
+      if (!right && !hasPoint(x, y - 1) && hasPoint(x + 1, y - 1)) strokes.push([x, y, x + 1, y - 1])
     }
   })
   return strokes

@@ -12,8 +12,8 @@ import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/protocol/frame.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"
-import { type KeptWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
-import { payloadOf, type WeatherFault, type WeatherSource } from "./weather-source.ts"
+import { type CachedWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
+import { readingToPayload, type WeatherFault, type WeatherSource } from "./weather-source.ts"
 
 export interface OpenMeteoConfig {
   /** Address of the forecast service, without path. */
@@ -29,14 +29,25 @@ const GEOCODING_URL = "https://geocoding-api.open-meteo.com"
 /** Largest reply that is read, in bytes: some thirty times a usual one. */
 const MAX_REPLY_BYTES = 64 * 1024
 
-const CURRENT = [
-  ...["temperature_2m", "apparent_temperature", "relative_humidity_2m", "wind_speed_10m", "wind_direction_10m"],
-  ...["precipitation", "weather_code", "is_day", "visibility", "uv_index"],
+const CURRENT_FIELDS = [
+  "temperature_2m",
+  "apparent_temperature",
+  "relative_humidity_2m",
+  "wind_speed_10m",
+  "wind_direction_10m",
+  "precipitation",
+  "weather_code",
+  "is_day",
+  "visibility",
+  "uv_index",
 ]
 
-const DAILY = [
-  ...["weather_code", "temperature_2m_max", "temperature_2m_min"],
-  ...["precipitation_probability_max", "precipitation_sum"],
+const DAILY_FIELDS = [
+  "weather_code",
+  "temperature_2m_max",
+  "temperature_2m_min",
+  "precipitation_probability_max",
+  "precipitation_sum",
 ]
 
 const placesSchema = v.object({
@@ -56,8 +67,8 @@ const placesSchema = v.object({
   ),
 })
 
-const numberOrNull = v.optional(v.nullable(v.number()), null)
-const days = v.pipe(v.array(v.nullable(v.number())), v.minLength(2))
+const nullableNumberSchema = v.optional(v.nullable(v.number()), null)
+const daysSchema = v.pipe(v.array(v.nullable(v.number())), v.minLength(2))
 
 const forecastSchema = v.object({
   current: v.object({
@@ -70,20 +81,20 @@ const forecastSchema = v.object({
     precipitation: v.number(),
     weather_code: v.number(),
     is_day: v.number(),
-    visibility: numberOrNull,
-    uv_index: numberOrNull,
+    visibility: nullableNumberSchema,
+    uv_index: nullableNumberSchema,
   }),
   daily: v.object({
-    weather_code: days,
-    temperature_2m_max: days,
-    temperature_2m_min: days,
-    precipitation_probability_max: days,
-    precipitation_sum: days,
+    weather_code: daysSchema,
+    temperature_2m_max: daysSchema,
+    temperature_2m_min: daysSchema,
+    precipitation_probability_max: daysSchema,
+    precipitation_sum: daysSchema,
   }),
 })
 
-type Place = v.InferOutput<typeof placesSchema>["results"][number]
-type Read<T> = Result<T, WeatherFault>
+type GeocodedPlace = v.InferOutput<typeof placesSchema>["results"][number]
+type WeatherResult<T> = Result<T, WeatherFault>
 
 /**
  * Weather from Open-Meteo.
@@ -92,45 +103,45 @@ type Read<T> = Result<T, WeatherFault>
  * Cost    at most two requests; none where a fresh reply is kept.
  * Source  SPEC TO7, TO8.
  */
-export function openMeteoSource(config: OpenMeteoConfig = {}): WeatherSource {
+export function createOpenMeteoSource(config: OpenMeteoConfig = {}): WeatherSource {
   const geocodingUrl = config.geocodingUrl ?? GEOCODING_URL
   const forecastUrl = config.forecastUrl ?? FORECAST_URL
   const cache = config.cache ?? weatherCache
   return {
-    async read(location, now, signal) {
+    async fetchWeather(location, now, signal) {
       // Other upstreams, other replies: a test server's answers never pass for the real ones.
       const key = `${geocodingUrl} ${forecastUrl} ${location.toLowerCase()}`
-      const kept = await cache.get(key)
-      if (kept !== null && isYounger(kept, now, WEATHER_FRESH_MS)) return succeed(kept.payload)
+      const cached = await cache.get(key)
+      if (cached !== null && isYoungerThan(cached, now, WEATHER_FRESH_MS)) return succeed(cached.payload)
       const place = await findPlace(geocodingUrl, location, signal)
-      const read = place.ok ? await readSky(forecastUrl, place.value, signal) : place
-      if (read.ok) await cache.put(key, { payload: read.value, at: now })
-      const mayStandIn = !read.ok && read.fault.reason !== "city_unknown"
-      if (mayStandIn && kept !== null && isYounger(kept, now, WEATHER_STALE_MS)) return succeed(kept.payload)
-      return read
+      const fetched = place.ok ? await fetchForecast(forecastUrl, place.value, signal) : place
+      if (fetched.ok) await cache.put(key, { payload: fetched.value, at: now })
+      const canUseStale = !fetched.ok && fetched.fault.reason !== "city_unknown"
+      if (canUseStale && cached !== null && isYoungerThan(cached, now, WEATHER_STALE_MS)) return succeed(cached.payload)
+      return fetched
     },
   }
 }
 
 /** A reply from the future (a clock was set back) is not young either. */
-function isYounger(kept: KeptWeather, now: number, maxMs: number): boolean {
-  return now >= kept.at && now - kept.at < maxMs
+function isYoungerThan(cached: CachedWeather, now: number, maxMs: number): boolean {
+  return now >= cached.at && now - cached.at < maxMs
 }
 
-async function findPlace(base: string, location: string, signal: AbortSignal): Promise<Read<Place>> {
+async function findPlace(base: string, location: string, signal: AbortSignal): Promise<WeatherResult<GeocodedPlace>> {
   // The service matches names, not addresses: the part before the comma is the name, the part after it picks among them.
   const [name = "", region] = location.split(",").map((part) => part.trim())
   const query = new URLSearchParams({ name, count: region === undefined ? "1" : "10", language: "en", format: "json" })
-  const reply = await getJson("place", `${base}/v1/search?${query}`, placesSchema, signal)
+  const reply = await fetchJson("place", `${base}/v1/search?${query}`, placesSchema, signal)
   if (!reply.ok) return reply
   const { results } = reply.value
-  const place = (region === undefined ? undefined : results.find((found) => liesIn(found, region))) ?? results[0]
+  const place = (region === undefined ? undefined : results.find((found) => isInRegion(found, region))) ?? results[0]
   if (place === undefined) return fail({ reason: "city_unknown", details: `Nothing was found for "${location}".` })
   return succeed(place)
 }
 
 /** "US", "uk", "Germany" or "Texas". */
-function liesIn(place: Place, region: string): boolean {
+function isInRegion(place: GeocodedPlace, region: string): boolean {
   const wanted = region.toLowerCase()
   const names = [place.country_code, place.country, place.admin1].map((name) => name?.toLowerCase())
   return (
@@ -138,19 +149,23 @@ function liesIn(place: Place, region: string): boolean {
   )
 }
 
-async function readSky(base: string, place: Place, signal: AbortSignal): Promise<Read<WeatherPayload>> {
+async function fetchForecast(
+  base: string,
+  place: GeocodedPlace,
+  signal: AbortSignal,
+): Promise<WeatherResult<WeatherPayload>> {
   const query = new URLSearchParams({
     latitude: String(place.latitude),
     longitude: String(place.longitude),
-    current: CURRENT.join(","),
-    daily: DAILY.join(","),
+    current: CURRENT_FIELDS.join(","),
+    daily: DAILY_FIELDS.join(","),
     timezone: "auto",
     forecast_days: "2",
   })
-  const reply = await getJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
+  const reply = await fetchJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
   if (!reply.ok) return reply
   const { current, daily } = reply.value
-  const payload = payloadOf(
+  const payload = readingToPayload(
     {
       place: place.name,
       country: place.country_code ?? null,
@@ -179,34 +194,34 @@ async function readSky(base: string, place: Place, signal: AbortSignal): Promise
 }
 
 /** Details name the service, not its address: that may be an operator's own. */
-async function getJson<const S extends v.GenericSchema>(
+async function fetchJson<const S extends v.GenericSchema>(
   service: "place" | "forecast",
   url: string,
   schema: S,
   signal: AbortSignal,
-): Promise<Read<v.InferOutput<S>>> {
-  const it = `The ${service} service`
+): Promise<WeatherResult<v.InferOutput<S>>> {
+  const serviceName = `The ${service} service`
   try {
     // A redirect is not followed: the address is the operator's choice, not the upstream's.
     const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } })
     if (response.status !== 200) {
       await response.body?.cancel()
-      return fail({ reason: "upstream_failed", details: `${it} answered ${response.status}.` })
+      return fail({ reason: "upstream_failed", details: `${serviceName} answered ${response.status}.` })
     }
-    const text = await readText(response, MAX_REPLY_BYTES)
+    const text = await readLimitedText(response, MAX_REPLY_BYTES)
     const parsed = v.safeParse(schema, text === null ? undefined : parseJson(text), { abortEarly: true })
     if (parsed.success) return succeed(parsed.output)
     const where = v.getDotPath(parsed.issues[0])
     const details = `The reply of the ${service} service ${where === null ? "is not what was asked for" : `has no usable "${where}"`}.`
     return fail({ reason: "upstream_malformed", details })
   } catch {
-    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${it} did not answer in time.` })
-    return fail({ reason: "upstream_failed", details: `${it} could not be reached, or broke off.` })
+    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${serviceName} did not answer in time.` })
+    return fail({ reason: "upstream_failed", details: `${serviceName} could not be reached, or broke off.` })
   }
 }
 
 /** The body as text; null where it is longer than `max`, of which no more is read. */
-async function readText(response: Response, max: number): Promise<string | null> {
+async function readLimitedText(response: Response, max: number): Promise<string | null> {
   const decoder = new TextDecoder()
   let text = ""
   let bytes = 0

@@ -8,7 +8,7 @@ import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weat
 import { parseJson } from "../../../shared/protocol/frame.ts"
 import { WEATHER_STALE_MS } from "../../../shared/limits.ts"
 
-export interface KeptWeather {
+export interface CachedWeather {
   readonly payload: WeatherPayload
   /** When it was fetched, in milliseconds since 1970. */
   readonly at: number
@@ -16,8 +16,8 @@ export interface KeptWeather {
 
 /** May forget anything at any time; never throws. */
 export interface WeatherCache {
-  get(key: string): Promise<KeptWeather | null>
-  put(key: string, kept: KeptWeather): Promise<void>
+  get(key: string): Promise<CachedWeather | null>
+  put(key: string, cached: CachedWeather): Promise<void>
 }
 
 /**
@@ -28,16 +28,16 @@ export interface WeatherCache {
 export const weatherCache: WeatherCache = {
   async get(key) {
     try {
-      const kept = await caches.default.match(addressOf(key))
-      return kept === undefined ? null : keptIn(await kept.text())
+      const response = await caches.default.match(createCacheUrl(key))
+      return response === undefined ? null : parseCachedWeather(await response.text())
     } catch {
       return null
     }
   },
-  async put(key, kept) {
+  async put(key, cached) {
     const headers = { "cache-control": `max-age=${WEATHER_STALE_MS / 1000}`, "content-type": "application/json" }
     try {
-      await caches.default.put(addressOf(key), new Response(JSON.stringify(kept), { headers }))
+      await caches.default.put(createCacheUrl(key), new Response(JSON.stringify(cached), { headers }))
     } catch {
       // Weather that is not kept is asked for again.
     }
@@ -45,11 +45,11 @@ export const weatherCache: WeatherCache = {
 }
 
 /** The cache is keyed by addresses; this one belongs to nobody. */
-function addressOf(key: string): string {
+function createCacheUrl(key: string): string {
   return `https://weather.invalid/?${new URLSearchParams({ key })}`
 }
 
-function keptIn(text: string): KeptWeather | null {
+function parseCachedWeather(text: string): CachedWeather | null {
   const value = parseJson(text)
   if (typeof value !== "object" || value === null) return null
   const payload: unknown = Reflect.get(value, "payload")

@@ -8,26 +8,41 @@
  */
 
 import { fail, succeed } from "../../../shared/fault.ts"
-import { type City, SAMPLE_CITIES } from "./sample-cities.ts"
-import { type Forecast, payloadOf, type Reading, type WeatherSource } from "./weather-source.ts"
+import { type SampleCity, SAMPLE_CITIES } from "./sample-cities.ts"
+import { type WeatherForecast, readingToPayload, type WeatherReading, type WeatherSource } from "./weather-source.ts"
 
 export const sampleSource: WeatherSource = {
-  async read(location, now, _signal) {
-    const city = cityNamed(location) ?? cityMadeOf(location)
+  async fetchWeather(location, now, _signal) {
+    const city = findCity(location) ?? inventCity(location)
     if (city === null) {
       const details = `The sample data knows no "${location}".`
       return fail({ reason: "city_unknown", details })
     }
-    return succeed(payloadOf(readingOf(city, now), "sample"))
+    return succeed(readingToPayload(createReading(city, now), "sample"))
   },
 }
 
 /** Places that people ask for and nobody has been to. */
-const IMAGINARY = new Set(
+const IMAGINARY_PLACES = new Set(
   [
-    ...["atlantis", "nowhere", "nowhereville", "el dorado", "eldorado", "shangri la", "shangri-la", "utopia"],
-    ...["narnia", "mordor", "rivendell", "hogwarts", "wakanda", "gotham", "gotham city", "westeros", "neverland"],
-  ].map(fold),
+    "atlantis",
+    "nowhere",
+    "nowhereville",
+    "el dorado",
+    "eldorado",
+    "shangri la",
+    "shangri-la",
+    "utopia",
+    "narnia",
+    "mordor",
+    "rivendell",
+    "hogwarts",
+    "wakanda",
+    "gotham",
+    "gotham city",
+    "westeros",
+    "neverland",
+  ].map(normalizeName),
 )
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
@@ -52,17 +67,19 @@ const COUNTRY_ALIASES: ReadonlyMap<string, string> = new Map([
   ["america", "us"],
 ])
 
-const CITIES: ReadonlyMap<string, City> = new Map(SAMPLE_CITIES.map((city) => [fold(city.name), city]))
+const CITIES_BY_NAME: ReadonlyMap<string, SampleCity> = new Map(
+  SAMPLE_CITIES.map((city) => [normalizeName(city.name), city]),
+)
 
 /** Case, accents and the width of white space do not part two names. */
-function fold(name: string): string {
+function normalizeName(name: string): string {
   return name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim()
 }
 
 /** "London", "london, uk" and "London, GB" are one city; "London, Ontario" is another. */
-function cityNamed(location: string): City | null {
-  const [name = "", ...rest] = location.split(",").map(fold)
-  const city = CITIES.get(ALIASES.get(name) ?? name)
+function findCity(location: string): SampleCity | null {
+  const [name = "", ...rest] = location.split(",").map(normalizeName)
+  const city = CITIES_BY_NAME.get(ALIASES.get(name) ?? name)
   if (city === undefined) return null
   const country = rest.at(-1)
   return country === undefined || isCountry(country, city.country) ? city : null
@@ -71,11 +88,11 @@ function cityNamed(location: string): City | null {
 function isCountry(name: string, code: string): boolean {
   if ((COUNTRY_ALIASES.get(name) ?? name) === code.toLowerCase()) return true
   const full = new Intl.DisplayNames("en", { type: "region" }).of(code)
-  return full !== undefined && fold(full) === name
+  return full !== undefined && normalizeName(full) === name
 }
 
 /** Climates that a name without a city of its own is given: code, temperature, humidity, wind, chance of rain tomorrow. */
-const SKIES = [
+const CLIMATES = [
   [0, 21, 48, 9, 5],
   [1, 17, 55, 12, 10],
   [2, 14, 62, 16, 25],
@@ -88,11 +105,11 @@ const SKIES = [
 ] as const
 
 /** A place nobody listed: the same letters always make the same weather. Null for what cannot be a place. */
-function cityMadeOf(location: string): City | null {
-  const name = fold(location)
-  if (!/^[\p{L}][\p{L}\p{M}'’.,() -]+$/u.test(location) || IMAGINARY.has(name)) return null
-  const seed = hashOf(name)
-  const [code, temperature, humidity, wind, chance] = SKIES[seed % SKIES.length] ?? SKIES[0]
+function inventCity(location: string): SampleCity | null {
+  const name = normalizeName(location)
+  if (!/^[\p{L}][\p{L}\p{M}'’.,() -]+$/u.test(location) || IMAGINARY_PLACES.has(name)) return null
+  const seed = hashText(name)
+  const [code, temperature, humidity, wind, chance] = CLIMATES[seed % CLIMATES.length] ?? CLIMATES[0]
   const shift = ((seed >>> 8) % 50) / 10 - 2.5
   return {
     name: location,
@@ -106,48 +123,53 @@ function cityMadeOf(location: string): City | null {
 }
 
 /** FNV-1a over code units: spreads similar names apart. */
-function hashOf(text: string): number {
+function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash >>> 0
 }
 
-function readingOf(city: City, now: number): Reading {
+function createReading(city: SampleCity, now: number): WeatherReading {
   const [code, temperatureC, feelsLikeC, humidityPct, windKmh, windDegrees] = city.sky
-  const height = sunHeight(city, now)
+  const height = computeSunHeight(city, now)
   return {
     place: city.name,
     country: city.country === "" ? null : city.country,
-    time: localTime(city.zone, now),
+    time: formatLocalTime(city.zone, now),
     isDay: height > 0,
-    ...{ code, temperatureC, feelsLikeC, humidityPct, windKmh, windDegrees },
-    precipMm: precipOf(code),
-    visibilityKm: visibilityOf(code),
+    code,
+    temperatureC,
+    feelsLikeC,
+    humidityPct,
+    windKmh,
+    windDegrees,
+    precipMm: estimatePrecipMm(code),
+    visibilityKm: estimateVisibilityKm(code),
     uvIndex: Math.max(0, height) * (code <= 1 ? 11 : code <= 3 ? 7 : 2.5),
-    tomorrow: forecastOf(city.tomorrow),
+    tomorrow: createForecast(city.tomorrow),
   }
 }
 
-function forecastOf([code, maxC, minC, precipChancePct, precipMm]: City["tomorrow"]): Forecast {
+function createForecast([code, maxC, minC, precipChancePct, precipMm]: SampleCity["tomorrow"]): WeatherForecast {
   const round = (value: number): number => Math.round(value * 10) / 10
   return { code, maxC: round(maxC), minC: round(minC), precipChancePct, precipMm }
 }
 
 /** Millimetres in the last hour that go with a code. */
-function precipOf(code: number): number {
+function estimatePrecipMm(code: number): number {
   if (code < 51) return 0
   if (code >= 95) return 7.4
   return code === 65 || code === 82 ? 6.2 : code === 63 || code === 81 ? 2.6 : 0.8
 }
 
-function visibilityOf(code: number): number {
+function estimateVisibilityKm(code: number): number {
   if (code === 45 || code === 48) return 0.3
   if (code >= 71 && code <= 77) return 3.5
   return code >= 51 ? 8 : 24
 }
 
 /** Sine of the sun's height over the horizon: above zero it is day. Good to a few minutes, which is enough for a sample. */
-function sunHeight(city: City, now: number): number {
+function computeSunHeight(city: SampleCity, now: number): number {
   const radians = Math.PI / 180
   const day = (now / 86_400_000) % 365.25
   const hour = (now / 3_600_000) % 24
@@ -158,7 +180,7 @@ function sunHeight(city: City, now: number): number {
 }
 
 /** "2026-05-02T14:00" in the zone of the place; sources report at most every quarter of an hour. */
-function localTime(zone: string, now: number): string {
+function formatLocalTime(zone: string, now: number): string {
   const quarter = Math.floor(now / 900_000) * 900_000
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" })
   return format.format(quarter).replace(" ", "T")

@@ -17,11 +17,11 @@ export interface WeatherFault {
 
 export interface WeatherSource {
   /** Never throws; ends soon after the signal does. `now` is milliseconds since 1970. */
-  read(location: string, now: number, signal: AbortSignal): Promise<Result<WeatherPayload, WeatherFault>>
+  fetchWeather(location: string, now: number, signal: AbortSignal): Promise<Result<WeatherPayload, WeatherFault>>
 }
 
 /** What is measured and forecast for one place. Codes are WMO 4677 as Open-Meteo uses them. */
-export interface Reading {
+export interface WeatherReading {
   readonly place: string
   /** ISO 3166 code, or null. */
   readonly country: string | null
@@ -38,10 +38,10 @@ export interface Reading {
   readonly precipMm: number
   readonly visibilityKm: number | null
   readonly uvIndex: number | null
-  readonly tomorrow: Forecast
+  readonly tomorrow: WeatherForecast
 }
 
-export interface Forecast {
+export interface WeatherForecast {
   readonly code: number | null
   readonly maxC: number | null
   readonly minC: number | null
@@ -57,20 +57,20 @@ const COLD_C = 5
 const WINDY_KMH = 30
 
 /** A reading as the card and the model get it. */
-export function payloadOf(reading: Reading, source: "sample" | "open-meteo"): WeatherPayload {
+export function readingToPayload(reading: WeatherReading, source: "sample" | "open-meteo"): WeatherPayload {
   const { tomorrow, code } = reading
   return {
     location: reading.country === null ? reading.place : `${reading.place}, ${reading.country}`,
-    condition: conditionOf(code),
-    temperature_c: round1(reading.temperatureC),
-    temperature_f: round1((reading.temperatureC * 9) / 5 + 32),
-    feels_like_c: round1(reading.feelsLikeC),
+    condition: codeToCondition(code),
+    temperature_c: roundToTenth(reading.temperatureC),
+    temperature_f: roundToTenth((reading.temperatureC * 9) / 5 + 32),
+    feels_like_c: roundToTenth(reading.feelsLikeC),
     humidity_pct: Math.round(reading.humidityPct),
-    wind_kmh: round1(reading.windKmh),
-    wind_direction: compassPoint(reading.windDegrees),
-    visibility_km: reading.visibilityKm === null ? null : round1(reading.visibilityKm),
-    uv_index: reading.uvIndex === null ? null : round1(reading.uvIndex),
-    precip_mm: round1(reading.precipMm),
+    wind_kmh: roundToTenth(reading.windKmh),
+    wind_direction: degreesToCompassPoint(reading.windDegrees),
+    visibility_km: reading.visibilityKm === null ? null : roundToTenth(reading.visibilityKm),
+    uv_index: reading.uvIndex === null ? null : roundToTenth(reading.uvIndex),
+    precip_mm: roundToTenth(reading.precipMm),
     observation_time: reading.time,
     is_raining: isRain(code),
     is_daylight: reading.isDay,
@@ -78,7 +78,7 @@ export function payloadOf(reading: Reading, source: "sample" | "open-meteo"): We
     is_cold: reading.temperatureC <= COLD_C,
     is_windy: reading.windKmh >= WINDY_KMH,
     is_clear: code === 0 || code === 1,
-    forecast_tomorrow_condition: tomorrow.code === null ? null : conditionOf(tomorrow.code),
+    forecast_tomorrow_condition: tomorrow.code === null ? null : codeToCondition(tomorrow.code),
     forecast_tomorrow_max_c: tomorrow.maxC,
     forecast_tomorrow_min_c: tomorrow.minC,
     forecast_tomorrow_precip_chance_pct: tomorrow.precipChancePct,
@@ -119,7 +119,7 @@ const CONDITIONS: ReadonlyMap<number, string> = new Map([
   [99, "Thunderstorm with hail"],
 ])
 
-function conditionOf(code: number): string {
+function codeToCondition(code: number): string {
   return CONDITIONS.get(code) ?? "Unknown"
 }
 
@@ -128,14 +128,31 @@ function isRain(code: number): boolean {
   return (code >= 51 && code <= 67) || (code >= 80 && code <= 82) || code >= 95
 }
 
-const POINTS = ["N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "WSW", "W", "WNW", "NW", "NNW"]
+const COMPASS_POINTS = [
+  "N",
+  "NNE",
+  "NE",
+  "ENE",
+  "E",
+  "ESE",
+  "SE",
+  "SSE",
+  "S",
+  "SSW",
+  "SW",
+  "WSW",
+  "W",
+  "WNW",
+  "NW",
+  "NNW",
+]
 
-function compassPoint(degrees: number): string {
+function degreesToCompassPoint(degrees: number): string {
   const at = Math.round((((degrees % 360) + 360) % 360) / 22.5) % 16
-  return POINTS[at] ?? "N"
+  return COMPASS_POINTS[at] ?? "N"
 }
 
-function round1(value: number): number {
+function roundToTenth(value: number): number {
   const rounded = Math.round(value * 10) / 10
   // Not -0, which JSON would turn into 0: live and stored payloads are equal in memory too.
   return rounded === 0 ? 0 : rounded

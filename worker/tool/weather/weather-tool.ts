@@ -10,8 +10,8 @@ import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Json } from "../../../shared/protocol/frame.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
-import { openMeteoSource } from "./open-meteo.ts"
-import { cardTrailer, type Tool, type ToolArgs, type ToolContext, told } from "../tool.ts"
+import { createOpenMeteoSource } from "./open-meteo.ts"
+import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResult } from "../tool.ts"
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
@@ -32,7 +32,7 @@ const MAX_LOCATION_CHARS = 120
  * Cost    at most `timeoutMs`.
  * Source  SPEC TO5–TO8.
  */
-export function weatherTool(source: WeatherSource, timeoutMs: number = WEATHER_MS): Tool {
+export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEATHER_MS): Tool {
   return {
     name: "weather",
     description:
@@ -47,40 +47,40 @@ export function weatherTool(source: WeatherSource, timeoutMs: number = WEATHER_M
     // A model that saw its older answers without the calls behind them would learn to answer without calling.
     ephemeral: false,
     async execute(args, ctx) {
-      const location = locationIn(args)
-      if (location === null) return invalidLocation()
-      const read = await readInTime(source, location, ctx, timeoutMs)
-      if (!read.ok) return { error: errorText(read.fault, location), details: read.fault.details }
-      return told(ctx, { ...read.value }, cardTrailer)
+      const location = parseLocation(args)
+      if (location === null) return createLocationError()
+      const fetched = await fetchWithTimeout(source, location, ctx, timeoutMs)
+      if (!fetched.ok) return { error: describeFault(fetched.fault, location), details: fetched.fault.details }
+      return toolResult(ctx, { ...fetched.value }, createCardTrailer)
     },
   }
 }
 
 /** The source that a deployment names. A name that we do not know fails each call, rather than showing sample data as real. */
-export function weatherSourceFor(env: WeatherEnv): WeatherSource {
+export function createWeatherSource(env: WeatherEnv): WeatherSource {
   switch (env.WEATHER_SOURCE ?? "sample") {
     case "sample":
       return sampleSource
     case "open-meteo":
-      return openMeteoSource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
+      return createOpenMeteoSource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
   }
   const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it may be "sample" or "open-meteo".`
-  return { read: async () => fail({ reason: "upstream_failed", details }) }
+  return { fetchWeather: async () => fail({ reason: "upstream_failed", details }) }
 }
 
-function locationIn(args: ToolArgs): string | null {
+function parseLocation(args: ToolArgs): string | null {
   const { location } = args
   if (typeof location !== "string") return null
   const trimmed = location.trim().replace(/\s+/g, " ")
   return trimmed === "" || trimmed.length > MAX_LOCATION_CHARS ? null : trimmed
 }
 
-function invalidLocation(): { readonly [key: string]: Json } {
+function createLocationError(): { readonly [key: string]: Json } {
   const details = `"location" must be a place name of 1 to ${MAX_LOCATION_CHARS} characters.`
   return { error: "The location is missing or not a place name.", details }
 }
 
-function errorText(fault: WeatherFault, location: string): string {
+function describeFault(fault: WeatherFault, location: string): string {
   switch (fault.reason) {
     case "city_unknown":
       return `There is no place called "${location}".`
@@ -94,25 +94,25 @@ function errorText(fault: WeatherFault, location: string): string {
 }
 
 /** Does not rely on the source to obey its signal: a hung source costs `timeoutMs` and no more. */
-async function readInTime(
+async function fetchWithTimeout(
   source: WeatherSource,
   location: string,
   ctx: ToolContext,
   timeoutMs: number,
 ): Promise<Result<WeatherPayload, WeatherFault>> {
-  const over = new AbortController()
+  const controller = new AbortController()
   const stopped = new Promise<Result<WeatherPayload, WeatherFault>>((resolve) => {
-    over.signal.addEventListener("abort", () => {
+    controller.signal.addEventListener("abort", () => {
       const details = ctx.signal.aborted ? "The call was stopped." : `No answer within ${timeoutMs / 1000} s.`
       resolve(fail({ reason: "upstream_timeout", details }))
     })
   })
-  const stop = (): void => over.abort()
+  const stop = (): void => controller.abort()
   const timer = setTimeout(stop, timeoutMs)
   ctx.signal.addEventListener("abort", stop, { once: true })
   if (ctx.signal.aborted) stop()
   try {
-    return await Promise.race([stopped, source.read(location, ctx.now(), over.signal)])
+    return await Promise.race([stopped, source.fetchWeather(location, ctx.now(), controller.signal)])
   } catch (error) {
     const details = error instanceof Error ? error.message : "unknown"
     return fail({ reason: "upstream_failed", details })
