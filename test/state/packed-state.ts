@@ -1,0 +1,67 @@
+/**
+ * packed-state.ts: a state directory as one archive: packing it, unpacking it, and moving its deadlines.
+ */
+
+import { execFileSync } from "node:child_process"
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+
+/** What the folder of a version holds: the packed state directory, and the answers of the version that wrote it. */
+export const ARCHIVE = "state.tar.gz"
+export const ANSWERS = "answers"
+
+const HOUR_MS = 60 * 60_000
+
+/** Packs a directory that no server has open. The archive holds no user name, no path of a machine and no file times. */
+export function packState(folder: string, archive: string): void {
+  // The write-ahead log becomes part of the database, so that one file is one object.
+  for (const file of databasesIn(folder))
+    withDatabase(file, (database) => database.exec("PRAGMA wal_checkpoint(TRUNCATE)"))
+  const anonymous = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]
+  execFileSync("tar", [...anonymous, "-C", folder, "-I", "gzip -9n", "-cf", archive, "."])
+}
+
+export function unpackState(archive: string, folder: string): void {
+  execFileSync("tar", ["-xzf", archive, "-C", folder])
+}
+
+/**
+ * Sets every deadline that is still to come to an hour from now, as though the server had stopped just before.
+ *
+ * A state that is unpacked years later would otherwise begin with all of them past: the approval that waits would be
+ * denied (7 days), the producer given up (50 s), the agent's answer missed (a day), and the staged import dropped
+ * (5 min). These are the only values that are not as the earlier version stored them. The statements fit the tables of
+ * the version that wrote the state, not those of the current one.
+ */
+export function postponeDeadlines(folder: string): void {
+  const later = Date.now() + HOUR_MS
+  for (const file of databasesIn(folder)) {
+    withDatabase(file, (database) => {
+      if (!hasTable(database, "transcript")) return
+      database.prepare("UPDATE transcript SET deadline = ? WHERE status IN ('running', 'waiting')").run(later)
+      database.prepare("UPDATE asked SET until = ? WHERE open = 1 AND until IS NOT NULL").run(later)
+      const touched =
+        "UPDATE session SET import = json_set(import, '$.touched', ?) WHERE import ->> '$.step' = 'staging'"
+      database.prepare(touched).run(later)
+    })
+  }
+}
+
+function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined
+}
+
+function withDatabase(file: string, work: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(file)
+  try {
+    work(database)
+  } finally {
+    database.close()
+  }
+}
+
+function databasesIn(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : []
+  return names.filter((name) => name.endsWith(".sqlite")).map((name) => join(folder, name))
+}

@@ -1,0 +1,133 @@
+/**
+ * read-answers.ts: everything that a server answers about the sessions of a packed state, as texts by file name.
+ *
+ * What differs from request to request is left out: signatures of links, and the time at which they expire. So are the
+ * texts that a version words in its own way: a refusal is its code, and Markdown's remarks are blanked.
+ */
+
+import { createHash } from "node:crypto"
+import type { HistoryPage, SessionSummary } from "../../shared/protocol/frame.ts"
+import type { Cuecard } from "../../testing/index.ts"
+import { HALF_TOLD } from "./conversations.ts"
+import { adminOf, clientOf, fixedToken, producerOf, StateClient } from "./state-client.ts"
+
+/** The user whose sessions do not change by themselves. */
+const USER = "you"
+/** Messages per page: few, so that the cursor is used. */
+const PAGE_LIMIT = 3
+
+export type Answers = Readonly<Record<string, string>>
+
+/**
+ * Shapes  running server → answer texts by file name: the lists of the tenant, and each session's pages of history, sealed
+ *         export and Markdown.
+ * Errors  throws for an answer that is an error where none is expected.
+ */
+export async function readAnswers(cuecard: Cuecard): Promise<Answers> {
+  const you = await clientOf(cuecard, USER)
+  const admin = await adminOf(cuecard)
+  const { sessions } = await you.get<{ sessions: readonly SessionSummary[] }>("/v1/sessions")
+  const listed = sessions.map(({ id }) => id)
+  const ids = [...listed, ...(await agentSessions(you, listed))].sort()
+  const answers: Record<string, string> = {
+    "list.jsonl": lines(sessions),
+    "settings.jsonl": lines([await you.get("/v1/settings")]),
+    "agents.jsonl": lines((await admin.get<{ agents: readonly object[] }>("/v1/agents")).agents),
+    "agents-of-user.jsonl": lines((await you.get<{ agents: readonly object[] }>("/v1/agents")).agents),
+    "refusals.jsonl": lines(await refusals(cuecard, you)),
+    "external.jsonl": lines(await externalStates(cuecard)),
+    "imports.jsonl": lines(
+      await Promise.all(
+        ids.map(async (session) => ({ session, ...(await you.get(`/v1/sessions/${session}/import`)) })),
+      ),
+    ),
+  }
+  const assets: object[] = []
+  for (const id of ids) {
+    const history = await readHistory(you, id)
+    answers[`sessions/${id}.history.jsonl`] = history
+    answers[`sessions/${id}.events.jsonl`] = await you.text(`/v1/sessions/${id}/events`)
+    answers[`sessions/${id}.md`] = withoutRemarks(await you.text(`/v1/sessions/${id}/events?format=markdown`))
+    assets.push(...(await readAssets(you, id, history)))
+  }
+  return { ...answers, "assets.jsonl": lines(assets) }
+}
+
+function lines(values: readonly object[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join("")
+}
+
+/** Sessions of agents are not listed: the calls that asked them name them. */
+async function agentSessions(you: StateClient, listed: readonly string[]): Promise<string[]> {
+  const found = new Set<string>()
+  for (const id of listed) {
+    const events = await you.text(`/v1/sessions/${id}/events`)
+    for (const [session] of events.matchAll(/\bagent-[0-9a-f]{32}\b/g)) found.add(session)
+  }
+  return [...found]
+}
+
+/** Every page of a session as it came, the newest first. */
+async function readHistory(you: StateClient, id: string): Promise<string> {
+  const path = `/v1/sessions/${id}/conversation/recent?limit=${PAGE_LIMIT}`
+  let pages = ""
+  for (let before = ""; ; ) {
+    const text = await you.text(`${path}${before}`)
+    pages += `${text}\n`
+    const { cursor } = JSON.parse(text) as HistoryPage
+    if (cursor === undefined) return pages
+    before = `&before=${cursor}`
+  }
+}
+
+/** The assets that a history shows, by the hash of their bytes. */
+async function readAssets(you: StateClient, session: string, history: string): Promise<object[]> {
+  const own = /"url":"(\/(?:media|canvas\/documents)\/[\w-]+(?:\/index\.html)?)"/g
+  const urls = [...new Set(Array.from(history.matchAll(own), ([, url = ""]) => url))]
+  const path = `/v1/sessions/${session}/media/sign`
+  const { signed } = await you.send<{ signed: { url: string; href: string }[] }>("POST", path, { urls })
+  return await Promise.all(
+    signed.map(async ({ url, href }) => {
+      const response = await you.request(href)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      const sha256 = createHash("sha256").update(bytes).digest("hex")
+      const type = response.headers.get("content-type")
+      return { session, url, status: response.status, type, bytes: bytes.byteLength, sha256 }
+    }),
+  )
+}
+
+async function externalStates(cuecard: Cuecard): Promise<object[]> {
+  const stateOf = async (session: string, answer: string): Promise<object> => {
+    const producer = await producerOf(cuecard, USER, session)
+    return await producer.get(`/external/sessions/${session}/events?responseId=${answer}`)
+  }
+  return [
+    await stateOf("external", "external-2"),
+    await stateOf("external", "external-3"),
+    await stateOf(HALF_TOLD.session, HALF_TOLD.answer),
+  ]
+}
+
+/** Revoked tokens and an erased session. */
+async function refusals(cuecard: Cuecard, you: StateClient): Promise<object[]> {
+  const read = async (what: string, client: StateClient, path: string): Promise<object> => {
+    const response = await client.request(path)
+    const { code = null } = (await response.json()) as { readonly code?: string }
+    return { what, status: response.status, code }
+  }
+  const revoked = new StateClient(cuecard, await fixedToken(USER, "revoked-1"))
+  const gone = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
+  return [
+    await read("a revoked token", revoked, "/v1/sessions"),
+    await read("a token of a user who revoked all", gone, "/v1/sessions"),
+    await read("a newer token of that user", await clientOf(cuecard, "gone"), "/v1/sessions"),
+    await read("an erased session", you, "/v1/sessions/erased/conversation/recent"),
+    await read("the session of another user", you, "/v1/sessions/cut/conversation/recent"),
+  ]
+}
+
+/** `_This answer is failed: …_`, `_Imported: …_`: history has the same as codes. */
+function withoutRemarks(markdown: string): string {
+  return markdown.replace(/^_.*_$/gm, "_…_")
+}
