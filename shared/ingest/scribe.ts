@@ -140,7 +140,7 @@ export function createScribe() {
       settled.add(callId)
       // Escaped it may be six times as long, and a record has a bound of its own.
       if (utf8Bytes(text) > MAX_RESULT_BYTES || utf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES) {
-        const large = { code: "tool_result_too_large", message: "The tool's result is too large to keep." }
+        const large = { code: "tool_result_too_large", message: "The tool's result is too large to store." }
         return write({ type: "tool_result", callId, ok: false, error: large })
       }
       const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: firstLine(text) } }

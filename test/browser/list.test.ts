@@ -153,7 +153,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.click(".sidebar .import")
     await page.setInputFiles("dialog input[type=file]", nothing)
     await page.waitForSelector("dialog .fault", SOON)
-    expect(await page.textContent("dialog .fault")).toBe("There is nothing in this file that can be used.")
+    expect(await page.textContent("dialog .fault")).toBe("We couldn't find any messages in this file.")
     await page.setInputFiles("dialog input[type=file]", half)
     await page.waitForSelector("dialog .lines", SOON)
     expect(await page.textContent("dialog .lines")).toContain("Line 2")

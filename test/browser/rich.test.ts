@@ -171,7 +171,10 @@ describe("what a reader sends", () => {
     expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
     expect(keptCopies(cuecard, bay)).toBe(before)
     const gone = await fetch(`${cuecard.url}${link}`)
-    expect([gone.status, await gone.json()]).toEqual([404, { code: "asset_unknown", text: "There is no such file." }])
+    expect([gone.status, await gone.json()]).toEqual([
+      404,
+      { code: "asset_unknown", text: "We couldn't find that file." },
+    ])
     expect(opened.errors).toEqual([])
     await sender.context().close()
   })

@@ -65,9 +65,9 @@ describe("tokens", () => {
     await expect(api.sessions()).resolves.toEqual([])
     expect(tokens.map((one) => one?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
     const never = setUp(() =>
-      Response.json({ code: "token_invalid", text: "The token is not valid." }, { status: 401 }),
+      Response.json({ code: "token_invalid", text: "The token isn't valid. Sign in again." }, { status: 401 }),
     )
-    await expect(never.api.sessions()).rejects.toThrow("The token is not valid.")
+    await expect(never.api.sessions()).rejects.toThrow("The token isn't valid. Sign in again.")
     expect(never.asked).toHaveLength(4)
   })
 })
@@ -75,11 +75,11 @@ describe("tokens", () => {
 describe("requests", () => {
   test("[PG14] a refusal is told in the server's words", async () => {
     const { api } = setUp(() =>
-      Response.json({ code: "session_unknown", text: "There is no such session." }, { status: 404 }),
+      Response.json({ code: "session_unknown", text: "We couldn't find that conversation." }, { status: 404 }),
     )
     const error = await api.page("s", 5).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RequestError)
-    expect(error).toMatchObject({ status: 404, message: "There is no such session." })
+    expect(error).toMatchObject({ status: 404, message: "We couldn't find that conversation." })
     const other = setUp(() => new Response("<html>", { status: 502 }))
     await expect(other.api.sessions()).rejects.toThrow("The server answered 502.")
   })

@@ -117,7 +117,7 @@ describe("an import", () => {
       { state: "done", records: 3, folded: 3 },
     ] as const
     let asked = 0
-    const bad = [{ line: 2, code: "frame_malformed", text: "The frame is not a JSON object." }]
+    const bad = [{ line: 2, code: "frame_malformed", text: "The frame isn't a JSON object." }]
     const { importer, made, erased, paths, stages } = importing(
       () => Promise.resolve(answered({ state: "staging", records: 3, skipped: 1, bad }, 202)),
       { importProgress: () => Promise.resolve(progress[Math.min(asked++, 2)] ?? progress[2]) },
@@ -131,7 +131,7 @@ describe("an import", () => {
   })
 
   test("[PG35] a server that cannot say how far it is has answered when it was done", async () => {
-    const unknown = () => Promise.reject(new RequestError(404, "There is nothing here."))
+    const unknown = () => Promise.reject(new RequestError(404, "There's nothing at this address."))
     const { importer } = importing(() => Promise.resolve(answered(DONE)), { importProgress: unknown })
     await importer.start(file("a\n"))
     expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
@@ -267,12 +267,12 @@ describe("an import", () => {
   })
 
   test("[PG35] what is refused is told in the server's words, and leaves no session behind", async () => {
-    const refusal = answered({ code: "import_empty", text: "There is nothing in this file that can be used." }, 422)
+    const refusal = answered({ code: "import_empty", text: "We couldn't find any messages in this file." }, 422)
     const { importer, erased } = importing(() => Promise.resolve(refusal))
     await importer.start(file("nonsense"))
     expect(importer.stage.value).toEqual({
       at: "choose",
-      error: "There is nothing in this file that can be used.",
+      error: "We couldn't find any messages in this file.",
     })
     expect(erased).toEqual(["new"])
     expect(importer.isBusy).toBe(false)

@@ -68,10 +68,8 @@ describe("sending", () => {
   test("[SO6] a refusal marks its words, keeps them, and can be sent again or discarded", async () => {
     const { room, server, shelf } = await opened()
     room.send("too long")
-    server
-      .last()
-      .say({ type: "error", code: "message_too_large", text: "A message may have 1 bytes at most.", id: "n1" })
-    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "A message may have 1 bytes at most." }])
+    server.last().say({ type: "error", code: "message_too_large", text: "Messages can be up to 1 KB.", id: "n1" })
+    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "Messages can be up to 1 KB." }])
     expect(room.outbox.waiting()).toEqual([])
     room.retrySend("n1")
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])

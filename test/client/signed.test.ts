@@ -125,7 +125,7 @@ describe("signatures", () => {
 
   test("[PG38] a request that is refused is not made again; an address that is none spoils nobody's", async () => {
     const { signer, requests, settle, down, waits } = signing()
-    down(new RequestError(404, "There is no such session."))
+    down(new RequestError(404, "We couldn't find that conversation."))
     signer.want("/media/a")
     await settle()
     expect([signer.address("/media/a").value, waits()]).toEqual([{ at: "refused" }, []])

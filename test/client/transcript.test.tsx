@@ -48,8 +48,8 @@ describe("a message", () => {
 
   test.each<[MessageStatus, string | null, string]>([
     ["cancelled", null, "Stopped. Regenerate"],
-    ["interrupted", "process_restart", "The answer was interrupted by a restart. Continue"],
-    ["failed", "model_unreachable", "The model could not be reached. Try again"],
+    ["interrupted", "process_restart", "The response was interrupted by a restart. Continue"],
+    ["failed", "model_unreachable", "We couldn't reach the model. Try again"],
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
     ["waiting", null, "Waiting for an answer."],
   ])("[PG12] status %s (%s) is told at its end", (status, reason, words) => {

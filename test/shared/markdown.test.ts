@@ -114,7 +114,7 @@ Bye.
     expect(markdown).toContain("Tool ``` read`x ```: failed")
     expect(markdown).toContain("Result (cut: 3001 lines, 15000 bytes in all):")
     expect(markdown).toContain("Error `tool_failed`:\n\n````text\nNo\n```\n````")
-    expect(markdown).toContain("_This answer is failed: The model's answer ended early._")
+    expect(markdown).toContain("_This answer is failed: The response was cut off._")
   })
 
   test.each([

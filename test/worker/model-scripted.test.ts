@@ -59,7 +59,7 @@ async function turn(messages: ModelMessage[], question: string, isBare = false):
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
   const tool = generalTools().find((one) => one.name === name)
-  if (tool === undefined) return '{"error":"There is no such tool."}'
+  if (tool === undefined) return '{"error":"This tool does not exist."}'
   const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)
 }

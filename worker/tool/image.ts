@@ -78,7 +78,7 @@ export function imageTool(env: ImageEnv): Tool {
       const parsed = v.safeParse(argsSchema, args)
       if (!parsed.success) {
         const path = v.getDotPath(parsed.issues[0]) ?? "prompt"
-        return refusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
+        return refusal("tool_arguments", `"${path}" is missing or invalid.`)
       }
       const wanted = parsed.output
       if (wanted.kind === "chart" && wanted.data.length === 0) {
