@@ -146,7 +146,7 @@ describe("taken along", () => {
 })
 
 describe("what a reader sends", () => {
-  test("[PG42] [PG39] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
+  test("[PG42] [PG39] [PG57] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
     const before = keptCopies(cuecard, bay)

@@ -140,7 +140,7 @@ describe("the net", () => {
     await expectSame(2)
   })
 
-  test("[SO13] first words that were written offline go out from the next window", async () => {
+  test("[SO13] [SO15] first words that were written offline go out from the next window", async () => {
     const context = await browser.newContext()
     const { page } = await openIn(context, cuecard)
     await context.setOffline(true)

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals"
 import { expect, test } from "vitest"
 import { announce } from "../../client/announcer.ts"
 
-test("[PG17] two endings with the same words are announced twice", () => {
+test("[PG17] two answers with the same text are announced twice", () => {
   const spoken = signal("")
   const heard: string[] = []
   spoken.subscribe((words) => void heard.push(words))

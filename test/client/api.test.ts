@@ -32,7 +32,7 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
 const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]
 
 describe("tokens", () => {
-  test("[SO1] one is asked for by all at once, used until shortly before it runs out, then renewed", async () => {
+  test("[SO1] concurrent calls share one request; the token is used until shortly before it expires, then renewed", async () => {
     const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }))
     const [a, b] = await Promise.all([api.token(), api.token()])
     expect([nameOf(a), nameOf(b)]).toEqual(["t1", "t1"])
@@ -43,7 +43,7 @@ describe("tokens", () => {
     expect(asked).toHaveLength(2)
   })
 
-  test("[SO1] how long it lives is told by itself: this machine's clock may be hours away from the server's", async () => {
+  test("[SO1] its lifetime comes from the token itself: the device's clock may be hours off", async () => {
     for (const [seconds, renewsAfter] of [
       [3600, 3_540_000],
       [30, 15_000],
@@ -57,7 +57,7 @@ describe("tokens", () => {
     }
   })
 
-  test("[SO1] a refused token is renewed once, and the request made again", async () => {
+  test("[SO1] a refused token is renewed once, and the request repeated", async () => {
     let refused = 0
     const { api, tokens } = setUp(() =>
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
@@ -73,7 +73,7 @@ describe("tokens", () => {
 })
 
 describe("requests", () => {
-  test("[PG14] a refusal is told in the server's words", async () => {
+  test("[PG14] a refusal carries the server's error text", async () => {
     const { api } = setUp(() =>
       Response.json({ code: "session_unknown", text: "We couldn't find that conversation." }, { status: 404 }),
     )
@@ -84,7 +84,7 @@ describe("requests", () => {
     await expect(other.api.sessions()).rejects.toThrow("The server answered 502.")
   })
 
-  test("[PG16] pages are asked for with their cursor, sessions made with their title", async () => {
+  test("[PG16] pages are requested with their cursor, sessions created with their title", async () => {
     const bodies: unknown[] = []
     const { api, asked } = setUp((path, init) => {
       bodies.push(init.body)

@@ -141,8 +141,8 @@ async function heal(world: World): Promise<void> {
   }
 }
 
-describe("a session on bad wires", () => {
-  test("[SO2] [SO3] [SO12] [SO13] after any losses the page is what the server has, and each word was said once, in order", async () => {
+describe("a session on lossy connections", () => {
+  test("[SO2] [SO3] [SO12] [SO13] after any losses the page is what the server has, and each message was sent once, in order", async () => {
     const acts = fc.array(fc.tuple(fc.nat(ACTS.length - 1), fc.integer({ min: 1, max: 6 })), {
       minLength: 10,
       maxLength: 80,

@@ -31,8 +31,8 @@ const titles = (sessions: Sessions) => sessions.list.value.map(({ title }) => ti
 const ids = (sessions: Sessions) => sessions.list.value.map(({ id }) => id)
 const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
 
-describe("the list", () => {
-  test("[PG31] the last one used stands first, and words that are sent bring theirs up at once", async () => {
+describe("the list of conversations", () => {
+  test("[PG31] last used first; sending a message moves its conversation up at once", async () => {
     const { sessions, clock } = listed([row("a", { active: 5 }), row("b", { active: 9 })])
     expect(sessions.isLoaded.value).toBe(false)
     await sessions.refresh()
@@ -43,7 +43,7 @@ describe("the list", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG31] an open room knows first whether it runs; when it is left that holds until the server speaks", async () => {
+  test("[PG53] an open session first knows whether it runs; after it is left that holds until the server responds", async () => {
     const { sessions, rows } = listed([row("a")])
     const runs = () => sessions.list.value[0]?.running
     await sessions.refresh()
@@ -58,7 +58,7 @@ describe("the list", () => {
     expect(runs()).toBe(false)
   })
 
-  test("[PG31] it is asked for often while something runs elsewhere, seldom else, and never while nobody looks", async () => {
+  test("[PG53] it is refreshed often while something runs elsewhere, otherwise rarely, and never while hidden", async () => {
     const { sessions, clock, asked, rows, hide } = listed([row("a", { running: true })])
     await sessions.refresh()
     sessions.watch()
@@ -83,7 +83,7 @@ describe("the list", () => {
     expect(asked.mock.calls.length).toBe(calm + 2)
   })
 
-  test("[PG31] when it was is said in a word or two, under the heading of its day", () => {
+  test("[PG31] times are a word or two, under day headings", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
     const ago = (minutes: number) => now - minutes * 60_000
     const words = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => whenWords(ago(minutes), now))
@@ -104,8 +104,8 @@ describe("the list", () => {
   })
 })
 
-describe("wishes", () => {
-  test("[PG32] another title stands there at once, and an older list does not take it back", async () => {
+describe("changes", () => {
+  test("[PG32] a new title appears at once, and an older list doesn't revert it", async () => {
     let done = (_title: string): void => {}
     const rename = () =>
       new Promise<string>((resolve) => {
@@ -123,7 +123,7 @@ describe("wishes", () => {
     expect(sessions.notice.value).toBe(null)
   })
 
-  test("[PG32] one that is refused goes back, and the reader is told why", async () => {
+  test("[PG32] a refused one reverts, with the reason", async () => {
     const { sessions } = listed([row("a", { title: "Old" })], { rename: refused })
     await sessions.refresh()
     await sessions.rename("a", "New")
@@ -135,7 +135,7 @@ describe("wishes", () => {
     })
   })
 
-  test("[PG33] a deleted one goes at once, and stands there again where that was refused", async () => {
+  test("[PG33] a deleted one disappears at once, and reappears if that is refused", async () => {
     const { sessions } = listed([row("a"), row("b")], { erase: refused })
     await sessions.refresh()
     const erased = sessions.erase("a")
@@ -145,7 +145,7 @@ describe("wishes", () => {
     expect(sessions.notice.value?.text).toContain("could not be deleted")
   })
 
-  test("[PG33] the open one leads to a new chat, and drafts and unsent words of it go too", async () => {
+  test("[PG33] deleting the open one leads to a new chat, and its draft and unsent messages go too", async () => {
     const world = setUp()
     const hashes: string[] = []
     world.shelf.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
@@ -173,7 +173,7 @@ describe("wishes", () => {
     expect(chat.draft.words.value).toBe("")
   })
 
-  test("[PG33] where it could not be deleted, its words are still there", async () => {
+  test("[PG33] if it could not be deleted, its messages are still there", async () => {
     const world = setUp()
     const api = { ...world.api, erase: refused }
     const chat = new Chat({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
@@ -188,7 +188,7 @@ describe("wishes", () => {
     expect(chat.room.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
   })
 
-  test("[PG33] one that was deleted elsewhere says so, takes no words, and tries no more", async () => {
+  test("[PG33] one deleted elsewhere says so, takes no messages, and doesn't retry", async () => {
     const { room, server, clock, shelf } = await opened([pageOf([user("q", "hi")])])
     room.send("on its way")
     room.withdraw("q")
@@ -203,7 +203,7 @@ describe("wishes", () => {
     expect(shelf.all.size).toBe(1)
   })
 
-  test("[PG31] the list hears from the open room that an answer began and ended", async () => {
+  test("[PG53] the list learns from the open session that an answer began and ended", async () => {
     const { deps, api, server } = setUp()
     const sessions = () => Promise.resolve([row("s1")])
     const chat = new Chat({ ...deps, api: { ...api, sessions }, readHash: () => "#/s/s1", writeHash() {} })
@@ -222,7 +222,7 @@ describe("wishes", () => {
   })
 })
 
-test("[PG34] a file is called after its conversation, by a name that no file system minds", () => {
+test("[PG34] a file is named after its conversation, in a name that any file system accepts", () => {
   expect(fileName("Rain or shine", "markdown")).toBe("Rain or shine.md")
   expect(fileName('a/b\\c: "d" <e>|*?\n\u202e', "jsonl")).toBe("a b c d e.jsonl")
   expect(fileName("..", "jsonl")).toBe("conversation.jsonl")

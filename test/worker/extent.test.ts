@@ -81,16 +81,16 @@ const UNTOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array]
   ["no picture", "text/plain", file(60, "words")],
 ]
 
-describe("how large a picture is", () => {
-  test.each(TOLD)("[AS2] %s", (_, type, bytes, width, height) => {
+describe("the size of an image", () => {
+  test.each(TOLD)("[AS15] %s", (_, type, bytes, width, height) => {
     expect(extentOf(type, bytes)).toEqual({ width, height })
   })
 
-  test.each(UNTOLD)("[AS2] not told: %s", (_, type, bytes) => {
+  test.each(UNTOLD)("[AS15] no size: %s", (_, type, bytes) => {
     expect(extentOf(type, bytes)).toBeNull()
   })
 
-  test("[AS2] cut anywhere it tells the truth or nothing", () => {
+  test("[AS15] cut anywhere, it gives the true size or none", () => {
     for (const [, type, bytes, width, height] of TOLD) {
       for (let end = 0; end <= bytes.byteLength; end++) {
         const told = extentOf(type, bytes.slice(0, end))

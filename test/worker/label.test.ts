@@ -12,6 +12,6 @@ test.each([
   ["a\u202egnp.exe\u3164", "agnp.exe"],
   [" \u200b ", "image.png"],
   [`${"é".repeat(300)}.png`, `${"é".repeat(MAX_LABEL_CHARS - 4)}.png`],
-])("[AS6] the title %j is the name %j", (title, label) => {
+])("[AS6] the title %j becomes the name %j", (title, label) => {
   expect(labelOfTitle(title, "image.png")).toBe(label)
 })

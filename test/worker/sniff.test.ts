@@ -70,12 +70,12 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ["half a signature", file(8, 0x89, "PNG\r\n\x1a\n")],
 ]
 
-describe("what a file is", () => {
+describe("the type of a file", () => {
   test.each(TAKEN)("[AS2] %s", (_, bytes, type) => {
     expect(sniff(bytes)?.mime_type).toBe(type)
   })
 
-  test.each(REFUSED)("[AS2] not taken: %s", (_, bytes) => {
+  test.each(REFUSED)("[AS14] refused: %s", (_, bytes) => {
     expect(sniff(bytes)).toBeNull()
   })
 })

@@ -49,7 +49,7 @@ describe("TestDispatcherChannelGate", () => {
     })
   })
 
-  test("[AG7] 2 subagent channel does not, even if it were handed one", async () => {
+  test("[AG7] 2 subagent channel does not, even if it receives one", async () => {
     for (const channel of ["subagent", "agent", "external"] as const) {
       const result = await dispatched(channel, 1)
       expect(result).toMatchObject({ status: "ok", card: null })
@@ -57,7 +57,7 @@ describe("TestDispatcherChannelGate", () => {
     }
   })
 
-  test("[AG7] 3 mixed channels do not advance the user's counter", () => {
+  test("[AG7] 3 mixed channels leave the user's counter unchanged", () => {
     const events: TurnEvent[] = [
       ...[callOf("weather", "c1"), startOf("c1", 1), callOf("weather", "c2"), startOf("c2", null)],
       ...[callOf("weather", "c3"), startOf("c3", null), callOf("weather", "c4")],
