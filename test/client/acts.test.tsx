@@ -1,4 +1,4 @@
-/** acts.test.tsx: what a reader can ask for in a transcript, how it is shown while it is under way, and how it is refused. */
+/** acts.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { focusAsked } from "../../client/composer/composer.tsx"

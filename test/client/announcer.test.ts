@@ -1,4 +1,4 @@
-/** announcer.test.ts: each ending is heard, also where it has the words of the one before. */
+/** announcer.test.ts: each end is announced, also with the same text as the one before. */
 
 import { signal } from "@preact/signals"
 import { expect, test } from "vitest"

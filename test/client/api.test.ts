@@ -1,4 +1,4 @@
-/** api.test.ts: tokens and requests, against a fetch played by hand. */
+/** api.test.ts: tokens and requests, with a fake fetch. */
 
 import { describe, expect, test } from "vitest"
 import { createApi, RequestError } from "../../client/api.ts"

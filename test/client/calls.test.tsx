@@ -1,4 +1,4 @@
-/** calls.test.tsx: calls side by side are one group, and what agents say to one another is one block. */
+/** calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { agentCallOf } from "../../client/transcript/agents.tsx"

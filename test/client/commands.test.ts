@@ -1,4 +1,4 @@
-/** commands.test.ts: what was asked arrives once, through lost sockets, refusals, other versions and rooms that were left. */
+/** commands.test.ts: commands take effect once, through lost sockets, refusals, version switches and left sessions. */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** documents.test.tsx: canvases: when their frame is made, with which address, and what is heard of it. */
+/** documents.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"

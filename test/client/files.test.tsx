@@ -1,4 +1,4 @@
-/** files.test.tsx: files that go with a message: from the composer to the wire, and back. */
+/** files.test.tsx: attachments, from the composer to the wire and back. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/api.ts"

@@ -1,4 +1,4 @@
-/** folds.test.tsx: what stands above an answer, and what a reader may unfold in it. */
+/** folds.test.tsx: what appears above an answer, and what can be unfolded in it. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import type { Segment } from "../../shared/frame.ts"

@@ -1,4 +1,4 @@
-/** importer.test.ts: a file on its way in: cut, sent, folded, refused, given up. */
+/** importer.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/api.ts"

@@ -1,4 +1,4 @@
-/** lossy.test.ts: whatever happens to the wires, the page ends where the server is, and what was said is there once. */
+/** lossy.test.ts: whatever the connections lose, the page ends in the server's state, with each message sent once. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"

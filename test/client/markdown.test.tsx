@@ -1,4 +1,4 @@
-/** markdown.test.tsx: what a text becomes, what it must never become, and how long that may take. */
+/** markdown.test.tsx: what a text is rendered as, what it must never become, and how long that may take. */
 
 import fc from "fast-check"
 import { render } from "preact"

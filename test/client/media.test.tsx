@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvases: what is fetched and when, and what stands there until then. */
+/** media.test.tsx: media and canvases: what is fetched and when, and what is shown until then. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/media/remote.ts"

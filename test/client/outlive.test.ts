@@ -1,4 +1,4 @@
-/** outlive.test.ts: words and edits outlive their socket, their version, their room and their page. */
+/** outlive.test.ts: messages and edits outlive their socket, version, session and page. */
 
 import { describe, expect, test } from "vitest"
 import { Chat } from "../../client/chat.ts"

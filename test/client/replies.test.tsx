@@ -1,4 +1,4 @@
-/** replies.test.tsx: which message another one answers: how it is shown, where it leads, and how it is chosen. */
+/** replies.test.tsx: replies: how the quoted message is shown, where it leads, and how it is chosen. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"

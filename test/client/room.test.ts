@@ -1,4 +1,4 @@
-/** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
+/** room.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
 import { Chat, sessionOf } from "../../client/chat.ts"

@@ -1,4 +1,4 @@
-/** scroll.test.ts: following the end, letting go, and keeping the place, on a window whose sizes the test holds. */
+/** scroll.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollKeeper } from "../../client/transcript/scroll.ts"

@@ -1,4 +1,4 @@
-/** sessions.test.ts: the list of sessions: what the page knows first, what it wishes, and what becomes of that. */
+/** sessions.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/api.ts"

@@ -1,4 +1,4 @@
-/** shelf.test.ts: what a closed page left on the shelf is handed over by the next, wherever that one was opened. */
+/** shelf.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/api.ts"

@@ -1,4 +1,4 @@
-/** sidebar.test.tsx: the list as a reader handles it: its menu by keyboard, a new title in its place, a question before a deletion. */
+/** sidebar.test.tsx: the list in use: its menu by keyboard, renaming in place, confirmation before deleting. */
 
 import { signal } from "@preact/signals"
 import { render } from "preact"

@@ -1,4 +1,4 @@
-/** signed.test.ts: signatures for what is drawn: asked for together, remembered, renewed, and asked for again. */
+/** signed.test.ts: signatures for drawn media: batched, remembered, renewed, retried. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/api.ts"

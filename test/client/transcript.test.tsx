@@ -1,4 +1,4 @@
-/** transcript.test.tsx: segments, cards and messages as they are drawn, from live frames and from a page alike. */
+/** transcript.test.tsx: rendered segments, cards and messages, from live frames and from a page of history. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"

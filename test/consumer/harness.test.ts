@@ -1,4 +1,4 @@
-/** harness.test.ts: `cuecard/testing` as promised: what it starts, what it lets out, what it leaves behind. */
+/** harness.test.ts: `cuecard/testing`: what it starts, what it blocks, what it leaves behind. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"

@@ -1,4 +1,4 @@
-/** agent-records.test.ts: what agents say to each other, as segments and as records. */
+/** agent-records.test.ts: messages between agents, as segments and as records. */
 
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"

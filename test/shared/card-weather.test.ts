@@ -1,4 +1,4 @@
-/** card-weather.test.ts: what is a weather payload, and which icon it asks for. */
+/** card-weather.test.ts: the guard of the weather payload, and the choice of its icon. */
 
 import { describe, expect, test } from "vitest"
 import {

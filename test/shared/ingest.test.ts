@@ -1,4 +1,4 @@
-/** ingest.test.ts: recorded streams of programs come to the answers that stand beside them. */
+/** ingest.test.ts: recorded streams of programs produce the answers stored beside them. */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

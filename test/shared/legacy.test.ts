@@ -1,4 +1,4 @@
-/** legacy.test.ts: every golden transcript, told as another system would have written it, shows the same. */
+/** legacy.test.ts: every golden transcript in the record format of another system gives the same segments. */
 
 import { expect, test } from "vitest"
 import { createAssembler } from "../../shared/assemble.ts"

@@ -1,4 +1,4 @@
-/** markdown.test.ts: a message as Markdown: all that was shown, in its order, each in a block that it cannot leave. */
+/** markdown.test.ts: a message as Markdown: everything shown, in order, each in a block that its text can't break out of. */
 
 import fc from "fast-check"
 import { Marked } from "marked"

@@ -1,4 +1,4 @@
-/** record.test.ts: messages go out as records and come back the same; records of other producers come to messages. */
+/** record.test.ts: messages are exported as records and imported unchanged; records of other producers become messages. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"

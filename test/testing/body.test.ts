@@ -1,4 +1,4 @@
-/** body.test.ts: a body without end, over real HTTP: answered where it is too much, in little memory. */
+/** body.test.ts: an endless body over real HTTP: refused at its limit, in little memory. */
 
 import { readFileSync } from "node:fs"
 import { request } from "node:http"

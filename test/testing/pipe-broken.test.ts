@@ -1,4 +1,4 @@
-/** pipe-broken.test.ts: scripts/pipe.ts against servers and people that leave it no easy way. */
+/** pipe-broken.test.ts: scripts/pipe.ts with servers, programs and users that misbehave. */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

@@ -1,4 +1,4 @@
-/** pipe.test.ts: scripts/pipe.ts against a real server: what a program says is shown live, once, whatever breaks. */
+/** pipe.test.ts: scripts/pipe.ts against a real server: a program's output is shown live, once, through failures. */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"

@@ -1,4 +1,4 @@
-/** silence.test.ts: a producer outside that says nothing more, with its connection open: a real server, time shortened. */
+/** silence.test.ts: a silent external producer with an open connection: a real server, with shortened times. */
 
 import { request } from "node:http"
 import { expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** upload.test.ts: uploads over real lines: refused while they are sent, cut off, and a server that is killed under them. */
+/** upload.test.ts: uploads over real connections: refused while sending, cut off, and a server killed under them. */
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

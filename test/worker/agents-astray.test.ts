@@ -1,4 +1,4 @@
-/** agents-astray.test.ts: agents that ask each other while something goes wrong on the way; real workerd, SQLite and RPC. */
+/** agents-astray.test.ts: failures while agents ask each other; real workerd, SQLite and RPC. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

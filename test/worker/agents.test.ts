@@ -1,4 +1,4 @@
-/** agents.test.ts: agents ask each other, at once or later, from session to session; real workerd, real SQLite, real RPC. */
+/** agents.test.ts: agents ask each other, synchronously or not, across sessions; real workerd, SQLite and RPC. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** approval.test.ts: a call that wants leave: asked, allowed, denied, waited for; real workerd, real SQLite. */
+/** approval.test.ts: a call that needs approval: pending, allowed, denied, timed out; real workerd and SQLite. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

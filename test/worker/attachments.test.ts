@@ -1,4 +1,4 @@
-/** attachments.test.ts: files that a person sends along, from the send to the model's context; real workerd, SQLite and bucket. */
+/** attachments.test.ts: attachments, from the send to the model's context; real workerd, SQLite and bucket. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** auth.test.ts: who may enter: tokens, deployments, the local page's token, origins. */
+/** auth.test.ts: access: tokens, deployments, the local page's token, origins. */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"

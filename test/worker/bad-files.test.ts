@@ -1,4 +1,4 @@
-/** bad-files.test.ts: files that are too large, damaged, broken off, out of order or at odds with themselves. */
+/** bad-files.test.ts: import files that are too large, damaged, cut off, out of order or contradictory. */
 
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** bad-input.test.ts: what does not fit is answered by name, changes nothing, and the socket goes on. */
+/** bad-input.test.ts: invalid input is answered with its error, changes nothing, and the socket stays open. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** canvas.test.ts: documents of the bucket: who gets them, where, and with which headers. */
+/** canvas.test.ts: canvas documents: who can fetch them, on which origin, with which headers. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"

@@ -1,4 +1,4 @@
-/** context.test.ts: what a model is told of a long session. */
+/** context.test.ts: the model's context of a long session. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/event.ts"

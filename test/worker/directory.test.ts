@@ -1,4 +1,4 @@
-/** directory.test.ts: the list of a user's sessions. */
+/** directory.test.ts: a user's directory of sessions. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"

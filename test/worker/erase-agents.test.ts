@@ -1,4 +1,4 @@
-/** erase-agents.test.ts: what goes with a conversation whose agents asked each other, and who is told. */
+/** erase-agents.test.ts: erasing a session group: which agent sessions are erased too, and which callers are notified. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** erase.test.ts: sessions are named and erased by their owner, and the list knows which of them are at work. */
+/** erase.test.ts: a session's title, its erasure by its owner, and the directory's mark of running sessions. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** export.test.ts: a session as JSONL: whole, in part, sealed; and what it comes back to. */
+/** export.test.ts: a session as JSONL: whole, in part, sealed, and read back. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** extent.test.ts: how large a picture is, by its first bytes. Real pictures of real encoders: test/browser/reader.test.ts. */
+/** extent.test.ts: the size of an image from its first bytes. Files of real encoders: test/browser/reader.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import { extentOf } from "../../worker/session/extent.ts"

@@ -1,4 +1,4 @@
-/** external-again.test.ts: a producer outside that comes back, goes away, sends rubbish, or may not come in at all. */
+/** external-again.test.ts: an external producer that reconnects, disappears, sends invalid lines, or has no access. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

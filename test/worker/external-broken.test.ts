@@ -1,4 +1,4 @@
-/** external-broken.test.ts: answers from outside where writes fail, producers fall silent, and numbers do not fit. */
+/** external-broken.test.ts: external answers with failing writes, silent producers and inconsistent numbers. */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"

@@ -1,4 +1,4 @@
-/** external.test.ts: answers that a producer outside tells: live, once, in their bounds, and never forged. */
+/** external.test.ts: external answers: live, once, within their limits, and without cards. */
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"

@@ -1,6 +1,6 @@
 /**
- * grants.test.ts: what directives may name is decided when they are read, by a session that changes meanwhile, and is the
- * same ever after: from fresh rows at every event, after a retry, and in a real turn over a real socket.
+ * grants.test.ts: grants are decided when a directive is read, although the session changes meanwhile, and stay the same
+ * afterwards: from fresh rows at every event, after a retry, and in a real turn over a real socket.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"

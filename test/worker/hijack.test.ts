@@ -1,6 +1,6 @@
 /**
- * hijack.test.ts: a real tool gives data that others wrote, in a real turn, and the model goes along with it: what a
- * socket is told is what history says, before and after an eviction, and nothing of it is a card, a file or a frame.
+ * hijack.test.ts: a real tool returns third-party text in a real turn, and the model repeats it. The socket's frames
+ * match history, before and after an eviction, and none of the text becomes a card, a file or a frame.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"

@@ -1,4 +1,4 @@
-/** import-held.test.ts: files that cannot be folded, or are known again: nobody is kept waiting, nothing is taken for another. */
+/** import-held.test.ts: imports that can't be folded, or are repeated: nothing waits for them or is mistaken for another. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

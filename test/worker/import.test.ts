@@ -1,4 +1,4 @@
-/** import.test.ts: files of records come in: our own, old ones, broken ones; once, whole, and as what they are. */
+/** import.test.ts: imports: our own exports, older formats, broken files. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** label.test.ts: what files are called that tools make. Names of uploads: upload.test.ts. */
+/** label.test.ts: names of files that tools create. Names of uploads: upload.test.ts. */
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"

@@ -1,4 +1,4 @@
-/** late.test.ts: what changes in a message after its end, and who is told of it. */
+/** late.test.ts: changes of a message after its end, and which clients get them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** media-tools.test.ts: what tools keep, and the tools that make images, speech and documents. */
+/** media-tools.test.ts: files that tools store, and the tools that create images, speech and documents. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** media.test.ts: signed addresses, and what is served under them: to whom, how long, as what. */
+/** media.test.ts: signed addresses, and how files are served under them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

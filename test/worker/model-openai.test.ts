@@ -1,4 +1,4 @@
-/** model-openai.test.ts: the OpenAI-compatible adapter against a real server on the loopback (test/support/upstreams.ts). */
+/** model-openai.test.ts: the OpenAI-compatible adapter against a real loopback server (test/support/upstreams.ts). */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** model-retry.test.ts: a model that refuses for the moment is asked again, before it has said anything; and over real HTTP. */
+/** model-retry.test.ts: retries of a model that is temporarily unavailable, before its first byte; also over real HTTP. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** model-scripted.test.ts: the offline model: what it understands, how it places cards, and the messages that it obeys. */
+/** model-scripted.test.ts: the offline model: what it understands, how it places cards, and its commands. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnFault } from "../../shared/fault.ts"

@@ -1,4 +1,4 @@
-/** page.test.ts: what the page's HTML is served with, as deployment and tenant say; and which deployments may not serve. */
+/** page.test.ts: the headers of the page's HTML by deployment and tenant, and deployments that refuse to serve. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"

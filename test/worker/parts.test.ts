@@ -1,4 +1,4 @@
-/** parts.test.ts: a file that comes in numbered parts, how far it is, and what becomes of one that is never whole. */
+/** parts.test.ts: an import in numbered parts: its progress, and what becomes of one that is never complete. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** remote.test.ts: media of other hosts, from a real server on the loopback that stands for all of them. */
+/** remote.test.ts: media of other hosts; a real loopback server plays all of them. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"

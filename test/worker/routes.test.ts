@@ -1,4 +1,4 @@
-/** routes.test.ts: the HTTP doors: bodies, sessions, history, strangers, errors; through the whole Worker. */
+/** routes.test.ts: the HTTP routes: bodies, sessions, history, other users, errors; through the whole Worker. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"

@@ -1,4 +1,4 @@
-/** scopes.test.ts: what a token is good for, and how a producer outside gets one. */
+/** scopes.test.ts: what each scope allows, and how an external producer gets a token. */
 
 import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"

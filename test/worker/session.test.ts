@@ -1,4 +1,4 @@
-/** session.test.ts: the session object on the wire: turns, recovery, history, the store; real workerd, real SQLite. */
+/** session.test.ts: the session object on the wire: turns, recovery, history, the store; real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"

@@ -1,4 +1,4 @@
-/** settings.test.ts: what a tenant allows its transcripts, who may say so, and how sessions learn of it. */
+/** settings.test.ts: what a tenant allows in its transcripts, who may set it, and how sessions get it. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"

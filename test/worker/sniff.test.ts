@@ -1,4 +1,4 @@
-/** sniff.test.ts: what a file is, by its first bytes. */
+/** sniff.test.ts: the type of a file from its first bytes. */
 
 import { describe, expect, test } from "vitest"
 import { sniff } from "../../worker/session/sniff.ts"

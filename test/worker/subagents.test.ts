@@ -1,6 +1,6 @@
 /**
- * subagents.test.ts: the twelve sentinels of seed 000, round 3: a subagent is never told of cards, moves no counter, and
- * what it returns holds no spans. Each stands here by the name it has there.
+ * subagents.test.ts: the twelve checks of the original implementation's suite, under their original names: a subagent
+ * gets no cards, changes no counter, and what it returns holds no spans.
  */
 
 import { describe, expect, test } from "vitest"

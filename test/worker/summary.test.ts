@@ -1,4 +1,4 @@
-/** summary.test.ts: a long session is told in short to the model, and whole to the reader. */
+/** summary.test.ts: a long session is summarised for the model, and complete for the user. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** survive.test.ts: cancel, withdrawal, restarts, time: what a turn survives; real workerd, real SQLite. */
+/** survive.test.ts: cancel, withdrawal, restarts, deadlines: what a turn survives; real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** tenant.test.ts: a tenant's agents, and what the default ones do without a network. */
+/** tenant.test.ts: a tenant's agents, and what the default ones do offline. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

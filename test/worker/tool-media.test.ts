@@ -1,6 +1,6 @@
 /**
- * tool-media.test.ts: a real tool stores files in a real bucket and gives them to the reply, in real turns: where they
- * stand, with what voice, and that history says so too.
+ * tool-media.test.ts: a real tool stores files in a real bucket and attaches them to the answer, in real turns: where
+ * they appear, which are voice notes, and that history agrees.
  */
 
 import { env, evictDurableObject } from "cloudflare:test"

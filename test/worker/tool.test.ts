@@ -1,4 +1,4 @@
-/** tool.test.ts: the tools that change something, and what the page learns of what a tool says while it runs. */
+/** tool.test.ts: tools with side effects, and the live output of a running tool. */
 
 import { toolContext } from "./tools.ts"
 import { describe, expect, test } from "vitest"

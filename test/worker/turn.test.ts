@@ -1,4 +1,4 @@
-/** turn.test.ts: what a turn does next, and what it does when models and writes fail. */
+/** turn.test.ts: a turn's next action, and failures of models and writes. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** upload.test.ts: files of users: what is taken, what is refused, and that nothing is left of what failed. */
+/** upload.test.ts: uploads: what is accepted, what is refused, and that a failure leaves nothing behind. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** versions.test.ts: another answer, another question, one run again, and the way back; real workerd, real SQLite. */
+/** versions.test.ts: regenerate, edit, retry and switch; real workerd and SQLite. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** weather.test.ts: the weather tool over both sources; Open-Meteo as a real server on the loopback plays it. */
+/** weather.test.ts: the weather tool over both sources; a loopback server plays Open-Meteo. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** wire.test.ts: frames of a session: hello, resume, pieces, refusals; real workerd, real SQLite. */
+/** wire.test.ts: frames of a session: hello, resume, fragments, refusals; real workerd and SQLite. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
