@@ -161,7 +161,7 @@ describe("stopping", () => {
   })
 })
 
-describe("asking", () => {
+describe("repeating commands", () => {
   test("[SO11] a command given while the socket was away is sent when it is back, until it is acknowledged", async () => {
     const all = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     const { room, server } = all

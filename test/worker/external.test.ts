@@ -116,7 +116,7 @@ describe("content", () => {
   })
 })
 
-describe("beside the session's own turns", () => {
+describe("alongside the session's own turns", () => {
   test("[EX6] the session is busy: a user's message waits, and its turn begins when it ends; the model isn't called", async () => {
     const id = await freshSession()
     const client = await connect(id)

@@ -59,7 +59,7 @@ async function turn(messages: ModelMessage[], question: string, isBare = false):
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
   const tool = generalTools().find((one) => one.name === name)
-  if (tool === undefined) return '{"error":"This tool does not exist."}'
+  if (tool === undefined) return JSON.stringify({ error: "This tool doesn't exist." })
   const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)
 }
@@ -244,7 +244,7 @@ describe("commands", () => {
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
     const [called, told] = await turn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: there is no such tool.")
+    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
     expect((await hear([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({ type: "fault", fault })
   })
