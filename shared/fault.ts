@@ -1,9 +1,9 @@
 /**
- * fault.ts: everything that can go wrong, and what a client may learn of it.
+ * fault.ts: the closed catalogue of errors and their public texts.
  *
- * Faults are values: functions return `Result`, and only our own mistakes are
- * thrown. `faultToWire` is the one place where a fault becomes public words;
- * inner detail stays in the log. SPEC ER1 lists the same table; a test compares.
+ * Faults are values: functions return `Result`, and only programming errors are
+ * thrown. `faultToWire` is the only place where a fault gets its public text;
+ * internal details go to the log. A test compares the texts with SPEC ER1.
  * Pure.
  */
 
@@ -81,24 +81,24 @@ export type Fault =
 
 export type FaultReason = Fault["reason"]
 
-/** What is wrong with an address that is to be public. */
+/** Why an address does not count as public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host"
 
-/** Why something elsewhere is not shown. */
+/** Why remote media is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
 
-/** What a client learns: `code` is the fault's reason, `text` one English sentence. */
+/** The public form of a fault: `code` is its reason, `text` is for the user. */
 export interface WireFault {
   readonly code: FaultReason
   readonly text: string
-  /** HTTP status of a route that answers with it. */
+  /** Status of the HTTP response. */
   readonly status: number
   /** WebSocket close code; null where the socket stays open. */
   readonly close: number | null
 }
 
 /**
- * Turns a fault into its public words.
+ * The public form of a fault.
  *
  * Shapes  Fault → { code, text, status, close }.
  * Errors  none.
@@ -113,126 +113,135 @@ export function faultToWire(fault: Fault): WireFault {
   })
   switch (fault.reason) {
     case "frame_malformed":
-      return createWireFault(400, "The frame is not a JSON object.")
+      return createWireFault(400, "The frame isn't a JSON object.")
     case "frame_unknown":
-      return createWireFault(400, `There is no frame of type "${fault.type}".`)
+      return createWireFault(400, `Unknown frame type "${fault.type}".`)
     case "frame_invalid":
-      return createWireFault(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+      return createWireFault(400, `The field "${fault.field}" is missing or invalid.`)
     case "frame_too_large":
-      return createWireFault(413, `A frame may have ${fault.max} bytes at most.`)
+      return createWireFault(413, `Frames can be up to ${sizeText(fault.max)}.`)
     case "hello_first":
-      return createWireFault(400, "Say hello first.")
+      return createWireFault(400, 'Send a "hello" frame first.')
     case "protocol_unsupported":
-      return createWireFault(400, `This server speaks protocol ${fault.speaks}. Reload the page.`, 4406)
+      return createWireFault(400, `This server uses protocol ${fault.speaks}. Reload the page to update.`, 4406)
     case "message_empty":
-      return createWireFault(400, "The message is empty.")
+      return createWireFault(400, "The message is empty. Enter some text or attach a file.")
     case "message_too_large":
-      return createWireFault(413, `A message may have ${fault.max} bytes at most.`)
+      return createWireFault(413, `Messages can be up to ${sizeText(fault.max)}. Shorten yours and try again.`)
     case "attachment_unknown":
-      return createWireFault(404, "There is no such file in this conversation.")
+      return createWireFault(404, "We couldn't find that file in this conversation. Attach it again.")
     case "file_gone":
-      return createWireFault(410, "This file is not kept any more.")
+      return createWireFault(410, "This file is no longer available.")
     case "attachments_too_many":
-      return createWireFault(413, `A message may have ${fault.max} files at most.`)
+      return createWireFault(413, `You can attach up to ${fault.max} files to a message.`)
     case "queue_full":
-      return createWireFault(429, `${fault.max} messages are waiting already. Wait for an answer.`)
+      return createWireFault(429, `You have ${fault.max} messages queued. Wait for a response first.`)
     case "context_exceeded":
-      return createWireFault(413, `The message is too long for the model: about ${fault.max} tokens at most.`)
+      return createWireFault(413, `This message is too long for the model. Keep it under about ${fault.max} tokens.`)
     case "turn_unknown":
-      return createWireFault(404, "There is no such answer.")
+      return createWireFault(404, "We couldn't find that response.")
     case "turn_ended":
-      return createWireFault(409, "That answer has ended already.")
+      return createWireFault(409, "That response has already ended.")
     case "turn_running":
-      return createWireFault(409, "An answer is under way. Stop it first.")
+      return createWireFault(409, "A response is in progress. Stop it first.")
     case "turn_whole":
-      return createWireFault(409, "That answer is whole: there is nothing to run again.")
+      return createWireFault(409, "This response is already complete. There's nothing to retry.")
     case "call_unknown":
-      return createWireFault(404, "There is no such tool call.")
+      return createWireFault(404, "We couldn't find that tool call.")
     case "call_decided":
-      return createWireFault(409, "That tool call waits for nobody.")
+      return createWireFault(409, "This tool call isn't waiting for approval.")
     case "message_unknown":
-      return createWireFault(404, "There is no such message.")
+      return createWireFault(404, "We couldn't find that message.")
     case "message_begun":
-      return createWireFault(409, "That message is not waiting any more.")
+      return createWireFault(409, "This message has already been sent.")
     case "version_unknown":
-      return createWireFault(404, "There is no such version.")
+      return createWireFault(404, "We couldn't find that version.")
     case "socket_behind":
-      return createWireFault(408, "The connection fell too far behind. Resume.", 4408)
+      return createWireFault(408, "The connection fell too far behind. Reconnect to resume.", 4408)
     case "token_missing":
-      return createWireFault(401, "A token is needed.", 4401)
+      return createWireFault(401, "A token is required. Sign in and try again.", 4401)
     case "token_invalid":
-      return createWireFault(401, "The token is not valid.", 4401)
+      return createWireFault(401, "The token isn't valid. Sign in again.", 4401)
     case "token_expired":
-      return createWireFault(401, "The token has expired. Renew it.", 4401)
+      return createWireFault(401, "The token has expired. Sign in again.", 4401)
     case "token_revoked":
-      return createWireFault(401, "The token was revoked.", 4401)
+      return createWireFault(401, "The token has been revoked. Sign in again.", 4401)
     case "scope_denied":
-      return createWireFault(403, "The token is not good for that.")
+      return createWireFault(403, "The token doesn't grant access to this.")
     case "origin_denied":
-      return createWireFault(403, "This origin is not allowed.")
+      return createWireFault(403, "Requests from this origin aren't allowed.")
     case "session_unknown":
-      return createWireFault(404, "There is no such session.", 4404)
+      return createWireFault(404, "We couldn't find that conversation.", 4404)
     case "route_unknown":
-      return createWireFault(404, "There is nothing here.")
+      return createWireFault(404, "There's nothing at this address.")
     case "upgrade_expected":
-      return createWireFault(426, "This address speaks WebSocket.")
+      return createWireFault(426, "This address only accepts WebSocket connections.")
     case "body_malformed":
-      return createWireFault(400, "The body is not a JSON object.")
+      return createWireFault(400, "Not valid JSON. Send a JSON object.")
     case "body_too_large":
-      return createWireFault(413, `A body may have ${fault.max} bytes at most.`)
+      return createWireFault(413, `This is too large. The limit is ${sizeText(fault.max)}.`)
     case "field_invalid":
-      return createWireFault(400, `The field "${fault.field}" is missing or of the wrong kind.`)
+      return createWireFault(400, `The field "${fault.field}" is missing or invalid.`)
     case "record_refused":
-      return createWireFault(400, `A producer outside may not send "${fault.type}".`)
+      return createWireFault(400, `An external producer can't send "${fault.type}".`)
     case "record_gap":
-      return createWireFault(409, `Records are missing. Go on with number ${fault.want}.`)
+      return createWireFault(409, `Some records are missing. Resume with number ${fault.want}.`)
     case "call_settled":
-      return createWireFault(409, "That tool call has its result already.")
+      return createWireFault(409, "This tool call already has a result.")
     case "import_too_large":
-      return createWireFault(413, `A file may have ${fault.max} bytes at most. Send it in numbered parts.`)
+      return createWireFault(413, `Files can be up to ${sizeText(fault.max)}. Send larger files in numbered parts.`)
     case "import_empty":
-      return createWireFault(422, "There is nothing in this file that can be used.")
+      return createWireFault(422, "We couldn't find any messages in this file.")
     case "import_damaged":
-      return createWireFault(400, "This file cannot be unpacked: it is damaged.")
+      return createWireFault(400, "This file is damaged and can't be unpacked. Try another copy.")
     case "import_stalled":
-      return createWireFault(408, "The upload came to a halt. Send it again.")
+      return createWireFault(408, "The upload stalled. Send it again.")
     case "import_running":
-      return createWireFault(409, "Another upload is coming in. Wait until it is done.")
+      return createWireFault(409, "Another import is in progress. Wait until it's done.")
     case "session_begun":
-      return createWireFault(409, "This session has messages of its own. Import into a new one.")
+      return createWireFault(409, "This conversation already has messages. Import into a new one.")
     case "agent_unknown":
-      return createWireFault(404, "There is no such agent.")
+      return createWireFault(404, "We couldn't find that agent.")
     case "agents_full":
-      return createWireFault(409, `A tenant may have ${fault.max} agents at most.`)
+      return createWireFault(409, `You can have up to ${fault.max} agents. Delete one first.`)
     case "url_refused":
-      return createWireFault(422, `This is no public https address (${fault.because}).`)
+      return createWireFault(422, `This isn't a public https address (${fault.because}).`)
     case "asset_unknown":
-      return createWireFault(404, "There is no such file.")
+      return createWireFault(404, "We couldn't find that file.")
     case "asset_type_refused":
-      return createWireFault(415, "Files of this type are not taken. Images, audio, video, PDF and text in UTF-8 are.")
+      return createWireFault(415, "This file type isn't supported. Try an image, audio, video, PDF or text file.")
     case "asset_too_large":
-      return createWireFault(413, `A file of this type may have ${fault.max / 2 ** 20} MB at most.`)
+      return createWireFault(413, `Files of this type can be up to ${sizeText(fault.max)}.`)
     case "asset_cut_off":
-      return createWireFault(400, "The file did not come whole. Send it again.")
+      return createWireFault(400, "The upload was incomplete. Send the file again.")
     case "assets_full":
-      return createWireFault(409, `The files of a session may be ${fault.max} at most, and 1 GB together.`)
+      return createWireFault(
+        409,
+        `A conversation can hold up to ${fault.max} files and 1 GB. Start a new one to add more.`,
+      )
     case "asset_store_failed":
-      return createWireFault(503, "The file could not be stored or read. Try again in a moment.")
+      return createWireFault(503, "We couldn't store or read the file. Try again in a moment.")
     case "length_required":
-      return createWireFault(411, "The length of the body has to be told before.")
+      return createWireFault(411, "The Content-Length header is required.")
     case "link_invalid":
-      return createWireFault(403, "This address is not valid.")
+      return createWireFault(403, "This link isn't valid.")
     case "link_expired":
-      return createWireFault(403, "This address has expired. Reload the page.")
+      return createWireFault(403, "This link has expired. Reload the page.")
     case "range_invalid":
-      return createWireFault(416, "There is no such range in this file.")
+      return createWireFault(416, "The requested range is outside this file.")
     case "remote_refused":
-      return createWireFault(502, `That address gives nothing that can be shown (${fault.because}).`)
+      return createWireFault(502, `We can't show what's at this address (${fault.because}).`)
     case "deployment_unsafe":
-      return createWireFault(503, `This deployment refuses to serve: ${fault.because}.`)
+      return createWireFault(503, `This deployment is misconfigured and won't serve requests: ${fault.because}.`)
     case "internal":
-      return createWireFault(500, "Something went wrong on our side.", 1011)
+      return createWireFault(500, "Something went wrong on our side. Try again in a moment.", 1011)
   }
+}
+
+/** A limit in the largest unit that divides it: 262144 → "256 KB". */
+function sizeText(bytes: number): string {
+  if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20} MB`
+  return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`
 }
 
 /** Why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire. SPEC ER2. */
@@ -271,59 +280,59 @@ export function isTurnFault(code: string): code is TurnFault {
   return TURN_FAULTS.some((fault) => fault === code)
 }
 
-/** What a person reads about a turn or call that went wrong. SPEC ER2. */
+/** The user-visible text for a failed turn or call. SPEC ER2. */
 export function turnFaultToText(fault: TurnFault): string {
   switch (fault) {
     case "model_unreachable":
-      return "The model could not be reached."
+      return "We couldn't reach the model."
     case "model_refused":
-      return "The model refused the request."
+      return "The model rejected the request."
     case "model_rate_limited":
       return "The model is busy. Try again in a moment."
     case "model_malformed":
-      return "The model's answer could not be read."
+      return "The model sent an invalid response."
     case "model_timeout":
-      return "The model took too long to answer."
+      return "The model took too long to respond."
     case "model_cut_off":
-      return "The model's answer ended early."
+      return "The response was cut off."
     case "context_exceeded":
-      return "The answer grew too long for the model."
+      return "The response exceeded the model's limit."
     case "answer_too_long":
-      return "The answer is longer than can be kept."
+      return "The response is too long to store."
     case "step_limit":
-      return "The answer took too many steps."
+      return "The response took too many steps."
     case "turn_timeout":
-      return "The answer took too long."
+      return "The response took too long."
     case "process_restart":
-      return "The answer was interrupted by a restart."
+      return "The response was interrupted by a restart."
     case "producer_gone":
-      return "The program that answered went away."
+      return "The connected program disconnected."
     case "producer_failed":
-      return "The program that answered failed."
+      return "The connected program failed."
     case "internal":
       return "Something went wrong on our side."
     case "tool_unknown":
-      return "There is no such tool."
+      return "This tool doesn't exist."
     case "tool_arguments":
-      return "The tool was called with arguments it does not take."
+      return "The tool was called with invalid arguments."
     case "tool_failed":
       return "The tool failed."
     case "tool_timeout":
       return "The tool took too long."
     case "tool_result_too_large":
-      return "The tool's result is too large to keep."
+      return "The tool's result is too large to store."
     case "tool_interrupted":
       return "The tool was interrupted."
     case "agent_unknown":
-      return "There is no such agent."
+      return "We couldn't find that agent."
     case "agent_loop":
-      return "The agents would wait for each other in a circle."
+      return "These agents would wait on each other."
     case "agent_fan_out":
-      return "Too many agents were asked in one turn."
+      return "Too many agents were called in one turn."
     case "agent_busy":
-      return "Too many messages wait for that agent already."
+      return "This agent has too many messages queued."
     case "agent_failed":
-      return "The agent did not answer."
+      return "The agent didn't respond."
     case "denied":
       return "The call was not allowed."
   }

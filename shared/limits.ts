@@ -27,7 +27,7 @@ export const MAX_QUOTE_CHARS = 600
 
 /**
  * Bytes of files that are loaded for one model call, the newest first: each is held some four times on its way (base64, JSON,
- * the request), in a Worker of 128 MB. SPEC AT5.
+ * the request), in a Worker of 128 MB. SPEC AT7.
  */
 export const MAX_MODEL_FILE_BYTES = 8 * 1024 * 1024
 
@@ -40,14 +40,14 @@ export const MAX_FILES_SHARE = 0.5
 /** Tokens that a picture counts as: what the larger providers bill for a large one; they make it smaller themselves. SPEC AT5. */
 export const IMAGE_TOKENS = 1_600
 
-/** Bytes of a PDF that count as a token, and the least that one counts as: a page is some 2,000 tokens and 25 KB or more. SPEC AT5. */
+/** Bytes of a PDF that count as a token, and the least that one counts as: a page is some 2,000 tokens and 25 KB or more. SPEC AT7. */
 export const PDF_BYTES_PER_TOKEN = 12
 export const MIN_DOCUMENT_TOKENS = 2_000
 
-/** Bytes of sound that count as a token: 32 tokens a second, at 64 kbit/s. SPEC AT5. */
+/** Bytes of sound that count as a token: 32 tokens a second, at 64 kbit/s. SPEC AT7. */
 export const AUDIO_BYTES_PER_TOKEN = 250
 
-/** Bytes of a film that count as a token: 300 tokens a second, at 2 Mbit/s. SPEC AT5. */
+/** Bytes of a film that count as a token: 300 tokens a second, at 2 Mbit/s. SPEC AT7. */
 export const VIDEO_BYTES_PER_TOKEN = 800
 
 /** Longest user message, in UTF-8 bytes. Fits one frame unless most of it are control characters. SPEC WS4. */
@@ -62,7 +62,7 @@ export const MAX_IMPORT_PARTS = 64
 /** A file in parts of which no part came for so long is given up, in milliseconds: what is sent meanwhile waits for it. SPEC RE20. */
 export const IMPORT_STAGING_MS = 5 * 60_000
 
-/** Longest silence inside an upload, in milliseconds: what is sent meanwhile waits for it. SPEC RE23. */
+/** Longest silence inside an upload, in milliseconds: what is sent meanwhile waits for it. SPEC RE34. */
 export const IMPORT_IDLE_MS = 30_000
 
 /** Longest wait of an upload's answer for the folding, in milliseconds; a longer one is asked for. Under what proxies wait. SPEC RE21. */
@@ -231,7 +231,7 @@ export const MAX_AGENT_PROMPT_CHARS = 16 * 1024
 /** How many agents may ask or answer one another before a person speaks again. SPEC AG5. */
 export const MAX_AGENT_DEPTH = 8
 
-/** Questions between agents that one message of a person may bring about, at whatever depth: eight of its own. SPEC AG5. */
+/** Questions between agents that one message of a person may bring about, at whatever depth: eight of its own. SPEC AG11. */
 export const MAX_AGENT_QUESTIONS = 256
 
 /** Longest wait of a turn for another agent's answer, in milliseconds: half of a turn, and half of it with each agent further. */
@@ -258,7 +258,7 @@ export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
  */
 export const PRODUCER_SILENCE_MS = 50_000
 
-/** A sign of its life is written down so seldom, in milliseconds: a row each time. SPEC EX8. */
+/** A sign of its life is written down so seldom, in milliseconds: a row each time. SPEC EX14. */
 export const PRODUCER_REFRESH_MS = 10_000
 
 /** Longest answer from outside, in milliseconds: coding agents work for hours, and say every minute that they live. Law 8. */
@@ -267,26 +267,26 @@ export const PRODUCER_TURN_MS = 4 * 60 * 60_000
 /** Longest line of a producer outside, in bytes: the largest stored result, twice escaped. SPEC EX10. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 
-/** Largest body of one request of a producer outside, in bytes: more than any answer comes to; hours of empty lines fit. SPEC EX10. */
+/** Largest body of one request of a producer outside, in bytes: more than any answer comes to; hours of empty lines fit. SPEC EX22. */
 export const MAX_EXTERNAL_BODY_BYTES = 256 * 1024 * 1024
 
-/** Parts of one answer from outside: thoughts, texts and calls. Each costs a little with every window. SPEC EX10. */
+/** Parts of one answer from outside: thoughts, texts and calls. Each costs a little with every window. SPEC EX21. */
 export const MAX_EXTERNAL_PARTS = 4_000
 
-/** Tool calls of one answer from outside: more than an own turn could make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX10. */
+/** Tool calls of one answer from outside: more than an own turn could make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX21. */
 export const MAX_EXTERNAL_CALLS = 1_000
 
-/** Results and output of one answer from outside, in UTF-16 code units: it is read whole. Later ones fail. SPEC EX10. */
+/** Results and output of one answer from outside, in UTF-16 code units: it is read whole. Later ones fail. SPEC EX20. */
 export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 
-/** Tool calls of one imported answer, and its parts: folding looks through them with each event. Later ones are dropped. SPEC RE23. */
+/** Tool calls of one imported answer, and its parts: folding looks through them with each event. Later ones are dropped. SPEC RE36. */
 export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
 
 /** Calls of an imported file that wait for a callback at a time; of more, the oldest are forgotten. SPEC RE12. */
 export const MAX_IMPORTED_PENDING_CALLS = 1_000
 
-/** Largest record that is staged, in UTF-8 bytes: the platform's row. SPEC RE23. */
+/** Largest record that is staged, in UTF-8 bytes: the platform's row. SPEC RE36. */
 export const MAX_STAGED_BYTES = 2_000_000
 
 /** Highest position, and number of a version, that a record may name: far more than a session can have, and still exact after it. */
@@ -320,7 +320,7 @@ export const MAX_EMBED_ORIGINS = 32
 /** Hosts whose media a tenant may have loaded without a click: each session keeps the list. SPEC SE2. */
 export const MAX_MEDIA_HOSTS = 100
 
-/** Redirects of remote media: one to a name with www, one to a mirror, and some room. SPEC RM1. */
+/** Redirects of remote media: one to a name with www, one to a mirror, and some room. SPEC RM5. */
 export const MAX_REMOTE_REDIRECTS = 4
 
 /** Longest wait for the first bytes of remote media, its redirects included, and for all of it, in milliseconds. SPEC RM3. */
@@ -359,7 +359,7 @@ export const FILE_TYPE_BYTES = 4096
 /** Bytes at the beginning of a picture in which its size is looked for: a photograph's preview and colours stand before it. SPEC AS2. */
 export const IMAGE_SIZE_BYTES = 128 * 1024
 
-/** Longest side of a picture that is told, in pixels: the most that its formats can say in common. SPEC AS2. */
+/** Longest side of a picture that is told, in pixels: the most that its formats can say in common. SPEC AS15. */
 export const MAX_SIDE = 65_535
 
 /** Longest upload, in milliseconds: a largest video over 1 Mbit/s. SPEC AS7. */

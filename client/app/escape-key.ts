@@ -2,7 +2,7 @@
  * escape-key.ts: who takes the Escape key.
  *
  * An input method, then what stands nearest (an editor, a picture that is looked at), then the drawer, then what plays,
- * then the reply that is being written, then the answer under way. Source: SPEC PG18, PG39, PG43.
+ * then the reply that is being written, then the answer under way. Source: SPEC PG18, PG58, PG73.
  */
 
 import type { Signal } from "@preact/signals"

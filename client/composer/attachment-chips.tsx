@@ -1,7 +1,7 @@
 /**
  * attachment-chips.tsx: in the composer: the files that go with the words, how far they are, and the message that is replied to.
  *
- * Source: SPEC PG42, PG43.
+ * Source: SPEC PG67, PG73.
  */
 
 import type { ComponentChildren, VNode } from "preact"

@@ -2,8 +2,8 @@
  * attachment-uploads.ts: files that go with a message that is being written.
  *
  * picker, drop, paste → FILES → POST /v1/sessions/:id/assets → asset ids of the send frame
- * Kept with the draft, outside the components: an upload goes on while its reader looks elsewhere. At most UNDER_WAY at a
- * time; each can be given up, and tried again where trying can help. Source: SPEC PG42.
+ * Kept with the draft, outside the components: an upload goes on while its reader looks elsewhere. At most MAX_PARALLEL_UPLOADS at a
+ * time; each can be given up, and tried again where trying can help. Source: SPEC PG67–PG69.
  */
 
 import { type Signal, signal } from "@preact/signals"

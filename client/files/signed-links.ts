@@ -4,7 +4,7 @@
  * segment → element → SIGNED → POST /v1/sessions/:id/media/sign → element
  * Segments hold addresses that nobody can fetch. What is drawn within a moment is asked for at once, remembered until it
  * runs out, and asked for anew by an element that failed. Where the server could not be asked it is asked again, later
- * each time, until it could. Source: SPEC PG38.
+ * each time, until it could. Source: SPEC PG38, PG55.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"

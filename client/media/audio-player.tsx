@@ -3,7 +3,7 @@
  *
  * source → audio element → AUDIO
  * A range holds the place, so mouse, finger and keyboard move it alike. One plays at a time; Escape stops it. An address
- * that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG39.
+ * that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG58, PG59.
  */
 
 import type { RefObject, VNode } from "preact"

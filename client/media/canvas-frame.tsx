@@ -4,7 +4,7 @@
  * canvas segment → CANVAS → iframe (scripts alone: never our origin, no forms, no popups, no navigation of the page)
  * The frame is made when it comes near to what the reader sees, with an address that holds then, and is not made again
  * while later words stream in. What it says is heard only from its own window and only in the words below; it is told the
- * theme, again where that changes, and nothing else. Source: SPEC PG41.
+ * theme, again where that changes, and nothing else. Source: SPEC PG41, PG64–PG66.
  */
 
 import type { RefObject, VNode } from "preact"

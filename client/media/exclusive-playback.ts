@@ -1,5 +1,5 @@
 /**
- * exclusive-playback.ts: one thing plays at a time, and Escape stops it. Source: SPEC PG39.
+ * exclusive-playback.ts: one thing plays at a time, and Escape stops it. Source: SPEC PG58.
  */
 
 let playingElement: HTMLMediaElement | null = null

@@ -2,7 +2,7 @@
  * file-link.tsx: a file: what it is, how large, and the way to have it.
  *
  * Its address is asked for when it is wanted. One of ours is handed to the browser; one from elsewhere comes through our
- * own server, so that a refusal can be told. Source: SPEC PG39, PG40.
+ * own server, so that a refusal can be told. Source: SPEC PG60, PG62, PG63.
  */
 
 import type { VNode } from "preact"

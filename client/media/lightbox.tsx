@@ -3,7 +3,7 @@
  *
  * Escape and a click beside the picture close it, and the focus is back on the picture it came from. Arrow keys lead through the others.
  * A finger goes sideways for the next, and down to close. A picture fits the window; a click shows it as large as it is.
- * Source: SPEC PG39.
+ * Source: SPEC PG57.
  */
 
 import type { VNode } from "preact"

@@ -3,7 +3,7 @@
  *
  * url → law 11 → signature → SOURCE → img, audio, video
  * An element that has its address keeps it, whatever is signed later: it does not load again. One that fails gets another
- * address once; then its reader is told why, and what the net took is tried again when it is back. Source: SPEC PG38, PG40.
+ * address once; then its reader is told why, and what the net took is tried again when it is back. Source: SPEC PG38, PG55, PG56, PG40.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"

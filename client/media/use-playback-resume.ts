@@ -1,5 +1,5 @@
 /**
- * use-playback-resume.ts: where a sound or a film goes on when it gets another address in the middle. Source: SPEC PG39.
+ * use-playback-resume.ts: where a sound or a film goes on when it gets another address in the middle. Source: SPEC PG59.
  */
 
 import { useRef } from "preact/hooks"

@@ -1,7 +1,7 @@
 /**
  * video-player.tsx: a film with the browser's own controls; nothing of it but its first frame comes before it is played.
  *
- * An address that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG39.
+ * An address that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG59, PG60.
  */
 
 import type { VNode } from "preact"

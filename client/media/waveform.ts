@@ -2,7 +2,7 @@
  * waveform.ts: how loud a voice note is, from its beginning to its end, as a few bars.
  *
  * address → bytes → decoded audio → WAVE
- * Only of what is small: it is fetched and decoded for its looks alone. Source: SPEC PG39.
+ * Only of what is small: it is fetched and decoded for its looks alone. Source: SPEC PG58.
  */
 
 /** Larger files get a plain bar, in bytes: a few minutes of speech. */

@@ -3,7 +3,7 @@
  *
  * composer → OUTBOX → socket (again after every hello, under the same id) → ack
  * One storage key per message, so that two tabs do not overwrite each other, and a reload loses nothing.
- * The server counts an id once (law 6), so sending again is safe. Source: SPEC SO6, SO7, SO13.
+ * The server counts an id once (law 6), so sending again is safe. Source: SPEC SO6, SO7, SO13, SO14.
  */
 
 import { type Signal, signal } from "@preact/signals"

@@ -3,7 +3,7 @@
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
  * Each names its target, which is where its waiting and its refusal are shown. Kept in memory: an old wish should not
- * come back with a page that was closed; an edit is words, and does. Source: SPEC SO11.
+ * come back with a page that was closed; an edit is words, and does. Source: SPEC SO11, SO16.
  */
 
 import { type Signal, signal } from "@preact/signals"

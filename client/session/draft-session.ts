@@ -3,7 +3,7 @@
  *
  * first file → EARLY → POST /v1/sessions → uploads; first words → the start of that session
  * Where no words come it is erased: at once where the files are taken away, by the next page where this one is closed.
- * Source: SPEC PG42.
+ * Source: SPEC PG72.
  */
 
 import type { Api } from "../net/api.ts"

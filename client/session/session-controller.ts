@@ -3,7 +3,7 @@
  *
  * page → store; socket → store; composer → outbox → socket; buttons → commands → socket
  * What does not fit (another epoch, ops out of step) is answered with the newest page, never guessed at.
- * Source: SPEC SO4–SO7, SO11–SO13.
+ * Source: SPEC SO4–SO7, SO11–SO16.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"

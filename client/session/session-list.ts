@@ -3,7 +3,7 @@
  *
  * GET /v1/sessions, rooms, the reader's wishes → SESSIONS → sidebar
  * A wish is shown at once and taken back with the server's words where it is refused. What other pages do is asked for
- * when the reader comes back, and now and then while they look; no session is woken for it. Source: SPEC PG31–PG33.
+ * when the reader comes back, and now and then while they look; no session is woken for it. Source: SPEC PG31–PG33, PG53.
  */
 
 import { type Signal, signal } from "@preact/signals"

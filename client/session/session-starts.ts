@@ -3,7 +3,7 @@
  *
  * composer → STARTS → POST /v1/sessions → room
  * Kept on the shelf until their session is there, and tried again until then. One page at a time is at it, so that no
- * words make two sessions; when it is closed, the next goes on. Source: SPEC PG14, SO13.
+ * words make two sessions; when it is closed, the next goes on. Source: SPEC PG14, SO15.
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"

@@ -19,7 +19,7 @@ export function truncateText(text: string, max: number): string {
  * Whether the next event of one answer still fits. Its parts and calls are looked through with each event.
  *
  * Cost    flat.
- * Source  SPEC RE23.
+ * Source  SPEC RE36, EX20, EX21.
  */
 export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => boolean {
   const calls = new Set<string>()

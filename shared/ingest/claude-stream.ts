@@ -35,7 +35,7 @@ interface StreamState {
 /**
  * Shapes  lines → records; see `Mapper`.
  * Errors  none: what is not known is passed over and counted.
- * Source  the documented format; SPEC PI1–PI3.
+ * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createClaudeMapper(): Mapper {
   const writer = createRecordWriter()

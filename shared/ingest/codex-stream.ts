@@ -20,7 +20,7 @@ import type { Mapper, RecordWriter } from "./record-writer.ts"
 /**
  * Shapes  lines → records; see `Mapper`.
  * Errors  none: what is not known is passed over and counted.
- * Source  the documented format; SPEC PI1–PI3.
+ * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createCodexMapper(): Mapper {
   const writer = createRecordWriter()

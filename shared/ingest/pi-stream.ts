@@ -37,7 +37,7 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
 /**
  * Shapes  lines → records; see `Mapper`.
  * Errors  none: what is not known is passed over and counted.
- * Source  the documented format; SPEC PI1–PI3.
+ * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createPiMapper(): Mapper {
   const writer = createRecordWriter()

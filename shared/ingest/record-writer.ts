@@ -142,7 +142,7 @@ export function createRecordWriter() {
       settled.add(callId)
       // Escaped it may be six times as long, and a record has a bound of its own.
       if (countUtf8Bytes(text) > MAX_RESULT_BYTES || countUtf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES) {
-        const tooLargeError = { code: "tool_result_too_large", message: "The tool's result is too large to keep." }
+        const tooLargeError = { code: "tool_result_too_large", message: "The tool's result is too large to store." }
         return write({ type: "tool_result", callId, ok: false, error: tooLargeError })
       }
       const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: readFirstLine(text) } }

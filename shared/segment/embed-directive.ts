@@ -31,7 +31,7 @@ const EMBED_PREFIX = new RegExp(
  *
  * Shapes  → its text and attributes, null if there is none, or WAIT.
  * Cost    linear in it, which is at most MAX_HELD.
- * Source  SPEC DR6.
+ * Source  SPEC DR6, DR16.
  */
 export function readEmbed(
   text: string,

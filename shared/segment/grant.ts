@@ -63,7 +63,7 @@ export interface GrantDecider extends Permit {
  * Decides each name once: a refusal stays one, also in a fresh process, which reads the stored text again before it asks
  * of anything. At most MAX_NAMED names of a part are asked for.
  *
- * Source  SPEC DR11.
+ * Source  SPEC DR11, DR17, DR18.
  */
 export function createGrantDecider(): GrantDecider {
   const decided = new Map<string, boolean | Asset>()

@@ -214,7 +214,7 @@ export function createMessageSegmenter(): MessageSegmenter {
   }
 }
 
-/** An answer from outside answers nothing that was said here: its exchange is its own (SPEC EX1). */
+/** An answer from outside answers nothing that was said here: its exchange is its own (SPEC DR5). */
 function findAnsweredMessage({ mode, exchange_id }: Message): string | null {
   return mode === "external" ? null : exchange_id
 }
@@ -231,7 +231,7 @@ function listCallMedia(message: Message): Asset[] {
   return listCalls(message).flatMap(({ channel, media }) => (channel === "user" ? media : []))
 }
 
-/** An answer that is whole and named no media is followed by that of its calls (SPEC DR13). */
+/** An answer that is whole and named no media is followed by that of its calls (SPEC DR20). */
 function deliverMedia(message: Message, delivery: Delivery, count: number): Op[] {
   if (delivery.hasMedia()) return []
   const assets = listCallMedia(message)

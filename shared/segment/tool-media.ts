@@ -19,7 +19,7 @@ import type { Segment } from "../protocol/frame.ts"
  *
  * Shapes  (result, what its call saved) → assets in the order of their naming, once each.
  * Cost    linear in the trailer.
- * Source  SPEC DR12.
+ * Source  SPEC DR12, DR19, DR20.
  */
 export function readToolMedia(result: string, saved: readonly Asset[]): Asset[] {
   if (saved.length === 0) return []

@@ -1,8 +1,8 @@
 /**
  * added.ts: what we add between a delta leaving the model and a socket having it.
  *
- * A window opens with its first delta and is sent WINDOW_MS later; what comes in between only shares the ride. So what
- * is added to the window, for all its deltas alike, is: arrival − departure of the first − WINDOW_MS. Network, parsing,
+ * A window opens with its first delta and is sent DELTA_WINDOW_MS later; what comes in between only shares the ride. So what
+ * is added to the window, for all its deltas alike, is: arrival − departure of the first − DELTA_WINDOW_MS. Network, parsing,
  * cleaning, the write and the output gate are in it. One floor passes each chunk on as it comes, over the same network;
  * the other gathers as we do, writes each window as a row and sends it: the least that durable before visible can cost.
  */

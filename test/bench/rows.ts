@@ -2,7 +2,7 @@
  * rows.ts: rows written for one turn, as the turn's own log line tells them, and the alarm.
  *
  * Cursors count every row that a statement wrote, deletes too. An alarm goes past the cursors: the platform bills each
- * setAlarm as one row, and one lasts for ALARM_MS, so as many are added as the turn can have set. The list of sessions
+ * setAlarm as one row, and one lasts for TURN_ALARM_MS, so as many are added as the turn can have set. The list of sessions
  * is another object, which a message touches once: its rows are told apart.
  */
 

@@ -153,7 +153,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.click(".sidebar .import")
     await page.setInputFiles("dialog input[type=file]", nothing)
     await page.waitForSelector("dialog .fault", SOON)
-    expect(await page.textContent("dialog .fault")).toBe("There is nothing in this file that can be used.")
+    expect(await page.textContent("dialog .fault")).toBe("We couldn't find any messages in this file.")
     await page.setInputFiles("dialog input[type=file]", half)
     await page.waitForSelector("dialog .lines", SOON)
     expect(await page.textContent("dialog .lines")).toContain("Line 2")
@@ -269,7 +269,7 @@ test("[PG32] a title is saved by a click into the composer, which keeps the focu
   await page.context().close()
 })
 
-test("[PG31] a conversation that is left while it runs has its mark, which goes when it has ended", async () => {
+test("[PG31] [PG53] a conversation that is left while it runs has its mark, which goes when it has ended", async () => {
   const { page } = await open(browser, cuecard)
   await ask(page, "/bench deltas=250 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)

@@ -55,7 +55,7 @@ const topOf = (page: Page, words: string) =>
   page.locator(`[data-segment=text] >> text=${words}`).evaluate((element) => element.getBoundingClientRect().top)
 
 describe("pictures", () => {
-  test("[PG38] [PG39] one of ours comes by itself, moves nothing as it comes, and opens; Escape leads back to it", async () => {
+  test("[PG38] [PG39] [PG57] one of ours comes by itself, moves nothing as it comes, and opens; Escape leads back to it", async () => {
     const messages = one(
       text("Before"),
       media("image", "/media/landscape", "The bay"),
@@ -83,7 +83,7 @@ describe("pictures", () => {
     await context.close()
   })
 
-  test("[PG40] one from elsewhere waits for its click, and comes through our own server; one refused says why", async () => {
+  test("[PG40] [PG63] one from elsewhere waits for its click, and comes through our own server; one refused says why", async () => {
     const messages = one(
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
@@ -115,7 +115,7 @@ describe("pictures", () => {
 })
 
 describe("sound and film", () => {
-  test("[PG39] a player by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
+  test("[PG39] [PG58] a player by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
     const messages = [
       said("user", [text("Play")]),
       said(
@@ -148,7 +148,7 @@ describe("sound and film", () => {
     await context.close()
   })
 
-  test("[PG39] a film shows its first frame and waits", async () => {
+  test("[PG39] [PG60] a film shows its first frame and waits", async () => {
     const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
@@ -158,7 +158,7 @@ describe("sound and film", () => {
     await context.close()
   })
 
-  test("[PG39] a file is had by a click, under its name", async () => {
+  test("[PG39] [PG60] a file is had by a click, under its name", async () => {
     const { page, context, asked } = await show(
       one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
@@ -171,7 +171,7 @@ describe("sound and film", () => {
 })
 
 describe("documents", () => {
-  test("[PG41] a document stands in its frame, is loaded once while words stream in beside it, and hears the theme", async () => {
+  test("[PG41] [PG65] a document stands in its frame, is loaded once while words stream in beside it, and hears the theme", async () => {
     const answer = said("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], { status: "running" })
     const { page, context, wire, fetched, errors } = await show([said("user", [text("Plan it")]), answer], {
       theme: "dark",
@@ -192,7 +192,7 @@ describe("documents", () => {
 })
 
 describe("replies", () => {
-  test("[PG43] a quote leads to its message, far up; Reply sends what it replies to", async () => {
+  test("[PG43] [PG73] a quote leads to its message, far up; Reply sends what it replies to", async () => {
     const first = said("user", [text("The very first words")])
     const filling = Array.from({ length: 12 }, (_, at) =>
       said("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
@@ -251,7 +251,7 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
   )
 
 describe("files of a message", () => {
-  test("[PG42] dropped, with its progress, refused and given up; the message waits and names them", async () => {
+  test("[PG42] [PG67] [PG70] dropped, with its progress, refused and given up; the message waits and names them", async () => {
     const { page, context, wire } = await show([])
     const letGo = await holdUploads(context)
     await page.waitForSelector(".attach")
@@ -348,7 +348,7 @@ describe("pictures for the papers", () => {
   })
 
   test.each(["light", "dark"] as const)(
-    "[PG42] [PG43] a reply, files in the composer, a picture looked at, %s",
+    "[PG42] [PG43] [PG57] a reply, files in the composer, a picture looked at, %s",
     async (theme) => {
       const asked = said("user", [
         text("Which of these is older?"),

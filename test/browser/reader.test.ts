@@ -47,7 +47,7 @@ async function drawn([type, width, height]: readonly [string, number, number]): 
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
 describe("a picture in its message", () => {
-  test("[AS2] [PG39] its box has its shape before it comes, and as much room as it needs", async () => {
+  test("[AS2] [AS15] [PG39] its box has its shape before it comes, and as much room as it needs", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
@@ -88,7 +88,7 @@ describe("a picture in its message", () => {
 })
 
 describe("a picture that is looked at", () => {
-  test("[PG39] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
+  test("[PG39] [PG57] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await twoPictures(page)
     await page.focus(".frame >> nth=0")
@@ -107,7 +107,7 @@ describe("a picture that is looked at", () => {
     await page.context().close()
   })
 
-  test("[PG39] a finger goes sideways for the next, and down to close", async () => {
+  test("[PG39] [PG57] a finger goes sideways for the next, and down to close", async () => {
     const context = await stage.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
     const { page, errors } = await openIn(context, stage.cuecard)
     await twoPictures(page)
@@ -187,7 +187,7 @@ describe("what leaves the page", () => {
 })
 
 describe("sound", () => {
-  test("[PG39] it can be had as a file, under its name", async () => {
+  test("[PG39] [PG58] it can be had as a file, under its name", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await ask(page, "say hello world")
     await settled(page)
@@ -221,7 +221,7 @@ describe("files and replies by keyboard", () => {
     await page.context().close()
   })
 
-  test("[PG42] gone from the net in the middle of a file: it goes up again by itself, and its message comes everywhere", async () => {
+  test("[PG42] [PG69] gone from the net in the middle of a file: it goes up again by itself, and its message comes everywhere", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     const context = page.context()
     await ask(page, "/say Hello.")
@@ -241,7 +241,7 @@ describe("files and replies by keyboard", () => {
     await context.close()
   })
 
-  test("[PG43] Escape lets go of a reply before it stops anything; of a long message its beginning is shown", async () => {
+  test("[PG43] [PG73] Escape lets go of a reply before it stops anything; of a long message its beginning is shown", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
     await settled(page)

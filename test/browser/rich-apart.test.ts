@@ -100,7 +100,7 @@ describe.each([
     await page.context().close()
   })
 
-  test("[PG41] the page hears a frame by its window: forged words of the page or of another frame change nothing", async () => {
+  test("[PG41] [PG65] the page hears a frame by its window: forged words of the page or of another frame change nothing", async () => {
     const cuecard = serverOf()
     const { page, errors } = await open(browser, cuecard)
     for (const [n, title] of ["First", "Second"].entries()) {
@@ -144,7 +144,7 @@ test("[CD2] on the documents' origin there is no page, no route and no medium", 
   expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
 })
 
-test("[SE1] [HD2] [PG41] a document of another origin is framed where the tenant allows that, and is a link where not any more", async () => {
+test("[SE1] [HD2] [PG41] [PG66] a document of another origin is framed where the tenant allows that, and is a link where not any more", async () => {
   const far = "https://frames.example.com"
   const admin = await joined.tokenFor({ scope: "admin" })
   const allow = async (embed_origins: readonly string[]): Promise<void> => {

@@ -91,7 +91,7 @@ const seek = (page: Page, to: number) =>
 const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
-  test("[PG40] what does not say what it is is shown as what it turns out to be, after a click; what is not shown is a link", async () => {
+  test("[PG40] [PG62] [PG63] what does not say what it is is shown as what it turns out to be, after a click; what is not shown is a link", async () => {
     const { page, errors, strangers } = await said(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
     await page.waitForSelector("button.file >> nth=2")
     expect(UNNAMED.flatMap(askedOf)).toEqual([])
@@ -142,7 +142,7 @@ describe("media of other hosts", () => {
     ["short", 3, 2],
     ["untold", 3, 2],
     ["long", 1100, 900],
-  ] as const)("[PG40] [PG39] [RM4] a sound plays, and can be sought: %s", async (name, length, to) => {
+  ] as const)("[PG40] [PG58] [RM4] a sound plays, and can be sought: %s", async (name, length, to) => {
     const { page, errors, strangers } = await said(`MEDIA:${SOUNDS[name]}`)
     expect(askedOf(SOUNDS[name])).toEqual([])
     await page.click("[aria-label^='Load: Audio from sounds.example.com']")
@@ -160,7 +160,7 @@ describe("media of other hosts", () => {
     await page.context().close()
   })
 
-  test("[PG40] [RM2] what is not there says so, in the server's words", async () => {
+  test("[PG40] [PG63] [RM2] what is not there says so, in the server's words", async () => {
     const { page } = await said("MEDIA:https://pictures.example.com/nothing.png")
     await page.click("[aria-label^='Load']")
     await page.waitForSelector(".gate[data-state=failed]", SOON)
@@ -198,7 +198,7 @@ describe("a server that is away", () => {
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
-  test("[PG38] that cannot sign says so; when it can, the picture comes by itself", async () => {
+  test("[PG38] [PG55] that cannot sign says so; when it can, the picture comes by itself", async () => {
     const { at, page } = await drawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
@@ -211,7 +211,7 @@ describe("a server that is away", () => {
     await context.close()
   })
 
-  test("[PG38] [PG26] what was drawn while the net was away comes when it is back", async () => {
+  test("[PG38] [PG55] [PG26] what was drawn while the net was away comes when it is back", async () => {
     const { page } = await drawn("paint a sunset")
     const context = page.context()
     await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
@@ -226,7 +226,7 @@ describe("a server that is away", () => {
     await context.close()
   })
 
-  test("[PG39] [PG38] a sound whose address runs out in the middle goes on where it is sought to", async () => {
+  test("[PG39] [PG59] [PG38] a sound whose address runs out in the middle goes on where it is sought to", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
       call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
@@ -255,7 +255,7 @@ describe("a server that is away", () => {
     await page.context().close()
   })
 
-  test("[PG41] [CD1] a document is signed when it is scrolled to; one whose address has run out is signed anew", async () => {
+  test("[PG41] [PG64] [CD1] a document is signed when it is scrolled to; one whose address has run out is signed anew", async () => {
     const { at, page } = await drawn("make a clock canvas")
     await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
     await settled(page, 2)

@@ -146,7 +146,7 @@ describe("taken along", () => {
 })
 
 describe("what a reader sends", () => {
-  test("[PG42] [PG39] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
+  test("[PG42] [PG39] [PG57] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
     const before = keptCopies(cuecard, bay)
@@ -171,7 +171,10 @@ describe("what a reader sends", () => {
     expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
     expect(keptCopies(cuecard, bay)).toBe(before)
     const gone = await fetch(`${cuecard.url}${link}`)
-    expect([gone.status, await gone.json()]).toEqual([404, { code: "asset_unknown", text: "There is no such file." }])
+    expect([gone.status, await gone.json()]).toEqual([
+      404,
+      { code: "asset_unknown", text: "We couldn't find that file." },
+    ])
     expect(opened.errors).toEqual([])
     await sender.context().close()
   })

@@ -140,7 +140,7 @@ describe("the net", () => {
     await expectSame(2)
   })
 
-  test("[SO13] first words that were written offline go out from the next window", async () => {
+  test("[SO13] [SO15] first words that were written offline go out from the next window", async () => {
     const context = await browser.newContext()
     const { page } = await openIn(context, cuecard)
     await context.setOffline(true)
@@ -220,7 +220,7 @@ describe("again", () => {
     const [first, second] = await threeWindows()
     await ask(first, "/fault model_cut_off")
     await shows(windows, "[data-note=failed]")
-    expect(await first.textContent("[data-note=failed]")).toBe("The model's answer ended early. Try again")
+    expect(await first.textContent("[data-note=failed]")).toBe("The response was cut off. Try again")
     await second.click("text=Try again")
     await shows(windows, "text=2/2")
     await shows(windows, "[data-note=failed]")

@@ -30,7 +30,7 @@ const sessions = async (): Promise<number> => {
 }
 
 describe("files on the real server", () => {
-  test("[PG42] [PG38] the first files make the session; they are shown with their message, after a reload and elsewhere", async () => {
+  test("[PG42] [PG38] [PG72] the first files make the session; they are shown with their message, after a reload and elsewhere", async () => {
     const { page, errors, strangers } = await open(stage.browser, stage.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
     await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
@@ -59,7 +59,7 @@ describe("files on the real server", () => {
     await page.context().close()
   })
 
-  test("[PG42] [PG22] an edit keeps the files; a message may be files alone", async () => {
+  test("[PG42] [PG71] [PG70] [PG22] an edit keeps the files; a message may be files alone", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
@@ -79,7 +79,7 @@ describe("files on the real server", () => {
     await page.context().close()
   })
 
-  test("[PG42] what is no file of a known kind is refused in the server's words; a session without words goes again", async () => {
+  test("[PG42] [PG67] [PG72] what is no file of a known kind is refused in the server's words; a session without words goes again", async () => {
     const before = await sessions()
     const { page } = await open(stage.browser, stage.cuecard)
     await choose(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])

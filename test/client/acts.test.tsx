@@ -1,4 +1,4 @@
-/** acts.test.tsx: what a reader can ask for in a transcript, how it is shown while it is under way, and how it is refused. */
+/** acts.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/composer/composer.tsx"
@@ -23,7 +23,7 @@ const press = (target: Element, key: string, more: KeyboardEventInit = {}) => {
 
 beforeEach(() => document.body.replaceChildren())
 
-describe("a call that wants leave", () => {
+describe("a call that needs approval", () => {
   const waiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
 
   test("[PG20] shows its arguments unfolded, and asks", () => {
@@ -36,7 +36,7 @@ describe("a call that wants leave", () => {
     expect(log.querySelector("[data-typing]")).toBe(null)
   })
 
-  test("[PG20] one answer is given once, and is shown as under way until the server's state comes", async () => {
+  test("[PG20] one decision is sent once, and is shown as pending until the server's state arrives", async () => {
     const { root, wishes, commands, store } = waiting()
     button(root, "Deny").click()
     expect(wishes.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
@@ -54,20 +54,20 @@ describe("a call that wants leave", () => {
     expect(root.querySelector(".badge")?.textContent).toBe("[DENIED]")
   })
 
-  test("[PG20] an allowed call says so, running and done; a refused answer is told in words", async () => {
+  test("[PG20] an allowed call is labelled so, running and done; a refused decision shows the error", async () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
     expect(allowed.root.querySelector(".badge")?.textContent).toBe("[OK]")
     const { root, commands } = waiting()
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "allow" })
-    commands.refuseCommand("c1", "call_unknown", "There is no such tool call.")
+    commands.refuseCommand("c1", "call_unknown", "We couldn't find that tool call.")
     await soon()
-    expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("There is no such tool call.")
+    expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("We couldn't find that tool call.")
     expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Deny"])
   })
 })
 
-describe("the way on", () => {
+describe("retry, continue, regenerate", () => {
   const ended = (status: WireMessage["status"], more: Partial<WireMessage> = {}) =>
     transcript([user("q", "go"), answer("a", { status, ...more })])
 
@@ -86,13 +86,13 @@ describe("the way on", () => {
     expect(button(root, name).getAttribute("aria-disabled")).toBe("true")
     button(root, name).click()
     expect(wishes[`${wish}Answer` as const]).toHaveBeenCalledTimes(1)
-    commands.refuseCommand("n", "turn_running", "An answer is under way. Stop it first.")
+    commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
     await soon()
     expect(root.querySelector("article[data-id=a] [role=alert]")?.textContent).toContain("Stop it first")
   })
 
   test.each(["completed", "failed", "interrupted", "cancelled"] as const)(
-    "[PG21] an answer from outside that %s is nobody's here to ask again",
+    "[PG21] an external answer that %s can't be requested again",
     (status) => {
       const { root } = ended(status, { mode: "external" })
       const names = buttonsIn(root.querySelector("article[data-id=a]") as Element)
@@ -100,14 +100,14 @@ describe("the way on", () => {
     },
   )
 
-  test("[PG21] a stopped answer without anything in it is but a note and the way to ask again", () => {
+  test("[PG21] a stopped answer without content is only a note and a button", () => {
     const { root } = ended("cancelled", { segments: [] })
     const article = root.querySelector("article[data-id=a]") as Element
     expect(article.textContent).toBe("Stopped. Regenerate")
     expect(buttonsIn(article)).toEqual(["Regenerate"])
   })
 
-  test("[PG21] only the last answer is asked for again, and only while none is under way", async () => {
+  test("[PG21] only the last answer can be requested again, and only while none is running", async () => {
     const { root, store, wishes } = transcript([user("q", "go"), answer("a"), user("q2", "on"), answer("b")])
     const acts = () => [...root.querySelectorAll("article[data-role=assistant]")].map(buttonsIn)
     expect(acts()).toEqual([
@@ -128,7 +128,7 @@ describe("the way on", () => {
     ])
   })
 
-  test("[PG21] the words of an answer are copied as Markdown, without thinking and tools", async () => {
+  test("[PG21] an answer is copied as Markdown, without thinking and tools", async () => {
     const writeText = vi.fn(() => Promise.resolve())
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
     const segments = [
@@ -146,8 +146,8 @@ describe("the way on", () => {
   })
 })
 
-describe("queued words", () => {
-  test("[PG19] say that they wait, and can be taken back", async () => {
+describe("queued messages", () => {
+  test("[PG19] are marked as waiting, and can be withdrawn", async () => {
     const { root, wishes, commands, store } = transcript([
       user("q", "go"),
       answer("a", { status: "running" }),
@@ -167,7 +167,7 @@ describe("queued words", () => {
   })
 })
 
-describe("words said differently", () => {
+describe("editing a message", () => {
   async function editing() {
     const all = transcript([user("q", "old words"), answer("a")])
     button(all.root, "Edit").click()
@@ -181,7 +181,7 @@ describe("words said differently", () => {
     return { ...all, field, type }
   }
 
-  test("[PG22] are changed in their place; Escape gives up and gives the focus back", async () => {
+  test("[PG22] works in place; Escape cancels and returns the focus", async () => {
     const { root, field, wishes } = await editing()
     expect(field.value).toBe("old words")
     expect(document.activeElement).toBe(field)
@@ -194,7 +194,7 @@ describe("words said differently", () => {
     expect(wishes.editMessage).not.toHaveBeenCalled()
   })
 
-  test("[PG22] Ctrl or Cmd and Enter save; the editor stays until the edited message stands there", async () => {
+  test("[PG22] Ctrl or Cmd and Enter save; the editor stays until the edited message appears", async () => {
     const { root, field, type, wishes, commands, store } = await editing()
     press(field, "Enter")
     expect(wishes.editMessage).not.toHaveBeenCalled()
@@ -215,7 +215,7 @@ describe("words said differently", () => {
     expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new words")
   })
 
-  test("[PG22] until it is heard, a saved edit can be given up by Escape and by Cancel", async () => {
+  test("[PG22] until the server has it, a saved edit can be cancelled with Escape and with Cancel", async () => {
     for (const giveUp of ["Escape", "Cancel"]) {
       const { root, type, wishes, commands } = await editing()
       await type("new words")
@@ -230,7 +230,7 @@ describe("words said differently", () => {
     }
   })
 
-  test("[PG27] an editor that goes and comes again has its words", async () => {
+  test("[PG27] an editor that is removed and created again keeps its text", async () => {
     const { root, type, store, draft } = await editing()
     await type("half of it")
     expect([...draft.editTexts]).toEqual([["q", "half of it"]])
@@ -242,7 +242,7 @@ describe("words said differently", () => {
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
-  test("[PG22] a refusal keeps the words, nothing at all and too much cannot be saved", async () => {
+  test("[PG22] a refusal keeps the text; an empty or too long one can't be saved", async () => {
     const { root, field, type, wishes, commands } = await editing()
     await type(" ")
     press(field, "Enter", { metaKey: true })
@@ -253,7 +253,7 @@ describe("words said differently", () => {
     await type("new words")
     commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
     await soon()
-    commands.refuseCommand("n", "turn_running", "An answer is under way. Stop it first.")
+    commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
     await soon()
     expect(field.value).toBe("new words")
     expect(field.readOnly).toBe(false)
@@ -261,8 +261,8 @@ describe("words said differently", () => {
   })
 })
 
-describe("words that were not taken", () => {
-  test("[PG5] Retry and Discard go with their press, and the focus goes to the composer", () => {
+describe("refused messages", () => {
+  test("[PG5] Retry and Discard disappear when pressed, and the focus moves to the composer", () => {
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
     for (const name of ["Retry", "Discard"]) {
       const before = focusRequests.value
@@ -275,7 +275,7 @@ describe("words that were not taken", () => {
 describe("versions", () => {
   const second = { version: 2, versions: 3 }
 
-  test("[PG23] a message with versions says which it is, and leads to the others", async () => {
+  test("[PG23] a message with versions shows which is active, and lets the user switch", async () => {
     const { root, wishes, commands } = transcript([user("q", "go", second), answer("a", { version: 1, versions: 2 })])
     const [asked, answered] = [...root.querySelectorAll(".versions")]
     expect(asked?.textContent).toBe("2/3")
@@ -293,7 +293,7 @@ describe("versions", () => {
     expect(wishes.switchVersion).toHaveBeenCalledTimes(2)
   })
 
-  test("[PG23] a message without others shows none", () => {
+  test("[PG23] a message with one version shows none", () => {
     const { root } = transcript([user("q", "go"), answer("a", { version: 1, versions: 1 })])
     expect(root.querySelector(".versions")).toBe(null)
   })

@@ -1,10 +1,10 @@
-/** announcer.test.ts: each ending is heard, also where it has the words of the one before. */
+/** announcer.test.ts: each end is announced, also with the same text as the one before. */
 
 import { signal } from "@preact/signals"
 import { expect, test } from "vitest"
 import { announceAnswerEnd } from "../../client/ui/announcer.ts"
 
-test("[PG17] two endings with the same words are announced twice", () => {
+test("[PG17] two answers with the same text are announced twice", () => {
   const spoken = signal("")
   const heard: string[] = []
   spoken.subscribe((words) => void heard.push(words))

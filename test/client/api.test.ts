@@ -1,4 +1,4 @@
-/** api.test.ts: tokens and requests, against a fetch played by hand. */
+/** api.test.ts: tokens and requests, with a fake fetch. */
 
 import { describe, expect, test } from "vitest"
 import { createApi, RequestError } from "../../client/net/api.ts"
@@ -32,7 +32,7 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
 const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]
 
 describe("tokens", () => {
-  test("[SO1] one is asked for by all at once, used until shortly before it runs out, then renewed", async () => {
+  test("[SO1] concurrent calls share one request; the token is used until shortly before it expires, then renewed", async () => {
     const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }))
     const [a, b] = await Promise.all([api.getToken(), api.getToken()])
     expect([nameOf(a), nameOf(b)]).toEqual(["t1", "t1"])
@@ -43,7 +43,7 @@ describe("tokens", () => {
     expect(asked).toHaveLength(2)
   })
 
-  test("[SO1] how long it lives is told by itself: this machine's clock may be hours away from the server's", async () => {
+  test("[SO1] its lifetime comes from the token itself: the device's clock may be hours off", async () => {
     for (const [seconds, renewsAfter] of [
       [3600, 3_540_000],
       [30, 15_000],
@@ -57,7 +57,7 @@ describe("tokens", () => {
     }
   })
 
-  test("[SO1] a refused token is renewed once, and the request made again", async () => {
+  test("[SO1] a refused token is renewed once, and the request repeated", async () => {
     let refused = 0
     const { api, tokens } = setUp(() =>
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
@@ -65,26 +65,26 @@ describe("tokens", () => {
     await expect(api.listSessions()).resolves.toEqual([])
     expect(tokens.map((one) => one?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
     const never = setUp(() =>
-      Response.json({ code: "token_invalid", text: "The token is not valid." }, { status: 401 }),
+      Response.json({ code: "token_invalid", text: "The token isn't valid. Sign in again." }, { status: 401 }),
     )
-    await expect(never.api.listSessions()).rejects.toThrow("The token is not valid.")
+    await expect(never.api.listSessions()).rejects.toThrow("The token isn't valid. Sign in again.")
     expect(never.asked).toHaveLength(4)
   })
 })
 
 describe("requests", () => {
-  test("[PG14] a refusal is told in the server's words", async () => {
+  test("[PG14] a refusal carries the server's error text", async () => {
     const { api } = setUp(() =>
-      Response.json({ code: "session_unknown", text: "There is no such session." }, { status: 404 }),
+      Response.json({ code: "session_unknown", text: "We couldn't find that conversation." }, { status: 404 }),
     )
     const error = await api.getHistoryPage("s", 5).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RequestError)
-    expect(error).toMatchObject({ status: 404, message: "There is no such session." })
+    expect(error).toMatchObject({ status: 404, message: "We couldn't find that conversation." })
     const other = setUp(() => new Response("<html>", { status: 502 }))
     await expect(other.api.listSessions()).rejects.toThrow("The server answered 502.")
   })
 
-  test("[PG16] pages are asked for with their cursor, sessions made with their title", async () => {
+  test("[PG16] pages are requested with their cursor, sessions created with their title", async () => {
     const bodies: unknown[] = []
     const { api, asked } = setUp((path, init) => {
       bodies.push(init.body)

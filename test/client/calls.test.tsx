@@ -1,4 +1,4 @@
-/** calls.test.tsx: calls side by side are one group, and what agents say to one another is one block. */
+/** calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
@@ -20,14 +20,14 @@ const plain = (n: number, status: CallStatus = "ok") => {
 
 beforeEach(() => document.body.replaceChildren())
 
-describe("calls side by side", () => {
+describe("adjacent calls", () => {
   const heading = (root: ParentNode) => root.querySelector(".calls > button")
   const visible = (root: ParentNode) =>
     [...root.querySelectorAll<HTMLElement>(".list > div:not([hidden]) [data-segment=tool] summary > code")].map(
       (one) => one.textContent,
     )
 
-  test("[PG36] are one group with their number and how they stand; one alone has no heading", () => {
+  test("[PG36] are one group with their number and joint state; one alone has no heading", () => {
     const { root } = transcript([answer("a", { segments: [plain(1), text("and"), plain(2), plain(3, "failed")] })])
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
@@ -54,7 +54,7 @@ describe("calls side by side", () => {
     expect(getGroupStatus(calls)).toBe(together)
   })
 
-  test("[PG36] a group grows in its place: what stands there keeps its elements, its folds and the focus", async () => {
+  test("[PG36] a group grows in place: existing elements, folds and the focus stay", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [text("go"), plain(1, "running")] }),
     ])
@@ -75,7 +75,7 @@ describe("calls side by side", () => {
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
 
-  test("[PG36] it is open while something works, and folds at rest; the reader's word holds", async () => {
+  test("[PG36] it is open while a call runs, and folds at the end; the user's choice holds", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
     ])
@@ -95,7 +95,7 @@ describe("calls side by side", () => {
     expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
   })
 
-  test("[PG36] a call that asks for leave is seen also where the reader has folded its group", async () => {
+  test("[PG36] a call that needs approval is visible also in a group that the user folded", async () => {
     const { root } = transcript([
       answer("a", { status: "waiting", segments: [plain(1), tool(2, "waiting", { approval: "asked" }), plain(3)] }),
     ])
@@ -106,7 +106,7 @@ describe("calls side by side", () => {
     expect(root.querySelector(".list > div:not([hidden]) .ask")).not.toBe(null)
   })
 
-  test("[PG36] [PG6] a delta draws one of them and no other", async () => {
+  test("[PG36] [PG6] a delta renders one of them and no other", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
     ])
@@ -122,7 +122,7 @@ describe("calls side by side", () => {
     expect([...changed]).toEqual([tools[1]])
   })
 
-  test("[PG36] runs are stretches of calls; all else stands alone", () => {
+  test("[PG36] groups are stretches of calls; other segments stand alone", () => {
     const ask = call({ name: "agents_message", args: '{"agent":"r","message":"m"}', status: "ok" })
     const runs = groupCalls([plain(1), plain(2), ask, plain(3), text("t"), text("u"), plain(4)])
     expect(runs.map(({ at, calls }) => [at, calls.length])).toEqual([
@@ -152,7 +152,7 @@ describe("agents", () => {
   const sent = (id: string, exchange: string) =>
     answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange: exchange } })
 
-  test("[PG37] what came in and the answer that goes back are one block, which the answer joins", async () => {
+  test("[PG37] a question and the answer to it are one block, which the answer joins", async () => {
     const { root, store } = transcript([received("x")])
     const block = root.querySelector<HTMLElement>("section.exchange")
     const first = block?.querySelector("article")
@@ -171,7 +171,7 @@ describe("agents", () => {
     expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
   })
 
-  test("[PG37] one that comes back late stands alone, and an ordinary answer follows", () => {
+  test("[PG37] an answer that comes back late stands alone, and an ordinary answer follows", () => {
     const tag = (direction: "received" | "sent", exchange: string) => ({ direction, name: "r", exchange }) as const
     const tags = {
       a: tag("received", "1"),
@@ -189,7 +189,7 @@ describe("agents", () => {
     ])
   })
 
-  test("[PG37] an agent that is asked shows whom, what, and what it answered; one that takes its time asks nobody", async () => {
+  test("[PG37] a call to an agent shows agent, question and answer; a slow one asks nothing of the user", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
     const { root, store, wishes } = transcript([answer("a", { segments: [asked()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
@@ -212,7 +212,7 @@ describe("agents", () => {
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
   })
 
-  test("[PG37] what is not as expected is shown as any other call", () => {
+  test("[PG37] a call of another shape is shown as any other", () => {
     for (const args of ["{}", "[1]", "nonsense", '{"agent":"r"}', '{"agent":1,"message":"m"}']) {
       const { root } = transcript([answer("a", { segments: [asked({ args, status: "ok" })] })])
       expect(root.querySelector("section.agent")).toBe(null)
@@ -227,7 +227,7 @@ describe("agents", () => {
     expect(parseAgentCall({ args, result: "null" })).toMatchObject({ answer: null, session: null })
   })
 
-  test("[PG37] long words are folded, short ones are not", () => {
+  test("[PG37] long text is folded, short text isn't", () => {
     const { root } = transcript([received("x", "long ".repeat(200)), received("y")])
     const [long, short] = [...root.querySelectorAll("section.exchange")]
     expect(long?.querySelector("details")?.open).toBe(false)

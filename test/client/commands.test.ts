@@ -1,4 +1,4 @@
-/** commands.test.ts: what was asked arrives once, through lost sockets, refusals, other versions and rooms that were left. */
+/** commands.test.ts: commands take effect once, through lost sockets, refusals, version switches and left sessions. */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
@@ -24,7 +24,7 @@ const commands = (server: FakeServer) =>
   server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
 
 describe("stopping", () => {
-  test("[PG18] what runs or waits can be stopped, and is not called stopped before the server says so", async () => {
+  test("[PG18] a running or waiting answer can be stopped, and isn't shown as stopped before the server confirms", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
     expect(room.store.activeTurn.value).toEqual({ id: "a", exchangeId: "q" })
     expect(room.stopAnswer()).toBe(true)
@@ -38,7 +38,7 @@ describe("stopping", () => {
     expect(room.stopAnswer()).toBe(false)
   })
 
-  test("[PG18] a second press is not for the answer that begins in place of the one that was stopped", async () => {
+  test("[PG18] a second press doesn't stop the answer that begins in place of the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { room, server, clock } = await opened([pageOf([user("q", "go"), running(), queued])])
     const stopped = () => commands(server).map((one) => one.type === "cancel" && one.exchange_id)
@@ -55,7 +55,7 @@ describe("stopping", () => {
     expect(stopped()).toEqual(["q", "q2"])
   })
 
-  test("[PG18] nor is one that comes as an answer ends by itself, but the first of a session is stopped at once", async () => {
+  test("[PG18] nor one that begins as an answer ends by itself, but the first of a session is stopped at once", async () => {
     const { room, server, clock } = await opened()
     server.last().say(messageFrame(11, 10, running()))
     server.last().say(ops(12, 11, "a", end("completed")))
@@ -69,7 +69,7 @@ describe("stopping", () => {
     expect(room.stopAnswer()).toBe(true)
   })
 
-  test("[PG18] after new words the next answer can be stopped at once", async () => {
+  test("[PG18] after a new message the next answer can be stopped at once", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
     room.stopAnswer()
     server.last().say(ops(11, 10, "a", end("cancelled")))
@@ -78,7 +78,7 @@ describe("stopping", () => {
     expect(room.stopAnswer()).toBe(true)
   })
 
-  test("[PG18] pressed between sending and the first word, it stops what begins then", async () => {
+  test("[PG18] pressed between sending and the first text, it stops what begins then", async () => {
     const { room, server } = await opened()
     expect(room.stopAnswer()).toBe(false)
     room.sendMessage("go")
@@ -90,7 +90,7 @@ describe("stopping", () => {
     expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
   })
 
-  test("[PG18] one that waits for its reader can be stopped, and no answer is coming", async () => {
+  test("[PG18] an answer that waits for the user can be stopped, and no answer is pending", async () => {
     const {
       room,
       server,
@@ -105,7 +105,7 @@ describe("stopping", () => {
     expect(room.stopAnswer()).toBe(true)
   })
 
-  test("[SO11] a cancel goes out again until the answer has ended, also where a send's ack looks like its own", async () => {
+  test("[SO11] a cancel is repeated until the answer has ended, also where a send's ack looks like its own", async () => {
     const all = await opened([pageOf([])])
     const { room, server } = all
     room.sendMessage("go")
@@ -120,7 +120,7 @@ describe("stopping", () => {
     expect(room.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a cancel is not sent to another version of the same exchange", async () => {
+  test("[SO11] a cancel isn't sent to another version of the same exchange", async () => {
     const other = wireMessage("b", { exchange_id: "q", version: 2, versions: 2 })
     const { room, server, clock } = await opened([
       pageOf([user("q", "go"), running()]),
@@ -138,7 +138,7 @@ describe("stopping", () => {
     expect(commands(server)).toEqual([])
   })
 
-  test("[PG18] [PG43] Escape belongs to an input method, an editor, the drawer, the reply, and then stops the answer", () => {
+  test("[PG18] [PG43] [PG73] Escape goes to the input method, an editor, the drawer, the reply, and then stops the answer", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
@@ -161,8 +161,8 @@ describe("stopping", () => {
   })
 })
 
-describe("asking", () => {
-  test("[SO11] what was asked while the socket was away goes out when it is back, once it is heard no more", async () => {
+describe("repeating commands", () => {
+  test("[SO11] a command given while the socket was away is sent when it is back, until it is acknowledged", async () => {
     const all = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     const { room, server } = all
     server.last().events.onClose(1006)
@@ -184,7 +184,7 @@ describe("asking", () => {
     expect([...room.commands.pending.value.keys()]).toEqual(["a"])
   })
 
-  test("[SO11] each wish is one frame with an id of its own, and its refusal is told where it was asked", async () => {
+  test("[SO11] [SO16] each command is one frame with its own id, and its refusal is shown where it was given", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), ended()])])
     room.editMessage("q", "new")
     room.switchVersion("a", 2)
@@ -205,7 +205,7 @@ describe("asking", () => {
     expect(room.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] one whose answer was lost is done once it is heard, also where another tab undid it meanwhile", async () => {
+  test("[SO11] a command whose response was lost is complete once acknowledged, also if another tab undid it", async () => {
     const versions = { version: 1, versions: 2 }
     const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
     const all = await opened([page("e1"), page("e3")])
@@ -223,7 +223,7 @@ describe("asking", () => {
     expect(room.commands.pending.value.size).toBe(0)
   })
 
-  test("[SO11] a refusal is told until what it was for has changed", async () => {
+  test("[SO16] a refusal is shown until what it was for has changed", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), running()])])
     const refuse = (id: string) => {
       room.editMessage("q", "other")
@@ -238,7 +238,7 @@ describe("asking", () => {
     expect(room.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a decision that somebody else made is no error", async () => {
+  test("[SO16] a decision made elsewhere isn't an error", async () => {
     const { room, server } = await opened([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     room.decideApproval("a", "c1", "deny")
     server.last().say(refusal("call_decided", "c1"))
@@ -247,7 +247,7 @@ describe("asking", () => {
   })
 
   test.each(["ops first", "ack first"])(
-    "[PG19] words that were taken back go, and come back to be written (%s)",
+    "[PG19] withdrawn text disappears and returns to the composer (%s)",
     async (order) => {
       const { room, server } = await opened([
         pageOf([user("q", "go"), running(), user("q2", "later", { status: "queued" })]),
@@ -263,7 +263,7 @@ describe("asking", () => {
     },
   )
 
-  test("[PG19] another tab's withdrawal, told live or on a resume, takes the message away and nothing more", async () => {
+  test("[PG19] another tab's withdrawal, live or on a resume, removes the message and nothing more", async () => {
     const queued = [user("q2", "later", { status: "queued" }), user("q3", "last", { status: "queued" })]
     const { room, server } = await opened([pageOf([user("q", "go"), running(), ...queued])])
     server.last().say(messageFrame(11, 10, user("q2", "", { status: "cancelled", segments: [] })))
@@ -275,10 +275,10 @@ describe("asking", () => {
   })
 })
 
-describe("another version", () => {
+describe("switching versions", () => {
   const page = (epoch: string, answer: string) => pageOf([user("q", "go"), ended({ id: answer })], { epoch, seq: 20 })
 
-  test("[SO12] is followed at once, however fast they come one after the other", async () => {
+  test("[SO12] is followed at once, however fast they change", async () => {
     const { room, server, asked } = await opened([page("e1", "a"), page("e2", "b"), page("e3", "c"), page("e4", "d")])
     server.last().say(hello(20, "e1"))
     for (const [epoch, id] of [
@@ -295,7 +295,7 @@ describe("another version", () => {
     expect(asked.length).toBeGreaterThanOrEqual(4)
   })
 
-  test("[SO12] a server that is never live in any epoch is asked less and less often", async () => {
+  test("[SO12] a server that changes its epoch each time is asked less and less often", async () => {
     const { server, asked, clock } = await opened([page("e1", "a")])
     await settle()
     for (let i = 0; i < 6; i++) {
@@ -309,7 +309,7 @@ describe("another version", () => {
     expect(asked.length).toBe(before + 1)
   })
 
-  test("[SO12] a reader further up gets as many pages as leave them where they are", async () => {
+  test("[SO12] a user further up gets as many pages as keep their place", async () => {
     const old = Array.from({ length: 30 }, (_, at) => user(`m${at}`, "x"))
     const { room, server, asked } = await opened([
       pageOf(old.slice(6), { has_more: true, cursor: "6" }),

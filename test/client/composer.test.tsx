@@ -29,7 +29,7 @@ function composer(canSend = true, more: Partial<ComponentProps<typeof Composer>>
 beforeEach(() => document.body.replaceChildren())
 
 describe("the composer", () => {
-  test("[PG5] Enter sends the words as they are and empties the field", async () => {
+  test("[PG5] Enter sends the text as it is and empties the field", async () => {
     const { onSend, field, type, press } = composer()
     await type("  hello\nthere ")
     expect(await press("Enter")).toBe(true)
@@ -37,7 +37,7 @@ describe("the composer", () => {
     expect(field.value).toBe("")
   })
 
-  test("[PG5] Shift+Enter, and Enter within an input method, do not send", async () => {
+  test("[PG5] Shift+Enter, and Enter in an input method, don't send", async () => {
     const { onSend, type, press } = composer()
     await type("hello")
     expect(await press("Enter", { shiftKey: true })).toBe(false)
@@ -46,7 +46,7 @@ describe("the composer", () => {
     expect(onSend).not.toHaveBeenCalled()
   })
 
-  test("[PG5] nothing, white space alone, or too much cannot be sent", async () => {
+  test("[PG5] empty, blank or too long text can't be sent", async () => {
     const { onSend, button, root, type, press } = composer()
     expect(button.disabled).toBe(true)
     await type(" \n ")
@@ -62,7 +62,7 @@ describe("the composer", () => {
     expect(root.querySelector(".size")?.textContent).toBe("")
   })
 
-  test("[PG5] it can be written in while nothing can be sent", async () => {
+  test("[PG5] it accepts text while nothing can be sent", async () => {
     const { onSend, field, type, press } = composer(false)
     await type("draft")
     await press("Enter")
@@ -71,7 +71,7 @@ describe("the composer", () => {
     expect(field.disabled).toBe(false)
   })
 
-  test("[PG28] where CSS cannot, the field is as high as its text, and again when its width changes", async () => {
+  test("[PG28] where CSS can't, the field is as high as its text, and again when its width changes", async () => {
     vi.stubGlobal("CSS", { supports: () => false })
     let changed = (): void => {}
     vi.stubGlobal(
@@ -100,7 +100,7 @@ describe("the composer", () => {
     vi.unstubAllGlobals()
   })
 
-  test("[PG18] while an answer is under way it stops it, and sends too as soon as something is written", async () => {
+  test("[PG18] it stops a running answer, and sends as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = composer(true, { stop: { isRequested: false, onStop } })
     const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
@@ -113,7 +113,7 @@ describe("the composer", () => {
     expect(onSend).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG18] it says at once that it is stopping, and not that it has stopped", () => {
+  test("[PG18] it shows at once that it is stopping, and not that it has stopped", () => {
     const { root } = composer(true, { stop: { isRequested: true, onStop() {} } })
     expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")
@@ -126,7 +126,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field)
   })
 
-  test("[PG27] what is being written is kept outside, and goes on in the next composer", async () => {
+  test("[PG27] the draft is kept outside, and continues in the next composer", async () => {
     const draft = new Draft()
     const first = composer(true, { draft })
     await first.type("half a")
@@ -139,7 +139,7 @@ describe("the composer", () => {
     expect(draft.text.value).toBe("")
   })
 
-  test("[PG19] words that come back stand after what is being written", async () => {
+  test("[PG19] withdrawn text comes after what is being written", async () => {
     const draft = new Draft()
     const { field, type } = composer(true, { draft })
     draft.restoreText("taken back")

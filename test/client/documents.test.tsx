@@ -1,4 +1,4 @@
-/** documents.test.tsx: canvases: when their frame is made, with which address, and what is heard of it. */
+/** documents.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -38,7 +38,7 @@ beforeEach(() => {
 })
 
 describe("documents", () => {
-  test("[PG41] a frame runs scripts and nothing else, is as high as it says, and is made once", async () => {
+  test("[PG41] [PG64] a frame runs scripts and nothing else, is as high as it declares, and is created once", async () => {
     const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
     const { root, store } = transcript([first])
     const frame = await found<HTMLIFrameElement>(root, "iframe")
@@ -58,7 +58,7 @@ describe("documents", () => {
     expect(root.querySelector("iframe")).toBe(frame)
   })
 
-  test("[PG41] one from elsewhere names its host and needs no signature; one that is gone says so", async () => {
+  test("[PG41] [PG66] a remote one shows its host and needs no signature; a missing one says so", async () => {
     const { root, wishes, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
@@ -77,7 +77,7 @@ describe("documents", () => {
     expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
   })
 
-  test("[PG41] [PG38] one that nobody came near to is not asked for: its address is new when it is seen", async () => {
+  test("[PG64] [PG38] a frame out of view requests no address: it gets a fresh one when it comes into view", async () => {
     isNear = false
     const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     await soon()
@@ -89,7 +89,7 @@ describe("documents", () => {
     expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
-  test("[PG41] [PG38] one that says it is not there gets another address once, and then says so in words", async () => {
+  test("[PG65] [PG66] [PG38] a missing document gets another address once, and then an error text", async () => {
     const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     const first = await found(root, "iframe")
     // Its ears come with it.
@@ -118,7 +118,7 @@ describe("documents", () => {
     await until(() => expect(root.querySelectorAll("iframe")).toHaveLength(1))
   })
 
-  test("[PG41] only its own window is heard, and only that it is ready", async () => {
+  test("[PG65] only messages of its own window are handled, and only ready and missing", async () => {
     const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     const frame = await found<HTMLIFrameElement>(root, "iframe")

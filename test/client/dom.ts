@@ -1,4 +1,4 @@
-/** dom.ts: components drawn into a document, and read back as short HTML. */
+/** dom.ts: renders components into a document and reads them back as short HTML. */
 
 import type { ComponentChild } from "preact"
 import { render } from "preact"

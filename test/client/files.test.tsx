@@ -1,4 +1,4 @@
-/** files.test.tsx: files that go with a message: from the composer to the wire, and back. */
+/** files.test.tsx: attachments, from the composer to the wire and back. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
@@ -45,8 +45,8 @@ const states = (files: AttachmentUploads) => files.entries.value.map(({ state })
 
 beforeEach(() => document.body.replaceChildren())
 
-describe("files of a message", () => {
-  test("[PG42] two go up at a time, each tells how far it is, and their ids come in the order in which they were chosen", async () => {
+describe("attachments", () => {
+  test("[PG67] two upload at a time with progress, and their ids keep the order in which they were chosen", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
@@ -69,7 +69,7 @@ describe("files of a message", () => {
     expect(files.entries.value).toEqual([])
   })
 
-  test("[PG42] one that is taken away is given up; what it says later is not heard", async () => {
+  test("[PG67] a removed one is cancelled, and its later events are ignored", async () => {
     const files = new AttachmentUploads()
     const { under, uplink, signals } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
@@ -81,7 +81,7 @@ describe("files of a message", () => {
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
-  test("[PG42] a refusal is told in the server's words; only what can help is tried again", async () => {
+  test("[PG67] a refusal shows the server's error text; only what can help is retried", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
@@ -99,7 +99,7 @@ describe("files of a message", () => {
     expect(files.isReady).toBe(false)
   })
 
-  test("[PG42] what is empty, too large or too many is not sent at all", () => {
+  test("[PG68] empty, too large or too many files aren't uploaded", () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     const large = Object.defineProperty(file("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
@@ -116,7 +116,7 @@ describe("files of a message", () => {
     expect(under).toHaveLength(2)
   })
 
-  test("[PG42] the machine is back: what found no server goes up again by itself, what was refused does not", async () => {
+  test("[PG69] back online, uploads that found no server start again, refused ones don't", async () => {
     const { deps } = setUp()
     const answers: (() => Promise<{ status: number; text: string }>)[] = [
       () => Promise.reject(new TypeError("no network")),
@@ -133,7 +133,7 @@ describe("files of a message", () => {
     expect(answers).toEqual([])
   })
 
-  test("[PG42] what a message has no room for is told", async () => {
+  test("[PG68] files over the limit of a message are reported", async () => {
     const { deps } = setUp()
     const upload = () => Promise.reject(new TypeError("no network"))
     const chat = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
@@ -145,7 +145,7 @@ describe("files of a message", () => {
     })
   })
 
-  test("[PG42] the bytes go raw, under their name, with a token that is renewed once where it is refused", async () => {
+  test("[PG42] the bytes are sent raw, under their name, with a token that is renewed once if it is refused", async () => {
     const asked: [string, string][] = []
     const api = { getToken: vi.fn(async () => ({ token: `t${asked.length}`, renewAt: 0 })), forgetToken: vi.fn() }
     const upload = async (path: string, _body: Blob, token: string) => {
@@ -173,7 +173,7 @@ describe("the composer", () => {
     return { onSend, onFiles, root, field, send, draft }
   }
 
-  test("[PG42] it waits until all files are up; files alone are a message", async () => {
+  test("[PG70] it waits until all files are uploaded; files alone are a message", async () => {
     const { send, draft, onSend, root } = composer()
     const { under, uplink } = uplinks()
     expect(send.disabled).toBe(true)
@@ -190,7 +190,7 @@ describe("the composer", () => {
     expect(root.querySelector(".chip")).toBe(null)
   })
 
-  test("[PG42] a file that failed says why, and holds the message back until it is taken away", async () => {
+  test("[PG67] [PG70] a failed file shows why, and blocks the message until it is removed", async () => {
     const { send, draft, root, field } = composer()
     const { under, uplink } = uplinks()
     draft.text.value = "words"
@@ -207,7 +207,7 @@ describe("the composer", () => {
     expect([send.disabled, field.value]).toEqual([false, "words"])
   })
 
-  test("[PG42] a pasted picture is a file; pasted text stays text, also with a picture of it", async () => {
+  test("[PG42] a pasted image is a file; pasted text stays text, also with an image of it", async () => {
     const { field, onFiles } = composer()
     const paste = (types: string[], files: File[], words = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
@@ -230,7 +230,7 @@ describe("the composer", () => {
 describe("on the wire", () => {
   const beside = { reply_to: "m1", attachments: [asset("a"), asset("b")] }
 
-  test("[PG42] [PG43] a send names its files and what it replies to, and again after a reload", async () => {
+  test("[PG71] [PG43] a send names its files and its reply_to, and again after a reload", async () => {
     const shelf = createShelf()
     const first = await opened(undefined, shelf)
     first.room.sendMessage("see", beside)
@@ -241,7 +241,7 @@ describe("on the wire", () => {
     expect(sends(second.server.last().sent)).toEqual([frame])
   })
 
-  test("[PG42] [PG43] a message that is taken back brings its files and its reply to the composer", async () => {
+  test("[PG71] [PG73] a withdrawn message returns its files and its reply to the composer", async () => {
     const media = {
       type: "media",
       url: "/media/a",
@@ -261,7 +261,7 @@ describe("on the wire", () => {
     expect(room.draft.attachments.takeAssets()).toEqual([asset("a")])
   })
 
-  test("[PG42] without a session the first file makes one, the first words are its first message, and name it", async () => {
+  test("[PG72] without a session the first file creates one; the first text is its first message and title", async () => {
     const { deps, server, shelf } = setUp()
     const created: [string, string][] = []
     const renamed: [string, string][] = []
@@ -305,7 +305,7 @@ describe("on the wire", () => {
     expect([...shelf.all.keys()].filter((key) => key.includes("import"))).toEqual([])
   })
 
-  test("[PG42] a session that files made is erased where they are taken away, and kept where words take it", async () => {
+  test("[PG72] a session created by files is erased if they are removed, and kept if a message uses it", async () => {
     const fates: Promise<string>[] = []
     const during = (id: string, call: () => Promise<void>): Promise<void> => {
       fates.push(
@@ -333,8 +333,8 @@ describe("on the wire", () => {
   })
 })
 
-describe("what a user sent", () => {
-  test("[PG42] pictures and files stand under the words, also before the server has the message, and while it is edited", async () => {
+describe("a user's attachments", () => {
+  test("[PG71] images and files are under the text, also before the server has the message, and while it is edited", async () => {
     const picture = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
     const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
     const unsent = { id: "u", content: "", at: 1, error: null, attachments: [picture] }

@@ -1,4 +1,4 @@
-/** folds.test.tsx: what stands above an answer, and what a reader may unfold in it. */
+/** folds.test.tsx: what appears above an answer, and what can be unfolded in it. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import type { Segment } from "../../shared/protocol/frame.ts"
@@ -9,7 +9,7 @@ import { ops } from "./wire.ts"
 
 beforeEach(() => document.body.replaceChildren())
 
-test("[PG30] an answer that nobody vouches for says so, above all that it shows", () => {
+test("[PG30] an unverified answer is marked as such above all it shows", () => {
   const { root } = transcript([user("q", "go"), answer("a", { origin: "import" }), user("p", "on"), answer("b")])
   const [imported, own] = [...root.querySelectorAll<HTMLElement>("article[data-role=assistant]")]
   expect(imported?.dataset["origin"]).toBe("import")
@@ -17,8 +17,8 @@ test("[PG30] an answer that nobody vouches for says so, above all that it shows"
   expect(own?.textContent).not.toContain("vouches")
 })
 
-describe("what a reader may unfold", () => {
-  test("[PG24] a summary stands above the answer it was made for, folded, and replaces nothing", async () => {
+describe("folds", () => {
+  test("[PG24] a summary is above the answer it was made for, folded, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
     await soon()
@@ -29,7 +29,7 @@ describe("what a reader may unfold", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] the output of a running tool grows in an open fold, as it is, and says what is left out", async () => {
+  test("[PG25] the output of a running tool grows in an open fold, unchanged, and shows what is left out", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement
@@ -49,7 +49,7 @@ describe("what a reader may unfold", () => {
     expect(root.textContent).toContain("60,000 bytes in all.")
   })
 
-  test("[PG25] its window stays where the reader reads, and goes along at its end", async () => {
+  test("[PG25] its window keeps the scroll position, and follows at its end", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [call({ status: "running", output: "x" })] }),
     ])
@@ -75,7 +75,7 @@ describe("what a reader may unfold", () => {
     expect(box.scrollTop).toBe(700)
   })
 
-  test("[PG9] two steps of thinking with tools between keep their places and their durations", async () => {
+  test("[PG9] two steps of thinking with tools between keep their places and durations", async () => {
     const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
     const done = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))

@@ -1,4 +1,4 @@
-/** importer.test.ts: a file on its way in: cut, sent, folded, refused, given up. */
+/** importer.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
@@ -88,10 +88,10 @@ function fieldOf(one: File, key: string | symbol): unknown {
   return typeof value === "function" ? value.bind(one) : value
 }
 
-describe("cutting", () => {
+describe("splitting", () => {
   const texts = async (parts: readonly Blob[] | null) => Promise.all((parts ?? []).map((part) => part.text()))
 
-  test("[PG35] each part ends at a line's end and is as long as may be; together they are the file", async () => {
+  test("[PG35] each part ends at a line end and is as long as allowed; together they are the file", async () => {
     const lines = Array.from({ length: 40 }, (_, n) => `{"n":${n},"w":"${"x".repeat(n)}"}\n`).join("")
     for (const max of [60, 64, 100, 333, lines.length - 1, lines.length]) {
       const parts = await splitAtLines(new Blob([lines]), max)
@@ -102,12 +102,12 @@ describe("cutting", () => {
     expect(await texts(await splitAtLines(new Blob([lines]), lines.length))).toHaveLength(1)
   })
 
-  test("[PG35] a last line without an end is kept; a line that fits no part cannot be cut", async () => {
+  test("[PG35] a last line without a line end is kept; a line longer than a part can't be split", async () => {
     expect(await texts(await splitAtLines(new Blob(["a\nbb\ncc"]), 5))).toEqual(["a\nbb\n", "cc"])
     expect(await splitAtLines(new Blob(["abcdef\n"]), 5)).toBe(null)
   })
 
-  test("[PG35] packed files and lists are known by their first bytes", async () => {
+  test("[PG35] compressed files and lists are recognised by their first bytes", async () => {
     expect(await isGzip(new Blob([new Uint8Array([0x1f, 0x8b, 8])]))).toBe(true)
     expect(await isGzip(new Blob(["{"]))).toBe(false)
     expect(await isJsonArray(new Blob(["\n [{}]"]))).toBe(true)
@@ -116,14 +116,14 @@ describe("cutting", () => {
 })
 
 describe("an import", () => {
-  test("[PG35] makes a session, sends the file, asks until it is folded, and tells what was skipped", async () => {
+  test("[PG35] creates a session, uploads the file, polls until it is folded, and lists what was skipped", async () => {
     const progress = [
       { state: "staging", records: 3, folded: 0 },
       { state: "folding", records: 3, folded: 1 },
       { state: "done", records: 3, folded: 3 },
     ] as const
     let asked = 0
-    const bad = [{ line: 2, code: "frame_malformed", text: "The frame is not a JSON object." }]
+    const bad = [{ line: 2, code: "frame_malformed", text: "The frame isn't a JSON object." }]
     const { importer, made, erased, paths, stages } = importing(
       () => Promise.resolve(answered({ state: "staging", records: 3, skipped: 1, bad }, 202)),
       { getImportProgress: () => Promise.resolve(progress[Math.min(asked++, 2)] ?? progress[2]) },
@@ -136,8 +136,8 @@ describe("an import", () => {
     expect(importer.fileName.value).toBe("old.jsonl")
   })
 
-  test("[PG35] a server that cannot say how far it is has answered when it was done", async () => {
-    const unknown = () => Promise.reject(new RequestError(404, "There is nothing here."))
+  test("[PG35] a server without a progress route has answered when it was done", async () => {
+    const unknown = () => Promise.reject(new RequestError(404, "There's nothing at this address."))
     const { importer } = importing(() => Promise.resolve(answered(DONE)), { getImportProgress: unknown })
     await importer.startImport(file("a\n"))
     expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
@@ -148,7 +148,7 @@ describe("an import", () => {
     ["says that there is none", () => Promise.resolve({ state: "none", records: 0, folded: 0 } as const), "given up"],
     ["knows of no such session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
     ["refuses", () => Promise.reject(new RequestError(403, "Not yours.")), "Not yours."],
-  ])("[PG35] a server that is folding and then %s has not done it", async (_, importProgress, words) => {
+  ])("[PG35] a server that is folding and then %s hasn't finished", async (_, importProgress, words) => {
     const { importer, erased } = importing(() => Promise.resolve(FOLDING), { getImportProgress: importProgress })
     await importer.startImport(file("a\n"))
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })
@@ -156,7 +156,7 @@ describe("an import", () => {
   })
 
   test.each([429, 500, 503, "the network"])(
-    "[PG35] %s while it folds is neither done nor lost: it asks again",
+    "[PG35] %s while folding is neither done nor lost: it polls again",
     async (how) => {
       let asked = 0
       const importProgress = () => {
@@ -175,7 +175,7 @@ describe("an import", () => {
     ["503", answered({ text: "Busy." }, 503)],
     ["what still seems to come in", answered({ code: "import_running", text: "Another upload is coming in." }, 409)],
     ["a line that broke", null],
-  ])("[PG35] after %s the same is sent again, and a while later it is given up", async (_, said) => {
+  ])("[PG35] after %s the same is sent again, and given up after a while", async (_, said) => {
     const fail = () => (said === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(said))
     let tries = 0
     const again = importing(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
@@ -188,7 +188,7 @@ describe("an import", () => {
     expect(never.paths.length).toBeGreaterThan(3)
   })
 
-  test("[PG35] given up without the network it is erased when the page is opened again, and leaves the list at once", async () => {
+  test("[PG35] cancelled offline, it is erased when the page opens again, and leaves the list at once", async () => {
     let isAway = true
     const erase = vi.fn(() => (isAway ? Promise.reject(new TypeError("no network")) : Promise.resolve()))
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
@@ -224,7 +224,7 @@ describe("an import", () => {
     ["what was given up by the server is erased", { ...unfinished, state: "none" } as const, [], 1],
     ["what had come in as a whole is kept", { ...unfinished, state: "folding" } as const, [], 0],
     ["where somebody went on it is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
-  ])("[PG35] a page was closed on its import: %s", async (_, progress, messages, times) => {
+  ])("[PG35] a page was closed during its import: %s", async (_, progress, messages, times) => {
     const { importer, erased, shelf, paths, reopen } = importing(() => new Promise(() => {}), {
       getImportProgress: () => Promise.resolve(progress),
       getHistoryPage: () => Promise.resolve(pageOf(messages)),
@@ -237,7 +237,7 @@ describe("an import", () => {
     expect(shelf.all.size).toBe(0)
   })
 
-  test("[PG35] what another page is at is not touched", async () => {
+  test("[PG35] another page's import isn't touched", async () => {
     const { importer, erased, shelf, claims } = importing(() => new Promise(() => {}))
     void importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
@@ -255,7 +255,7 @@ describe("an import", () => {
     expect(erased).toEqual([])
   })
 
-  test("[PG35] a file that comes meanwhile is turned away by its name", async () => {
+  test("[PG35] a file chosen meanwhile is refused by name", async () => {
     const { importer, paths } = importing(() => new Promise(() => {}))
     const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(paths).toHaveLength(1))
@@ -267,7 +267,7 @@ describe("an import", () => {
     expect(paths).toHaveLength(1)
   })
 
-  test("[PG35] a line that was skipped is told by its number in the file, whatever part it came in", async () => {
+  test("[PG35] a skipped line is listed by its number in the file, whatever its part", async () => {
     const line = `${"x".repeat(1_048_575)}\n`
     const text = Array.from({ length: 65 }, () => line)
     const bad = [
@@ -280,19 +280,19 @@ describe("an import", () => {
     expect(importer.stage.value).toMatchObject({ at: "done", bad: [{ line: 2 }, { line: 66 }] })
   })
 
-  test("[PG35] what is refused is told in the server's words, and leaves no session behind", async () => {
-    const refusal = answered({ code: "import_empty", text: "There is nothing in this file that can be used." }, 422)
+  test("[PG35] a refusal shows the server's error text, and leaves no session behind", async () => {
+    const refusal = answered({ code: "import_empty", text: "We couldn't find any messages in this file." }, 422)
     const { importer, erased } = importing(() => Promise.resolve(refusal))
     await importer.startImport(file("nonsense"))
     expect(importer.stage.value).toEqual({
       at: "choose",
-      error: "There is nothing in this file that can be used.",
+      error: "We couldn't find any messages in this file.",
     })
     expect(erased).toEqual(["new"])
     expect(importer.isBusy).toBe(false)
   })
 
-  test("[PG35] given up, it stops at once, and what was begun is erased", async () => {
+  test("[PG35] cancelled, it stops at once, and what was begun is erased", async () => {
     const { importer, erased } = importing(() => new Promise(() => {}))
     const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
@@ -302,7 +302,7 @@ describe("an import", () => {
     expect(erased).toEqual(["new"])
   })
 
-  test("[PG35] a token that was refused is renewed once", async () => {
+  test("[PG35] a refused token is renewed once", async () => {
     const forgetToken = vi.fn()
     let tries = 0
     const send = () => Promise.resolve(++tries === 1 ? answered({ text: "no" }, 401) : answered(DONE))
@@ -317,7 +317,7 @@ describe("an import", () => {
     ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to be sent."],
     ["more than so many parts", manyParts(), "A file may have 4 GB at most."],
     ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "A list of more than 64 MB cannot be sent in parts."],
-  ])("[PG35] %s that is not for sending is told before anything is made", async (_, one, words) => {
+  ])("[PG35] %s that can't be sent is reported before anything is created", async (_, one, words) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(one)
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })

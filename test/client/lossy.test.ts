@@ -1,4 +1,4 @@
-/** lossy.test.ts: whatever happens to the wires, the page ends where the server is, and what was said is there once. */
+/** lossy.test.ts: whatever the connections lose, the page ends in the server's state, with each message sent once. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -142,8 +142,8 @@ async function heal(world: World): Promise<void> {
   }
 }
 
-describe("a session on bad wires", () => {
-  test("[SO2] [SO3] [SO12] [SO13] after any losses the page is what the server has, and each word was said once, in order", async () => {
+describe("a session on lossy connections", () => {
+  test("[SO2] [SO3] [SO12] [SO13] after any losses the page is what the server has, and each message was sent once, in order", async () => {
     const acts = fc.array(fc.tuple(fc.nat(ACTS.length - 1), fc.integer({ min: 1, max: 6 })), {
       minLength: 10,
       maxLength: 80,

@@ -1,7 +1,7 @@
 /**
- * lossy.ts: a small server that keeps a session as the real one does, behind wires that a test can hold up, cut and drown.
+ * lossy.ts: a small server that keeps a session like the real one, behind connections that a test can delay, cut and flood.
  *
- * Frames go on queues, up and down, and move when the test says so. What lies on a wire that is cut is lost.
+ * Frames go into queues in both directions and move when the test says so. Frames on a connection that is cut are lost.
  */
 
 import {

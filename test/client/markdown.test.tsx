@@ -1,4 +1,4 @@
-/** markdown.test.tsx: what a text becomes, what it must never become, and how long that may take. */
+/** markdown.test.tsx: what a text is rendered as, what it must never become, and how long that may take. */
 
 import fc from "fast-check"
 import { render } from "preact"
@@ -12,7 +12,7 @@ import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { hold } from "../support/seeded.ts"
 import { draw, markdown } from "./dom.ts"
 
-describe("marks", () => {
+describe("Markdown syntax", () => {
   test.each([
     ["a **b** *c* ~~d~~ `e < f`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e &lt; f</code></p>"],
     ["# one\n\n### three", "<h1>one</h1><h3>three</h3>"],
@@ -41,7 +41,7 @@ describe("marks", () => {
     expect(tasks).toContain('class="task"')
   })
 
-  test("[MD2] fenced code stands by itself, with its language and its text as it is", () => {
+  test("[MD2] fenced code is its own block, with its language and exact text", () => {
     const html = markdown("before\n\n```ts title\nconst a = '<b>' // **no**\n```\nafter")
     expect(html).toContain("<span>ts</span>")
     expect(html).toContain("<code>const a = '&lt;b&gt;' // **no**</code>")
@@ -50,7 +50,7 @@ describe("marks", () => {
     expect(markdown("~~~\nopen to the end")).toContain("<code>open to the end</code>")
   })
 
-  test("[MD1] reference links find their target wherever it stands, before and behind code", () => {
+  test("[MD1] reference links find their target anywhere, before and after code", () => {
     const html = markdown("[a][x] and [x]\n\n```\ncode\n```\n\n[x]: https://example.com/x")
     expect(html.match(/href="https:\/\/example.com\/x"/g)).toHaveLength(2)
     expect(html).not.toContain("[x]:")
@@ -81,7 +81,7 @@ describe("raw HTML", () => {
     "<!-- comment -->",
     "<style>*{}</style>",
     "<math><mi>x",
-  ])("[MD4] any other raw HTML is the text it is: %j", (text) => {
+  ])("[MD4] any other raw HTML is shown as text: %j", (text) => {
     const root = draw(<Markdown text={text} />)
     expect(root.textContent).toBe(text)
     expect(
@@ -91,14 +91,14 @@ describe("raw HTML", () => {
   })
 })
 
-describe("links and pictures", () => {
+describe("links and images", () => {
   test.each([
     ["[a](https://example.com/x?y=1&amp;z=2)", "https://example.com/x?y=1&z=2"],
     ["<https://example.com/a>", "https://example.com/a"],
     ["https://example.com/b", "https://example.com/b"],
     ["[m](mailto:a@example.com)", "mailto:a@example.com"],
     ["[t](tel:+4412)", "tel:+4412"],
-  ])("[MD5] %j opens %s in a page of its own", (text, href) => {
+  ])("[MD5] %j opens %s in a new tab", (text, href) => {
     const link = draw(<Markdown text={text} />).querySelector("a")
     expect(link?.getAttribute("href")).toBe(href)
     expect(link?.getAttribute("target")).toBe("_blank")
@@ -121,14 +121,14 @@ describe("links and pictures", () => {
     "/relative",
     "#hash",
     "https://",
-  ])("[MD5] %j is no link", (href) => {
+  ])("[MD5] %j isn't a link", (href) => {
     const root = draw(<Markdown text={`[words](<${href}>) and [words](${href})`} />)
     expect([...root.querySelectorAll("a")].map((a) => a.getAttribute("href"))).toEqual([])
     expect(root.textContent).toContain("words")
     expect(toSafeHref(decodeEntities(href))).toBe(null)
   })
 
-  test("[MD6] a picture is words and a host, and nothing is fetched before a click", () => {
+  test("[MD6] an image is text and a host, and nothing is fetched before a click", () => {
     const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
     expect(root.querySelector("img")).toBe(null)
     expect(root.querySelector(".gate")?.textContent).toBe("a cat Picture from example.comLoad")
@@ -143,7 +143,7 @@ describe("growing text", () => {
     ),
   )
 
-  test("[MD3] what comes out is a function of the text alone, however it grew", () => {
+  test("[MD3] the output depends on the text alone, however it grew", () => {
     const grown = fc.array(pieces, { maxLength: 40 })
     hold(
       fc.property(grown, (parts) => {
@@ -157,14 +157,14 @@ describe("growing text", () => {
     )
   }, 120_000)
 
-  test("[MD3] blocks that are finished are not read again", () => {
+  test("[MD3] finished blocks aren't parsed again", () => {
     const read = createBlockReader()
     const before = read("# one\n\ntwo\n\n```\ncode\n```\n\nthree\n\nfo")
     const after = read("# one\n\ntwo\n\n```\ncode\n```\n\nthree\n\nfour")
     expect(after.map((block, at) => block === before[at])).toEqual(before.map((_, at) => at < before.length - 3))
   })
 
-  test("[MD3] a text that was cut and written anew is read anew", () => {
+  test("[MD3] a text that was cut and rewritten is parsed again", () => {
     const read = createBlockReader()
     read("# one\n\ntwo")
     expect(JSON.stringify(read("other"))).toBe(JSON.stringify(createBlockReader()("other")))
@@ -194,7 +194,7 @@ describe("hostile text", () => {
     ["entities", kb100("&amp;&#60;")],
   ]
 
-  test.each(cases)("[MD8] 100 KB of %j neither hangs nor overflows, and loses no letter", (_name, text) => {
+  test.each(cases)("[MD8] 100 KB of %j neither blocks nor overflows, and loses no character", (_name, text) => {
     // A hang is found by the time that a test may take: ordinary text of this size takes a few milliseconds.
     const read = createBlockReader()
     const blocks = read(text)
@@ -203,7 +203,7 @@ describe("hostile text", () => {
     expect(words.length).toBeLessThanOrEqual(1_201)
   })
 
-  test("[MD8] beyond the bounds it is drawn as the text it is", () => {
+  test("[MD8] beyond the limits it is shown as plain text", () => {
     const stars = "a*".repeat(MAX_INLINE_MARKUP + 1)
     expect(markdown(stars)).toBe(`<p>${stars}</p>`)
     const deep = draw(<Markdown text={`${"> ".repeat(5_000)}deep`} />)
@@ -212,8 +212,8 @@ describe("hostile text", () => {
   })
 })
 
-describe("spoken words", () => {
-  test("[PG17] are the words of text and cards, without marks, code, tools and thinking", () => {
+describe("announced text", () => {
+  test("[PG17] is that of prose and cards, without syntax, code, tools and thinking", () => {
     const words = segmentsToSpokenText([
       { type: "thinking", content: "secret" },
       {

@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvases: what is fetched and when, and what stands there until then. */
+/** media.test.tsx: media and canvases: what is fetched and when, and what is shown until then. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
@@ -27,8 +27,8 @@ beforeEach(() => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("nobody fetches here")))
 })
 
-describe("pictures", () => {
-  test("[PG38] [PG39] one of ours is signed and shown; words that stream in beside it touch neither", async () => {
+describe("images", () => {
+  test("[PG38] [PG39] [PG56] one of ours is signed and shown; text that streams in beside it reloads neither", async () => {
     const first = answer("a", { status: "running", segments: [text("See:"), picture("/media/x"), text("So")] })
     const { root, store, wishes } = transcript([first])
     const image = await found<HTMLImageElement>(root, "img")
@@ -47,7 +47,7 @@ describe("pictures", () => {
     expect(wishes.signUrls.mock.calls).toEqual([[["/media/x"]]])
   })
 
-  test("[PG38] one that fails gets another address once, and then says so, with a way to try again", async () => {
+  test("[PG38] one that fails gets another address once, then shows the failure and a retry", async () => {
     vi.stubGlobal("fetch", async () => new Response("no picture"))
     const { root, wishes } = transcript([answer("a", { segments: [picture("/media/x")] })])
     const first = await found(root, "img")
@@ -64,7 +64,7 @@ describe("pictures", () => {
     expect(wishes.signUrls).toHaveBeenCalledTimes(3)
   })
 
-  test("[PG38] what the net took comes by itself when it is back, whether the address or the bytes failed", async () => {
+  test("[PG55] what the network interrupted loads by itself when it is back, whether address or bytes failed", async () => {
     const { root, wishes, link } = transcript([answer("a", { segments: [picture("/media/x"), picture("/media/y")] })])
     await until(() => expect(srcs(root)).toHaveLength(2))
     const [first] = root.querySelectorAll("img")
@@ -82,7 +82,7 @@ describe("pictures", () => {
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
   })
 
-  test("[PG40] one from elsewhere is words, a host and a button; nothing is asked for before the click", async () => {
+  test("[PG40] a remote one is text, a host and a button; nothing is requested before the click", async () => {
     const message = answer("a", { segments: [picture(FAR, "a cat"), text(`Also ![a cat](${FAR}) here`)] })
     const { root, wishes } = transcript([message])
     await found(root, ".gate")
@@ -102,7 +102,7 @@ describe("pictures", () => {
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
-  test("[PG40] a host that the tenant allows needs no click, also when that is told later; a look-alike does", async () => {
+  test("[PG40] a host that the tenant allows needs no click, also when that is known later; a look-alike does", async () => {
     const segments = [
       picture(FAR),
       picture("https://example.com.evil.test/cat.png"),
@@ -116,7 +116,7 @@ describe("pictures", () => {
     await until(() => expect(srcs(root)).toEqual([`${FAR}?token=t`]))
   })
 
-  test("[PG40] a refusal is told in the server's words, with a link of its own", async () => {
+  test("[PG63] a refusal shows the server's error text, with a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
     const { root } = transcript([answer("a", { segments: [picture(FAR, "a cat")] })])
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
@@ -129,7 +129,7 @@ describe("pictures", () => {
     expect([link?.href, link?.target, link?.rel]).toEqual([FAR, "_blank", "noopener noreferrer"])
   })
 
-  test("[PG40] so it is of a file, which shows nothing: a click asks for it, a refusal leaves a link", async () => {
+  test("[PG62] [PG63] the same for a file: a click requests it, a refusal leaves a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "That address gives nothing." }, { status: 502 }))
     const far = "https://example.com/report.pdf"
     const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }
@@ -149,7 +149,7 @@ describe("pictures", () => {
     expect(wishes.signUrls.mock.calls).toEqual([[[far]]])
   })
 
-  test("[MD6] Markdown draws ours by its address, and no other address of this page", async () => {
+  test("[MD6] Markdown shows our images by their address, and no other address of this page", async () => {
     const { root, wishes } = transcript([
       answer("a", {
         segments: [
@@ -164,7 +164,7 @@ describe("pictures", () => {
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
-  test("[PG39] a click looks at it among the pictures of its message; Escape closes, the focus goes back", async () => {
+  test("[PG57] a click opens it among the images of its message; Escape closes, the focus returns", async () => {
     const { root, wishes } = transcript([
       answer("a", { segments: [picture("/media/x", "one"), picture("/media/y", "two")] }),
       answer("b", { segments: [picture("/media/z", "another")] }),
@@ -201,10 +201,10 @@ describe("pictures", () => {
   })
 })
 
-describe("sound", () => {
+describe("audio", () => {
   const audio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
 
-  test("[PG39] one thing plays at a time, and is stopped once", () => {
+  test("[PG58] one element plays at a time, and is stopped once", () => {
     const [first, second] = [audio(), audio()]
     trackPlay(first)
     trackPlay(second)
@@ -214,7 +214,7 @@ describe("sound", () => {
     expect(stopPlayback()).toBe(false)
   })
 
-  test("[PG39] a player says what it is, where it stands, and can be moved by the keyboard", async () => {
+  test("[PG58] a player has a name and a position, and works by keyboard", async () => {
     const { root } = transcript([
       answer("a", { segments: [{ type: "media", url: "/media/s", kind: "audio", label: "note.wav", voice: true }] }),
     ])
@@ -240,22 +240,25 @@ describe("sound", () => {
     expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([10, "0:10 of 1:15"])
   })
 
-  test.each(["audio", "video"] as const)("[PG39] %s whose address ran out goes on where it was", async (kind) => {
-    const { root, wishes } = transcript([
-      answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
-    ])
-    const element = await found<HTMLMediaElement>(root, `${kind}[src]`)
-    const play = vi.spyOn(element, "play").mockResolvedValue()
-    element.currentTime = 75
-    Object.defineProperty(element, "paused", { value: false })
-    element.dispatchEvent(new Event("error"))
-    element.currentTime = 0
-    await until(() => expect([wishes.signUrls.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
-    element.dispatchEvent(new Event("loadedmetadata"))
-    await until(() => expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1]))
-  })
+  test.each(["audio", "video"] as const)(
+    "[PG59] %s whose address expired continues at the same position",
+    async (kind) => {
+      const { root, wishes } = transcript([
+        answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
+      ])
+      const element = await found<HTMLMediaElement>(root, `${kind}[src]`)
+      const play = vi.spyOn(element, "play").mockResolvedValue()
+      element.currentTime = 75
+      Object.defineProperty(element, "paused", { value: false })
+      element.dispatchEvent(new Event("error"))
+      element.currentTime = 0
+      await until(() => expect([wishes.signUrls.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
+      element.dispatchEvent(new Event("loadedmetadata"))
+      await until(() => expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1]))
+    },
+  )
 
-  test("[PG39] the wave is as loud as the sound, the loudest stretch being 1", () => {
+  test("[PG58] the waveform follows the sound, its loudest part being 1", () => {
     const samples = Float32Array.from({ length: 400 }, (_, at) =>
       at < 100 ? 0 : at < 200 ? 0.25 : at < 300 ? 0.5 : 0.1,
     )
@@ -264,15 +267,15 @@ describe("sound", () => {
   })
 })
 
-describe("words for media", () => {
-  test("[PG39] the ear and a copy get what it is and its name", () => {
+describe("media descriptions", () => {
+  test("[PG61] announcements and copies name kind and label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
     const segments = [text("Look."), picture("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
     expect(segmentsToSpokenText(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
     expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })
 
-  test("[PG39] sizes, endings and times are short", () => {
+  test("[PG60] sizes, extensions and durations are short", () => {
     expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(formatSize)).toEqual([
       "0 bytes",
       "999 bytes",

@@ -1,4 +1,4 @@
-/** opened.ts: a room or a page of rooms on a server played by hand, and a shelf that outlives them. */
+/** opened.ts: a session, or a page of sessions, on a fake server, with storage that outlives them. */
 
 import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"

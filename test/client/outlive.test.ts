@@ -1,4 +1,4 @@
-/** outlive.test.ts: words and edits outlive their socket, their version, their room and their page. */
+/** outlive.test.ts: messages and edits outlive their socket, version, session and page. */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter } from "../../client/session/session-router.ts"
@@ -19,7 +19,7 @@ describe("edits", () => {
   const page = (epoch: string, question: string) =>
     pageOf([user(question, "go"), ended({ id: `a${question}`, exchange_id: question })], { epoch, seq: 20 })
 
-  test("[PG27] words whose editor goes with its message go on in the composer", async () => {
+  test("[PG27] text whose editor disappears with its message continues in the composer", async () => {
     const { room, server } = await opened([page("e1", "q"), page("e2", "x")])
     room.draft.text.value = "written here"
     room.draft.editTexts.set("q", "half an hour of typing")
@@ -29,7 +29,7 @@ describe("edits", () => {
     expect(room.draft.editTexts.size).toBe(0)
   })
 
-  test("[PG27] but not those that were saved: they come back only when they are refused", async () => {
+  test("[PG27] saved text doesn't: it returns only when it is refused", async () => {
     const all = await opened([page("e1", "q"), page("e2", "x")])
     const { room, server } = all
     server.last().events.onClose(1006)
@@ -46,7 +46,7 @@ describe("edits", () => {
     expect(all.shelf.all.size).toBe(0)
   })
 
-  test("[SO13] one that was saved offline goes out from the next page, opened wherever, and is forgotten once heard", async () => {
+  test("[SO13] one saved offline is sent by the next page, wherever it opens, and forgotten once acknowledged", async () => {
     const world = setUp([page("e1", "q")])
     const closed = new SessionController("s1", world.deps)
     closed.editMessage("q", "said differently")
@@ -64,7 +64,7 @@ describe("edits", () => {
     expect(server.last().closedWith).toBe(1000)
   })
 
-  test("[PG22] one that nobody has heard can be given up, and its words are not kept", async () => {
+  test("[PG22] one that the server doesn't have can be cancelled, and its text isn't kept", async () => {
     const all = await opened([page("e1", "q")])
     const { room, server, shelf } = all
     server.last().events.onClose(1006)
@@ -81,8 +81,8 @@ describe("edits", () => {
   })
 })
 
-describe("words that outlive the page", () => {
-  test("[SO13] written without a network, the page closed and opened again: they arrive, in order, once", async () => {
+describe("messages that outlive the page", () => {
+  test("[SO13] written offline, the page closed and opened again: they arrive, in order, once", async () => {
     const { server, shelf, deps, clock } = setUp()
     const first = new SessionController("s1", deps)
     first.sendMessage("one")
@@ -104,7 +104,7 @@ describe("words that outlive the page", () => {
     expect(shelf.all.size).toBe(0)
   })
 
-  test("[SO13] sent into a dying socket they go out again on the next, and nothing that was acknowledged does", async () => {
+  test("[SO13] sent into a dying socket they are sent again on the next, and nothing acknowledged is", async () => {
     const all = await opened()
     all.room.sendMessage("one")
     all.room.sendMessage("two")
@@ -117,7 +117,7 @@ describe("words that outlive the page", () => {
     expect(all.room.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
   })
 
-  test("[SO13] what was acknowledged and is not on a later page is no ghost at the end", async () => {
+  test("[SO13] an acknowledged message that isn't on a later page doesn't reappear at the end", async () => {
     const { room, server } = await opened([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
     room.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
@@ -128,7 +128,7 @@ describe("words that outlive the page", () => {
     expect(room.outbox.entries.value).toEqual([])
   })
 
-  test("[SO13] a room that is left goes on until all that was said and asked is handed over", async () => {
+  test("[SO13] a session that is left continues until everything is delivered", async () => {
     const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
     let hash = "#/s/s1"
     const chat = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })

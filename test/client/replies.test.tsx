@@ -1,4 +1,4 @@
-/** replies.test.tsx: which message another one answers: how it is shown, where it leads, and how it is chosen. */
+/** replies.test.tsx: replies: how the quoted message is shown, where it leads, and how it is chosen. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
@@ -22,13 +22,13 @@ describe("replies", () => {
       user("q3", "Hm.", { reply_to: "far" }),
     ])
 
-  test("[PG43] a reply shows whom and what it answers, as plain words", async () => {
+  test("[PG43] a reply shows whose message it answers, and an excerpt in plain text", async () => {
     const { root } = scene()
     const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Picture: p.", "An earlier message"])
   })
 
-  test("[PG43] a click leads there, loads it where it is not on the page, and says where it is gone", async () => {
+  test("[PG43] a click leads there, loads it if needed, and says if it is gone", async () => {
     const { root, wishes } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
@@ -36,7 +36,7 @@ describe("replies", () => {
     expect(wishes.loadUntilMessage.mock.calls).toEqual([["far"]])
   })
 
-  test("[PG43] Reply puts it into the draft; the composer shows it, and lets go of it", async () => {
+  test("[PG73] Reply adds it to the draft; the composer shows it, and can remove it", async () => {
     const { root, draft } = scene()
     root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
     expect(draft.replyTo.value).toBe("a")
@@ -56,7 +56,7 @@ describe("replies", () => {
     expect(written.replyTo.value).toBe(null)
   })
 
-  test("[PG43] older pages are loaded until it is there, once each, and no further than the beginning", async () => {
+  test("[PG43] older pages are loaded until it is found, once each, and no further than the beginning", async () => {
     const old = pageOf([userOf("old", "long ago")])
     const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
     const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })

@@ -1,4 +1,4 @@
-/** room.test.ts: what was sent, and what stands in the transcript, through reloads, refusals and resets. */
+/** room.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
@@ -8,7 +8,7 @@ import { opened, pageOf, sends, setUp, user } from "./opened.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 describe("sending", () => {
-  test("[SO6] words stand there at once, and give way to the message of the same id", async () => {
+  test("[SO6] a message appears at once, and is replaced by the server's message of the same id", async () => {
     const { room, server } = await opened()
     room.sendMessage("hi")
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
@@ -20,7 +20,7 @@ describe("sending", () => {
     expect(room.outbox.entries.value).toEqual([])
   })
 
-  test("[SO6] an ack before the message keeps the words until it comes", async () => {
+  test("[SO6] an ack before the message keeps the text until it arrives", async () => {
     const { room, server, shelf } = await opened()
     room.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
@@ -30,7 +30,7 @@ describe("sending", () => {
     expect(room.outbox.entries.value).toEqual([])
   })
 
-  test("[SO7] what is not acknowledged goes out again after a reconnect, under the same id", async () => {
+  test("[SO7] an unacknowledged message is sent again after a reconnect, under the same id", async () => {
     const { room, server, clock } = await opened()
     room.sendMessage("one")
     room.sendMessage("two")
@@ -44,7 +44,7 @@ describe("sending", () => {
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
   })
 
-  test("[SO7] it survives a reload, and is not sent where the page has it already", async () => {
+  test("[SO7] it survives a reload, and isn't sent if the page has it already", async () => {
     const first = await opened()
     first.room.sendMessage("kept")
     first.room.sendMessage("known")
@@ -54,7 +54,7 @@ describe("sending", () => {
     expect(room.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
-  test("[SO7] an ack for what lies before the page ends it", async () => {
+  test("[SO7] an ack for what comes before the page completes it", async () => {
     const first = await opened()
     first.room.sendMessage("long ago")
     first.room.close()
@@ -65,13 +65,11 @@ describe("sending", () => {
     expect(room.outbox.entries.value).toEqual([])
   })
 
-  test("[SO6] a refusal marks its words, keeps them, and can be sent again or discarded", async () => {
+  test("[SO6] a refused message is marked and kept, and can be sent again or discarded", async () => {
     const { room, server, shelf } = await opened()
     room.sendMessage("too long")
-    server
-      .last()
-      .say({ type: "error", code: "message_too_large", text: "A message may have 1 bytes at most.", id: "n1" })
-    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "A message may have 1 bytes at most." }])
+    server.last().say({ type: "error", code: "message_too_large", text: "Messages can be up to 1 KB.", id: "n1" })
+    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "Messages can be up to 1 KB." }])
     expect(room.outbox.listPending()).toEqual([])
     room.retrySend("n1")
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
@@ -83,7 +81,7 @@ describe("sending", () => {
 })
 
 describe("the transcript", () => {
-  test("[SO4] another epoch drops what stood there and loads the page", async () => {
+  test("[SO4] another epoch drops the transcript and loads the page", async () => {
     const old = user("old", "before")
     const { room, server } = await opened([pageOf([old]), pageOf([user("new", "after")], { epoch: "e2", seq: 20 })])
     server.last().say(hello(10, "e2"))
@@ -92,7 +90,7 @@ describe("the transcript", () => {
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
   })
 
-  test("[SO4] ops that do not fit are mended by the page, and the view keeps its message", async () => {
+  test("[SO4] ops that don't fit are repaired by a page, and the view keeps its message", async () => {
     const broken = wireMessage("a", { segments: [{ type: "text", content: "abc" }] })
     const whole = wireMessage("a", { segments: [{ type: "text", content: "abcdef" }] })
     const { room, server } = await opened([pageOf([broken]), pageOf([whole], { seq: 12 })])
@@ -106,7 +104,7 @@ describe("the transcript", () => {
     expect(shown?.value.status).toBe("completed")
   })
 
-  test("[SO4] a server with which it goes on failing is asked less and less often", async () => {
+  test("[SO4] a server where that keeps failing is asked less and less often", async () => {
     const broken = wireMessage("a")
     const { server, clock, asked } = await opened([pageOf([broken])])
     for (let i = 0; i < 3; i++) {
@@ -120,7 +118,7 @@ describe("the transcript", () => {
     expect(asked).toHaveLength(3)
   })
 
-  test("[PG6] one delta changes one message, and keeps the identity of segments that did not change", async () => {
+  test("[PG6] one delta changes one message, and unchanged segments keep their identity", async () => {
     const first = wireMessage("a", { status: "completed" })
     const running = wireMessage("b", {
       segments: [
@@ -136,7 +134,7 @@ describe("the transcript", () => {
     expect(room.store.getMessageSignal("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
   })
 
-  test("[PG7] the sign that an answer is coming follows the statuses alone", async () => {
+  test("[PG7] the pending indicator depends on the statuses alone", async () => {
     const { room, server, ended } = await opened([pageOf([wireMessage("a")])])
     expect(room.store.isBusy.value).toBe(true)
     server.last().say(ops(11, 10, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
@@ -146,7 +144,7 @@ describe("the transcript", () => {
     expect(room.store.isBusy.value).toBe(true)
   })
 
-  test("[PG8] messages that come in the order of their last change stand in the order of their beginning", async () => {
+  test("[PG8] messages that arrive in the order of their last change appear in the order of their beginning", async () => {
     const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const { room, server } = await opened()
     const frames = [
@@ -162,7 +160,7 @@ describe("the transcript", () => {
     expect(room.store.messageIds.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
   })
 
-  test("[PG16] older pages go before what there is, once each", async () => {
+  test("[PG16] older pages are put before the rest, once each", async () => {
     const newest = pageOf([user("m3", "3")], { has_more: true, cursor: "3" })
     const older = pageOf([user("m1", "1"), user("m2", "2")])
     const { room, asked } = await opened([newest, older])
@@ -176,7 +174,7 @@ describe("the transcript", () => {
     expect(asked).toHaveLength(2)
   })
 
-  test("[PG29] what the server answers proves that the net is there, whatever the browser says", async () => {
+  test("[PG29] a response of the server proves that the network is there, whatever the browser reports", async () => {
     const { deps, server } = setUp()
     let reached = 0
     const room = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
@@ -193,7 +191,7 @@ describe("the transcript", () => {
     expect(reached).toBe(2)
   })
 
-  test("[SO5] a page that cannot be read is asked for again", async () => {
+  test("[SO5] a page that can't be read is requested again", async () => {
     const { clock, deps, asked } = setUp([])
     const room = new SessionController("s1", deps)
     await room.loadNewest()
@@ -209,7 +207,7 @@ describe("the transcript", () => {
     expect(asked).toHaveLength(3)
   })
 
-  test("[CA4] only a card that came while the reader watched may enter", async () => {
+  test("[CA4] only a card that arrived while the user watched may animate", async () => {
     const { room, server } = await opened([pageOf([wireMessage("a", { segments: [{ type: "text", content: "x" }] })])])
     expect(room.store.isFresh("a", 0)).toBe(false)
     server.last().say(ops(11, 10, "a", [{ op: "open", at: 1, segment: { type: "text", content: "y" } }]))
@@ -219,7 +217,7 @@ describe("the transcript", () => {
 })
 
 describe("sessions", () => {
-  test("[PG14] the first words make a session, are sent to it, and its address is kept", async () => {
+  test("[PG14] the first message creates a session, is sent to it, and its address is kept", async () => {
     const { deps, server } = setUp()
     const hashes: string[] = []
     const chat = new SessionRouter({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
@@ -236,7 +234,7 @@ describe("sessions", () => {
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
 
-  test("[PG27] what is written while the first session is made goes on in it, and each session keeps its own", async () => {
+  test("[PG27] text written while the first session is created continues in it, and each session keeps its own", async () => {
     const { deps, api } = setUp()
     let made = (_id: string): void => {}
     const createSession = () =>
@@ -267,7 +265,7 @@ describe("sessions", () => {
     expect(chat.draft.text.value).toBe("my second thought")
   })
 
-  test("[PG14] a session that cannot be made keeps the words for another try", async () => {
+  test("[PG14] a session that can't be created keeps the message for another try", async () => {
     const { deps, api } = setUp()
     let tries = 0
     const createSession = () => (++tries === 1 ? Promise.reject(new TypeError("no network")) : Promise.resolve("s9"))
@@ -280,7 +278,7 @@ describe("sessions", () => {
     expect(chat.controller.value?.id).toBe("s9")
   })
 
-  test("[PG14] an address names a session, and a title is the first line", () => {
+  test("[PG14] an address names a session, and its title is the first line", () => {
     expect(parseSessionHash("#/s/abc_-9")).toBe("abc_-9")
     for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/b", `#/s/${"a".repeat(65)}`])
       expect(parseSessionHash(other)).toBe(null)

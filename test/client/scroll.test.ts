@@ -1,4 +1,4 @@
-/** scroll.test.ts: following the end, letting go, and keeping the place, on a window whose sizes the test holds. */
+/** scroll.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
@@ -48,14 +48,14 @@ beforeEach(() => {
 })
 
 describe("scrolling", () => {
-  test("[PG15] follows the end while the reader is at it", () => {
+  test("[PG15] follows the end while the user is at it", () => {
     const { view, grow } = setUp()
     expect(view.scrollTop).toBe(2500)
     grow(300)
     expect(view.scrollTop).toBe(2800)
   })
 
-  test("[PG15] lets go when the reader goes up, and tells of news", () => {
+  test("[PG15] stops when the user scrolls up, and shows that there is more", () => {
     const { view, keeper, grow, scrollTo } = setUp()
     scrollTo(2460)
     expect(keeper.isFollowing.value).toBe(false)
@@ -68,7 +68,7 @@ describe("scrolling", () => {
     expect(keeper.hasUnread.value).toBe(false)
   })
 
-  test("[PG15] content that shrinks does not count as going up", () => {
+  test("[PG15] content that shrinks doesn't count as scrolling up", () => {
     const { keeper, size, scrollTo } = setUp()
     size.height -= 40
     scrollTo(2460)
@@ -78,7 +78,7 @@ describe("scrolling", () => {
     expect(keeper.isFollowing.value).toBe(true)
   })
 
-  test("[PG15] the button, and sending, go back to the end", () => {
+  test("[PG15] the button, and sending, return to the end", () => {
     const { view, keeper, scrollTo } = setUp()
     scrollTo(1000)
     keeper.scrollToEnd()
@@ -86,7 +86,7 @@ describe("scrolling", () => {
     expect(keeper.isFollowing.value).toBe(true)
   })
 
-  test("[PG16] asks for older messages near the top, and keeps the place when they come", () => {
+  test("[PG16] requests older messages near the top, and keeps the position when they arrive", () => {
     const { view, keeper, size, nearTop, scrollTo } = setUp()
     expect(nearTop).not.toHaveBeenCalled()
     scrollTo(800)
@@ -96,7 +96,7 @@ describe("scrolling", () => {
     expect(view.scrollTop).toBe(2000)
   })
 
-  test("[PG23] knows what the reader has before them, and nothing of it at the end", () => {
+  test("[PG23] keeps what is in view, except at the end", () => {
     const { view, keeper, scrollTo } = setUp()
     for (const [id, bottom] of [
       ["a", -20],
@@ -112,7 +112,7 @@ describe("scrolling", () => {
     expect(keeper.findReadingMessage()).toBe("b")
   })
 
-  test("[PG16] asks at once where the first page does not fill the window", () => {
+  test("[PG16] requests more at once if the first page doesn't fill the window", () => {
     expect(setUp(400).nearTop).toHaveBeenCalled()
   })
 })

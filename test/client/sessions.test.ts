@@ -1,4 +1,4 @@
-/** sessions.test.ts: the list of sessions: what the page knows first, what it wishes, and what becomes of that. */
+/** sessions.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
@@ -38,8 +38,8 @@ const titles = (sessions: SessionList) => sessions.sessions.value.map(({ title }
 const ids = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => id)
 const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
 
-describe("the list", () => {
-  test("[PG31] the last one used stands first, and words that are sent bring theirs up at once", async () => {
+describe("the list of conversations", () => {
+  test("[PG31] last used first; sending a message moves its conversation up at once", async () => {
     const { sessions, clock } = listed([row("a", { active: 5 }), row("b", { active: 9 })])
     expect(sessions.isLoaded.value).toBe(false)
     await sessions.refresh()
@@ -50,7 +50,7 @@ describe("the list", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG31] an open room knows first whether it runs; when it is left that holds until the server speaks", async () => {
+  test("[PG53] an open session first knows whether it runs; after it is left that holds until the server responds", async () => {
     const { sessions, rows } = listed([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
@@ -65,7 +65,7 @@ describe("the list", () => {
     expect(runs()).toBe(false)
   })
 
-  test("[PG31] it is asked for often while something runs elsewhere, seldom else, and never while nobody looks", async () => {
+  test("[PG53] it is refreshed often while something runs elsewhere, otherwise rarely, and never while hidden", async () => {
     const { sessions, clock, asked, rows, hide } = listed([row("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
@@ -90,7 +90,7 @@ describe("the list", () => {
     expect(asked.mock.calls.length).toBe(calm + 2)
   })
 
-  test("[PG31] when it was is said in a word or two, under the heading of its day", () => {
+  test("[PG31] times are a word or two, under day headings", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
     const ago = (minutes: number) => now - minutes * 60_000
     const words = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
@@ -114,8 +114,8 @@ describe("the list", () => {
   })
 })
 
-describe("wishes", () => {
-  test("[PG32] another title stands there at once, and an older list does not take it back", async () => {
+describe("changes", () => {
+  test("[PG32] a new title appears at once, and an older list doesn't revert it", async () => {
     let done = (_title: string): void => {}
     const rename = () =>
       new Promise<string>((resolve) => {
@@ -133,7 +133,7 @@ describe("wishes", () => {
     expect(sessions.notice.value).toBe(null)
   })
 
-  test("[PG32] one that is refused goes back, and the reader is told why", async () => {
+  test("[PG32] a refused one reverts, with the reason", async () => {
     const { sessions } = listed([row("a", { title: "Old" })], { renameSession: refused })
     await sessions.refresh()
     await sessions.renameSession("a", "New")
@@ -141,11 +141,11 @@ describe("wishes", () => {
     expect(sessions.notice.value).toEqual({
       text: "“Old” could not be renamed: Something went wrong on our side.",
       isFault: true,
-      isLasting: false,
+      isSticky: false,
     })
   })
 
-  test("[PG33] a deleted one goes at once, and stands there again where that was refused", async () => {
+  test("[PG33] a deleted one disappears at once, and reappears if that is refused", async () => {
     const { sessions } = listed([row("a"), row("b")], { eraseSession: refused })
     await sessions.refresh()
     const erased = sessions.eraseSession("a")
@@ -155,7 +155,7 @@ describe("wishes", () => {
     expect(sessions.notice.value?.text).toContain("could not be deleted")
   })
 
-  test("[PG33] the open one leads to a new chat, and drafts and unsent words of it go too", async () => {
+  test("[PG33] deleting the open one leads to a new chat, and its draft and unsent messages go too", async () => {
     const world = setUp()
     const hashes: string[] = []
     world.shelf.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
@@ -183,7 +183,7 @@ describe("wishes", () => {
     expect(chat.draft.text.value).toBe("")
   })
 
-  test("[PG33] where it could not be deleted, its words are still there", async () => {
+  test("[PG33] if it could not be deleted, its messages are still there", async () => {
     const world = setUp()
     const api = { ...world.api, eraseSession: refused }
     const chat = new SessionRouter({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
@@ -198,7 +198,7 @@ describe("wishes", () => {
     expect(chat.controller.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
   })
 
-  test("[PG33] one that was deleted elsewhere says so, takes no words, and tries no more", async () => {
+  test("[PG33] one deleted elsewhere says so, takes no messages, and doesn't retry", async () => {
     const { room, server, clock, shelf } = await opened([pageOf([user("q", "hi")])])
     room.sendMessage("on its way")
     room.withdrawMessage("q")
@@ -213,7 +213,7 @@ describe("wishes", () => {
     expect(shelf.all.size).toBe(1)
   })
 
-  test("[PG31] the list hears from the open room that an answer began and ended", async () => {
+  test("[PG53] the list learns from the open session that an answer began and ended", async () => {
     const { deps, api, server } = setUp()
     const sessions = () => Promise.resolve([row("s1")])
     const chat = new SessionRouter({
@@ -237,7 +237,7 @@ describe("wishes", () => {
   })
 })
 
-test("[PG34] a file is called after its conversation, by a name that no file system minds", () => {
+test("[PG34] a file is named after its conversation, in a name that any file system accepts", () => {
   expect(createFileName("Rain or shine", "markdown")).toBe("Rain or shine.md")
   expect(createFileName('a/b\\c: "d" <e>|*?\n\u202e', "jsonl")).toBe("a b c d e.jsonl")
   expect(createFileName("..", "jsonl")).toBe("conversation.jsonl")

@@ -1,4 +1,4 @@
-/** shelf.test.ts: what a closed page left on the shelf is handed over by the next, wherever that one was opened. */
+/** shelf.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
@@ -25,8 +25,8 @@ async function goLive({ server }: Pick<World, "server">) {
   server.last().say(hello())
 }
 
-describe("words for a session", () => {
-  test("[SO13] left by a closed page, they are handed over by a page that is opened elsewhere, which then lets go", async () => {
+describe("stored messages", () => {
+  test("[SO13] of a closed page are delivered by a page opened elsewhere, which then closes the session", async () => {
     const world = setUp()
     const closed = new SessionController("s1", world.deps)
     closed.sendMessage("written offline")
@@ -44,7 +44,7 @@ describe("words for a session", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO13] a page that is open on their session takes them too, once their own page had its time", async () => {
+  test("[SO13] an open page of their session delivers them too, after their own page had its time", async () => {
     const world = setUp()
     const chat = chatOn(world, { hash: "#/s/s1" })
     chat.openFromHash()
@@ -60,7 +60,7 @@ describe("words for a session", () => {
     expect(chat.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
-  test("[SO13] what was refused waits for its reader, and what is for no session is refused", async () => {
+  test("[SO13] a refused message waits for the user, and one for an unknown session is refused", async () => {
     const world = setUp()
     const room = new SessionController("gone", world.deps)
     room.sendMessage("refused")
@@ -70,16 +70,16 @@ describe("words for a session", () => {
     chat.resumeStored()
     await settle()
     expect(world.asked).toEqual([])
-    const page = () => Promise.reject(new RequestError(404, "There is no such session."))
+    const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
     const lost = new SessionController("gone", { ...world.deps, api: { ...world.api, getHistoryPage: page } })
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()
-    expect(lost.outbox.entries.value.map(({ error }) => error)).toEqual(["No.", "There is no such session."])
+    expect(lost.outbox.entries.value.map(({ error }) => error)).toEqual(["No.", "We couldn't find that conversation."])
     expect(lost.isClosed).toBe(true)
   })
 
-  test("[SO13] a full queue means not yet: nothing is lost, and nothing overtakes", async () => {
+  test("[SO14] a full queue means later: nothing is lost, and nothing overtakes", async () => {
     const { room, server } = await opened()
     const tell = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
@@ -102,8 +102,8 @@ describe("words for a session", () => {
   })
 })
 
-describe("first words", () => {
-  test("[SO13] are tried again by themselves, later each time and at once when the machine is back; a refusal is not", async () => {
+describe("first messages", () => {
+  test("[SO15] are retried with growing delays, and at once when the device is back; refused ones aren't", async () => {
     const world = setUp()
     const answers = [new TypeError("no network"), new RequestError(503, "The server answered 503."), null]
     let asked = 0
@@ -136,7 +136,7 @@ describe("first words", () => {
     expect(asked).toBe(3)
   })
 
-  test("[SO13] left by a closed page, they go on from the next; two pages make one session", async () => {
+  test("[SO15] of a closed page continue in the next; two pages create one session", async () => {
     const world = setUp()
     const first = chatOn(world, { createSession: () => Promise.reject(new TypeError("no network")) })
     first.sendMessage("first words")
@@ -162,7 +162,7 @@ describe("first words", () => {
     expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s1.n1"])
   })
 
-  test("[SO13] can be discarded between two tries", async () => {
+  test("[SO15] can be discarded between two tries", async () => {
     const world = setUp()
     let made = 0
     const createSession = () => {
@@ -178,7 +178,7 @@ describe("first words", () => {
     expect([made, chat.startingEntry.value, world.shelf.all.size]).toEqual([1, null, 0])
   })
 
-  test("[SO13] a browser that keeps nothing hands them over all the same", async () => {
+  test("[SO13] are delivered even if the browser stores nothing", async () => {
     const world = setUp()
     world.shelf.setItem = () => {
       throw new Error("forbidden")

@@ -1,4 +1,4 @@
-/** sidebar.test.tsx: the list as a reader handles it: its menu by keyboard, a new title in its place, a question before a deletion. */
+/** sidebar.test.tsx: the list in use: its menu by keyboard, renaming in place, confirmation before deleting. */
 
 import { signal } from "@preact/signals"
 import { render } from "preact"
@@ -71,21 +71,21 @@ const shown = (root: ParentNode) =>
   [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
-  test("[PG31] titles with their times; what is at work says so, also to the ear", async () => {
+  test("[PG31] shows titles with times; a running one has a mark, also announced", async () => {
     const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
     expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
   })
 
-  test("[PG31] an empty one says what will stand there", async () => {
+  test("[PG54] an empty one explains what will appear", async () => {
     const { root } = await page([])
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will stand here.")
   })
 })
 
 describe("the menu", () => {
-  test("[PG32] is handled by keyboard alone, and gives the focus back", async () => {
+  test("[PG32] works by keyboard alone, and returns the focus", async () => {
     const { root, stop } = await page([row("a")])
     more(root, "a")?.focus()
     await open(root, "a")
@@ -107,7 +107,7 @@ describe("the menu", () => {
     expect(stop).not.toHaveBeenCalled()
   })
 
-  test("[PG32] goes with a press elsewhere", async () => {
+  test("[PG32] closes with a press elsewhere", async () => {
     const { root } = await page([row("a")])
     await open(root, "a")
     // It hears so once it was painted.
@@ -118,7 +118,7 @@ describe("the menu", () => {
   })
 })
 
-describe("another title", () => {
+describe("renaming", () => {
   const field = (root: ParentNode) => root.querySelector<HTMLInputElement>(".rename")
   async function renaming() {
     const it = await page([row("a")])
@@ -128,7 +128,7 @@ describe("another title", () => {
     return it
   }
 
-  test("[PG32] is written in its place and saved with Enter", async () => {
+  test("[PG32] happens in place and is saved with Enter", async () => {
     const { root, rename } = await renaming()
     const input = field(root) as HTMLInputElement
     expect(input.value).toBe("Title a")
@@ -139,7 +139,7 @@ describe("another title", () => {
     expect(focused()).toBe("Options for Rain or shine")
   })
 
-  test("[PG32] is given up with Escape, and nothing else hears the key", async () => {
+  test("[PG32] is cancelled with Escape, and nothing else handles the key", async () => {
     const { root, rename, stop } = await renaming()
     const input = field(root) as HTMLInputElement
     input.value = "Other"
@@ -150,7 +150,7 @@ describe("another title", () => {
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
   })
 
-  test("[PG32] is saved by leaving it, and the focus stays where the reader went", async () => {
+  test("[PG32] is saved by leaving the field, and the focus stays where the user went", async () => {
     const { root, rename } = await renaming()
     const input = field(root) as HTMLInputElement
     input.value = "Other"
@@ -160,7 +160,7 @@ describe("another title", () => {
     expect(document.activeElement?.localName).toBe("textarea")
   })
 
-  test("[PG32] is not disturbed by what the list learns meanwhile", async () => {
+  test("[PG32] isn't disturbed by updates of the list", async () => {
     const rows = [row("b"), row("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
     const { root, rename, chat } = await page(rows)
     await open(root, "a")
@@ -177,7 +177,7 @@ describe("another title", () => {
     expect(shown(root)).toEqual(["Title anow", "Title b1 min"])
   })
 
-  test.each(["", "   ", "Title a"])("[PG32] %j is none: it keeps its own", async (words) => {
+  test.each(["", "   ", "Title a"])("[PG32] %j isn't a title: the old one stays", async (words) => {
     const { root, rename } = await renaming()
     const input = field(root) as HTMLInputElement
     input.value = words
@@ -188,7 +188,7 @@ describe("another title", () => {
 })
 
 describe("deleting", () => {
-  test("[PG33] is asked for first, with the way back at hand", async () => {
+  test("[PG33] asks for confirmation, with Cancel focused", async () => {
     const { root, erase, stop } = await page([row("a"), row("b")])
     await open(root, "a")
     await choose("Delete…")
@@ -210,7 +210,7 @@ describe("deleting", () => {
   })
 })
 
-test("[PG32] what was refused is told once, and can be sent away", async () => {
+test("[PG32] a refusal is shown once, and can be dismissed", async () => {
   const { root, chat } = await page([row("a")])
   chat.sessionList.showNotice("It could not be.", true)
   await soon()
@@ -222,7 +222,7 @@ test("[PG32] what was refused is told once, and can be sent away", async () => {
   expect(line?.textContent).toBe("")
 })
 
-test("[PG34] what is under way is told until it has ended", async () => {
+test("[PG34] an export in progress is shown until it has ended", async () => {
   const { root, chat } = await page([row("a")])
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   try {

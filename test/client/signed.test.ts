@@ -1,4 +1,4 @@
-/** signed.test.ts: signatures for what is drawn: asked for together, remembered, renewed, and asked for again. */
+/** signed.test.ts: signatures for drawn media: batched, remembered, renewed, retried. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
@@ -48,7 +48,7 @@ function signing(life = 3600) {
 }
 
 describe("signatures", () => {
-  test("[PG38] what is drawn within a moment is asked for at once, a hundred at most in one request", async () => {
+  test("[PG38] what is drawn within a moment is requested together, at most a hundred in one request", async () => {
     const { signer, requests, settle } = signing()
     for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()
@@ -56,7 +56,7 @@ describe("signatures", () => {
     expect(signer.getLink("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
   })
 
-  test("[PG38] an answer is remembered until it runs out, and asked for anew then", async () => {
+  test("[PG38] a signature is remembered until it expires, then requested again", async () => {
     const { signer, requests, settle, pass } = signing()
     signer.requestLink("/media/a")
     await settle()
@@ -72,7 +72,7 @@ describe("signatures", () => {
     ])
   })
 
-  test("[PG38] what is refused stays refused; what could not be asked is asked again when it is drawn again", async () => {
+  test("[PG38] a refused one stays refused; a failed request is repeated when it is drawn again", async () => {
     const { signer, requests, settle, down } = signing()
     signer.requestLink("/media/gone")
     await settle()
@@ -90,7 +90,7 @@ describe("signatures", () => {
     expect(signer.getLink("/media/a").value.at).toBe("ready")
   })
 
-  test("[PG38] a server that could not be asked is asked again, later each time, without a change until it answers", async () => {
+  test("[PG55] a server that can't be reached is retried with growing delays, without a change until it responds", async () => {
     const { signer, requests, settle, down, waits } = signing()
     const seen: string[] = []
     signer.getLink("/media/a").subscribe(({ at }) => void seen.push(at))
@@ -113,7 +113,7 @@ describe("signatures", () => {
     expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
-  test("[PG38] it is asked at once where it is known to be back, and no more where nobody draws", async () => {
+  test("[PG55] it is asked at once when it is known to be back, and no more once nothing is drawn", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down()
     signer.requestLink("/media/a")
@@ -126,9 +126,9 @@ describe("signatures", () => {
     expect([requests.length, signer.getLink("/media/a").value.at]).toEqual([2, "ready"])
   })
 
-  test("[PG38] a request that is refused is not made again; an address that is none spoils nobody's", async () => {
+  test("[PG38] a refused request isn't repeated; an invalid address doesn't affect others", async () => {
     const { signer, requests, settle, down, waits } = signing()
-    down(new RequestError(404, "There is no such session."))
+    down(new RequestError(404, "We couldn't find that conversation."))
     signer.requestLink("/media/a")
     await settle()
     expect([signer.getLink("/media/a").value, waits()]).toEqual([{ at: "refused" }, []])

@@ -1,4 +1,4 @@
-/** socket.test.ts: the page's side of the wire, against a server played by hand. */
+/** socket.test.ts: the page's side of the wire, against a fake server. */
 
 import { describe, expect, test } from "vitest"
 import { retryDelayMs } from "../../client/net/socket-link.ts"
@@ -36,7 +36,7 @@ async function live(onFrame?: () => void) {
 }
 
 describe("hello", () => {
-  test("[SO1] the token travels as a subprotocol, and hello names epoch and place", async () => {
+  test("[SO1] the token is sent as a subprotocol, and hello names epoch and seq", async () => {
     const { server, heard } = await connected()
     expect(server.last().protocols).toEqual(["cuecard.v1", "token.jwt"])
     expect(server.last().sent).toEqual([
@@ -48,7 +48,7 @@ describe("hello", () => {
     expect(heard.links).toEqual(["connecting", "live"])
   })
 
-  test("[SO4] a hello that nobody asked for, of another epoch, loads the page again", async () => {
+  test("[SO4] an unrequested hello of another epoch loads the page again", async () => {
     const { server, heard, socket } = await live()
     server.last().say(hello(12, "e2"))
     expect(heard.resets).toEqual(["epoch"])
@@ -61,7 +61,7 @@ describe("hello", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO4] another epoch, or a server that is behind us, loads the page again", async () => {
+  test("[SO4] another epoch, or a server that is behind the client, loads the page again", async () => {
     const other = await connected()
     other.server.last().say(hello(10, "e2"))
     expect(other.heard.resets).toEqual(["epoch"])
@@ -78,7 +78,7 @@ describe("hello", () => {
 })
 
 describe("numbered frames", () => {
-  test("[SO2] seq at or below the last is dropped", async () => {
+  test("[SO2] a seq at or below the last is dropped", async () => {
     const { server, heard } = await live()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(11, 10, "m", []))
@@ -87,7 +87,7 @@ describe("numbered frames", () => {
     expect(server.last().sent).toHaveLength(1)
   })
 
-  test("[SO3] a gap says hello again from the last place; frames before its answer are not counted", async () => {
+  test("[SO3] a gap sends hello again from the last seq; frames before the response don't count", async () => {
     const { server, heard } = await live()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(14, 13, "m", []))
@@ -108,7 +108,7 @@ describe("numbered frames", () => {
     expect(heard.resets).toEqual(["step"])
   })
 
-  test("[SO4] ops that do not fit load the page again", async () => {
+  test("[SO4] ops that don't fit load the page again", async () => {
     const { server, heard } = await live(() => {
       throw new RangeError("text at 5 of 4")
     })
@@ -116,7 +116,7 @@ describe("numbered frames", () => {
     expect(heard.resets).toEqual(["step"])
   })
 
-  test("[SO2] a message in pieces is one frame, and counts when the last piece has come", async () => {
+  test("[SO2] a fragmented message is one frame, and counts when the last fragment has arrived", async () => {
     const { server, heard, socket } = await live()
     const header = { ...messageFrame(11, 10, wireMessage("m")), pieces: 2 }
     server.last().say(header)
@@ -132,7 +132,7 @@ describe("numbered frames", () => {
     expect(socket.seq).toBe(11)
   })
 
-  test("[SO2] wide ops in pieces are one frame", async () => {
+  test("[SO2] fragmented ops are one frame", async () => {
     const { server, heard } = await live()
     const piece = (at: number) => ({ ...ops(11, 10, "m", [{ op: "cut", to: at }]), piece: at, pieces: 3 })
     for (const at of [1, 2, 3]) server.last().say(piece(at))
@@ -141,7 +141,7 @@ describe("numbered frames", () => {
     expect(heard.frames).toHaveLength(2)
   })
 
-  test("[SO8] seen is said every so many frames", async () => {
+  test("[SO8] seen is sent every SEEN_EVERY_FRAMES frames", async () => {
     const { server } = await live()
     for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES * 2; seq++) server.last().say(ops(seq, seq - 1, "m", []))
     expect(server.last().sent.filter(({ type }) => type === "seen")).toEqual([
@@ -152,7 +152,7 @@ describe("numbered frames", () => {
 })
 
 describe("losing and finding the server", () => {
-  test("[SO5] waits longer each time, up to ten seconds, and starts anew after a hello", async () => {
+  test("[SO5] delays grow up to ten seconds, and start again after a hello", async () => {
     expect([1, 2, 3, 6, 20].map((failures) => retryDelayMs(failures, 1))).toEqual([300, 600, 1200, 9600, 10_000])
     expect(retryDelayMs(1, 0)).toBe(150)
     const { clock, server, heard } = await live()
@@ -177,7 +177,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(4)
   })
 
-  test("[SO5] a server that greets and fails, again and again, is not hammered", async () => {
+  test("[SO5] a server that greets and fails, again and again, isn't hammered", async () => {
     for (const code of [1011, 4401, 4408]) {
       const { clock, server } = await live()
       for (let i = 0; i < 40; i++) {
@@ -191,7 +191,7 @@ describe("losing and finding the server", () => {
     }
   })
 
-  test("[SO5] online or visible again tries at once", async () => {
+  test("[SO5] online or visible again retries at once", async () => {
     const { server, socket } = await live()
     server.last().events.onClose(1006)
     socket.checkConnection()
@@ -199,7 +199,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test("[SO9] pings, and gives up a socket that answers nothing", async () => {
+  test("[SO9] pings, and abandons a socket that doesn't respond", async () => {
     const { clock, server, heard } = await live()
     clock.pass(PING_MS)
     expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
@@ -213,7 +213,7 @@ describe("losing and finding the server", () => {
     expect(heard.frames).toEqual([])
   })
 
-  test("[SO9] a send that nothing answers gives the socket up early", async () => {
+  test("[SO9] an unanswered send abandons the socket early", async () => {
     const { clock, server, heard, socket } = await live()
     clock.pass(1_000)
     socket.send({ type: "send", id: "a", content: "x" })
@@ -232,7 +232,7 @@ describe("losing and finding the server", () => {
     expect(heard.links.at(-1)).toBe("live")
   })
 
-  test("[SO9] a socket that dies right after an answer is found within DEAD_SOCKET_MS", async () => {
+  test("[SO9] a socket that dies right after a response is found within DEAD_SOCKET_MS", async () => {
     const { clock, server, heard } = await live()
     clock.pass(PING_MS)
     server.last().say({ type: "pong" })
@@ -242,7 +242,7 @@ describe("losing and finding the server", () => {
     expect(heard.links.at(-1)).toBe("waiting")
   })
 
-  test("[SO9] `seen`, which nobody answers, gives up nothing", async () => {
+  test("[SO9] an unanswered `seen` abandons nothing", async () => {
     const { clock, server, heard } = await live()
     for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES; seq++) server.last().say(ops(seq, seq - 1, "m", []))
     expect(server.last().sent.at(-1)?.type).toBe("seen")
@@ -250,7 +250,7 @@ describe("losing and finding the server", () => {
     expect(heard.links.at(-1)).toBe("live")
   })
 
-  test("[SO9] a large message on a slow line is waited for as long as sending it takes", async () => {
+  test("[SO9] a large message on a slow line may take as long as sending it takes", async () => {
     const { clock, heard, socket } = await live()
     socket.send({ type: "send", id: "a", content: "x".repeat(32_000) })
     clock.pass(15_000)
@@ -259,7 +259,7 @@ describe("losing and finding the server", () => {
     expect(heard.links).toContain("waiting")
   })
 
-  test("[SO9] a socket that speaks and does not hear is given up too", async () => {
+  test("[SO9] a socket that only receives is abandoned too", async () => {
     const { clock, server, heard } = await live()
     for (let seq = 11; seq <= 90; seq++) {
       clock.pass(1_000)
@@ -269,7 +269,7 @@ describe("losing and finding the server", () => {
     expect(heard.links).toContain("waiting")
   })
 
-  test("[SO9] a hello that nobody answers, and a socket that never opens, are given up", async () => {
+  test("[SO9] an unanswered hello, and a socket that never opens, are abandoned", async () => {
     const mute = await connected()
     mute.clock.pass(9_000)
     expect(mute.heard.links).toContain("waiting")
@@ -293,7 +293,7 @@ describe("losing and finding the server", () => {
     expect(hung.server.sockets[1]?.sent).toEqual([])
   })
 
-  test("[SO1] a refused token is thrown away, and the next is tried at once", async () => {
+  test("[SO1] a refused token is discarded, and the next is tried at once", async () => {
     const { server, deps } = await live()
     server.last().events.onClose(4401)
     await settle()
@@ -301,7 +301,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test("[SO10] a newer token comes on a second socket: the first goes on until it is open, and no frame is lost or doubled", async () => {
+  test("[SO10] a renewed token opens a second socket: the first stays until it is open, and no frame is lost or duplicated", async () => {
     const { clock, server, heard } = await live()
     const pong = async () => {
       clock.pass(PING_MS)
@@ -325,7 +325,7 @@ describe("losing and finding the server", () => {
     expect(heard.links.at(-1)).toBe("live")
   })
 
-  test("[SO10] a renewal that fails leaves the first socket alone and is tried again", async () => {
+  test("[SO10] a renewal that fails leaves the first socket alone and is retried", async () => {
     const { clock, server, deps, heard } = await live()
     const pong = async () => {
       clock.pass(PING_MS)
@@ -345,7 +345,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(4)
   })
 
-  test("[SO10] a token that seems to have run out already does not make one socket after the other", async () => {
+  test("[SO10] a token that seems expired already doesn't open socket after socket", async () => {
     const clock = createClock()
     const server = createServer()
     const token = () => Promise.resolve({ token: "jwt", renewAt: clock.now() - 1 })
@@ -360,7 +360,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets.length).toBeLessThanOrEqual(4)
   })
 
-  test("[SO5] a server that speaks another protocol, or knows no such session, is not asked again", async () => {
+  test("[SO5] a server with another protocol, or without the session, isn't retried", async () => {
     for (const [code, link] of [
       [4406, "outdated"],
       [4404, "gone"],
@@ -374,7 +374,7 @@ describe("losing and finding the server", () => {
     }
   })
 
-  test("[SO3] a socket that fell behind resumes at once", async () => {
+  test("[SO3] a socket closed for falling behind resumes at once", async () => {
     const { server } = await live()
     server.last().say(ops(11, 10, "m", []))
     server.last().events.onClose(4408)

@@ -1,4 +1,4 @@
-/** transcript.test.tsx: segments, cards and messages as they are drawn, from live frames and from a page alike. */
+/** transcript.test.tsx: rendered segments, cards and messages, from live frames and from a page of history. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 
 describe("a message", () => {
-  test("[PG9] its segments stand in order, each an element of its own", () => {
+  test("[PG9] its segments appear in order, each in its own element", () => {
     const { root } = answer([
       { type: "thinking", content: "hm", ms: 400 },
       { type: "text", content: "a" },
@@ -45,7 +45,7 @@ describe("a message", () => {
     expect(article?.dataset).toMatchObject({ id: "a", role: "assistant", status: "completed" })
   })
 
-  test("[PG13] a user's words are plain text, with their lines", () => {
+  test("[PG13] a user's text is plain, with its line breaks", () => {
     const words = "<b>no</b>\n**none** [l](https://e.x)"
     const { root } = transcript([createMessage("user", [{ type: "text", content: words }])])
     expect(root.querySelector("article[data-role=user]")?.textContent).toBe(words)
@@ -54,23 +54,23 @@ describe("a message", () => {
 
   test.each<[MessageStatus, string | null, string]>([
     ["cancelled", null, "Stopped. Regenerate"],
-    ["interrupted", "process_restart", "The answer was interrupted by a restart. Continue"],
-    ["failed", "model_unreachable", "The model could not be reached. Try again"],
+    ["interrupted", "process_restart", "The response was interrupted by a restart. Continue"],
+    ["failed", "model_unreachable", "We couldn't reach the model. Try again"],
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
     ["waiting", null, "Waiting for an answer."],
-  ])("[PG12] status %s (%s) is told at its end", (status, reason, words) => {
+  ])("[PG12] status %s (%s) is shown at its end", (status, reason, words) => {
     const { root } = answer([{ type: "text", content: "a" }], { status, reason })
     expect(root.querySelector("article > .note")?.textContent).toBe(words)
     expect(root.querySelector("[data-typing]")).toBe(null)
   })
 
-  test("[PG12] a message that ended well says nothing about it", () => {
+  test("[PG12] a completed message shows no status", () => {
     expect(answer([{ type: "text", content: "a" }]).root.querySelector(".note")).toBe(null)
   })
 })
 
 describe("thinking", () => {
-  test("[PG9] is folded, and says how long it took", () => {
+  test("[PG9] is folded, and shows its duration", () => {
     const label = (segments: Segment[], status: MessageStatus) =>
       answer(segments, { status }).root.querySelector("details[data-segment=thinking]:not([open]) > summary")
         ?.textContent
@@ -95,7 +95,7 @@ describe("thinking", () => {
     ])
   })
 
-  test("[PG9] stays open while it grows if the reader opened it", async () => {
+  test("[PG9] stays open while it grows if the user opened it", async () => {
     const { root, store } = answer([{ type: "thinking", content: "one" }], { status: "running" })
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
@@ -120,7 +120,7 @@ describe("tools", () => {
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
-  test("[PG10] arguments and result are indented JSON, coloured once opened, and the text does not change by that", async () => {
+  test("[PG10] arguments and result are indented JSON, coloured once opened, without changing the text", async () => {
     const tool: Segment = {
       type: "tool",
       call_id: "c",
@@ -148,13 +148,13 @@ describe("tools", () => {
     expect(root.textContent).toBe(before)
   })
 
-  test("[PG10] an error is told in its words", () => {
+  test("[PG10] an error is shown as text", () => {
     const error = { code: "tool_timeout", message: "The tool took too long." }
     const { root } = answer([{ type: "tool", call_id: "c", name: "t", args: "{}", status: "failed", error }])
     expect(root.querySelector(".fault")?.textContent).toBe("The tool took too long.")
   })
 
-  test("[PG10] the hint is the plain values of the arguments", () => {
+  test("[PG10] the hint lists the plain values of the arguments", () => {
     expect(createHint('{"city":"London","days":2,"deep":{"a":1}}')).toBe("London, 2")
     expect(createHint("[1")).toBe("")
     expect(createHint('{"kind":"chart","prompt":"a, b","title":"a, b"}')).toBe("chart, a, b")
@@ -167,13 +167,13 @@ describe("tools", () => {
 })
 
 describe("cards", () => {
-  test("[CA3] the whole tool name chooses the card", () => {
+  test("[CA3] the whole tool name selects the card", () => {
     expect(tagToToolName("weather_1")).toBe("weather")
     expect(tagToToolName("web_search_12")).toBe("web_search")
     expect(tagToToolName("weather_map_1")).toBe("weather_map")
   })
 
-  test("[CA3] an unknown card, and a payload that does not fit, fall to their words", () => {
+  test("[CA3] an unknown card, and a payload that doesn't fit, fall back to the text", () => {
     const rich = (tag: string, payload: object, synthesis: string): Segment => ({
       type: "rich",
       tag,
@@ -190,7 +190,7 @@ describe("cards", () => {
     expect(root.querySelector(".card")).toBe(null)
   })
 
-  test("[PG11] a segment of an unknown kind shows the words it has", () => {
+  test("[PG11] a segment of an unknown kind shows its text", () => {
     const unknown = [
       { type: "hologram", content: "seen" },
       { type: "chart", title: "A chart" },
@@ -200,7 +200,7 @@ describe("cards", () => {
     expect(root.textContent).toBe("seenA chart")
   })
 
-  test("[CA6] the weather card says what the payload says", () => {
+  test("[CA6] the weather card shows what the payload contains", () => {
     const { root } = answer([createCardSegment(createWeather("Partly cloudy", { source: "sample" }), "Take *care*.")])
     const words = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
     expect(words).toBe(
@@ -222,7 +222,7 @@ describe("cards", () => {
     expect(live.root.querySelector(".synthesis")).toBe(null)
   })
 
-  test("[CA2] every sky has its drawing, by day and by night", () => {
+  test("[CA2] every sky has its icon, by day and by night", () => {
     const { root } = answer(
       CONDITIONS.map(([condition, is_daylight]) => createCardSegment(createWeather(condition, { is_daylight }), "")),
     )
@@ -234,7 +234,7 @@ describe("cards", () => {
     expect(icons.every(([, shapes]) => Number(shapes) >= 1)).toBe(true)
   })
 
-  test("[CA6] degrees are whole, with a true minus and no minus zero", () => {
+  test("[CA6] degrees are whole, with a proper minus and no minus zero", () => {
     expect([12.4, -0.4, 0, -12.5, 21.5].map(formatDegrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
     expect(parseObservedTime("2026-05-02T14:00")).toBe("14:00")
     expect(parseObservedTime("soon")).toBe(null)
@@ -269,7 +269,7 @@ describe("live and after a reload", () => {
     [{ op: "end", status: "completed", reason: null, metrics: null }],
   ]
 
-  test("[PG1] after every frame the page is the page that a reload would show, entrances and all", async () => {
+  test("[PG1] after every frame the page is what a reload would show, including animations", async () => {
     const { store, root } = transcript([])
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
     for (const [at, list] of weatherTurn.entries()) {
@@ -280,7 +280,7 @@ describe("live and after a reload", () => {
     }
   }, 20_000)
 
-  test("[CA4] a card enters when it arrives, once; on a page that is loaded it stands still", async () => {
+  test("[CA4] a card animates when it arrives, once; on a loaded page it doesn't move", async () => {
     const played: unknown[] = []
     HTMLElement.prototype.animate = (frames) => {
       played.push(frames)
@@ -307,7 +307,7 @@ describe("live and after a reload", () => {
     expect(root.querySelector("[style]")).toBe(null)
   })
 
-  test("[CA5] who asked for less motion sees none", async () => {
+  test("[CA5] with reduced motion nothing is animated", async () => {
     vi.spyOn(globalThis, "matchMedia").mockImplementation(
       (query) => ({ matches: query.includes("reduce") }) as MediaQueryList,
     )
@@ -347,7 +347,7 @@ describe("live and after a reload", () => {
     expect(own?.textContent).toBe("yz")
   })
 
-  test("[PG6] a delta draws one segment again, and no other", async () => {
+  test("[PG6] a delta renders one segment, and no other", async () => {
     const live = wireMessage("live", {
       segments: [
         { type: "text", content: "x" },
@@ -361,7 +361,7 @@ describe("live and after a reload", () => {
     expect(drawn).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG7] the sign that an answer is coming stands last, for words on their way and for a running answer, and goes", async () => {
+  test("[PG7] the pending indicator comes last, for unsent messages and a running answer, and disappears", async () => {
     const { log, entries, store } = transcript([], [{ id: "u", content: "hi", at: 1, error: null }])
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     entries.value = [{ id: "u", content: "hi", at: 1, error: "no" }]
@@ -384,7 +384,7 @@ describe("live and after a reload", () => {
     expect(log.getAttribute("aria-live")).toBe("off")
   })
 
-  test("[PG3] no element of a transcript has a style or a handler of its own", () => {
+  test("[PG3] no element of a transcript has a style or handler of its own", () => {
     const { root } = transcript(createAllMessages())
     for (const one of root.querySelectorAll("*")) {
       expect([...one.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])

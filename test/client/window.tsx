@@ -1,4 +1,4 @@
-/** window.tsx: a transcript drawn into the page, with a reader whose wishes are written down. */
+/** window.tsx: a transcript rendered into the page, with the user's actions recorded. */
 
 import { signal } from "@preact/signals"
 import { vi } from "vitest"

@@ -1,4 +1,4 @@
-/** wire.ts: a server for the page's socket, played by hand, with a clock, timers and chance that the test holds. */
+/** wire.ts: a fake server for the page's socket, with clock, timers and randomness controlled by the test. */
 
 import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"

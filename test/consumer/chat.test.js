@@ -1,4 +1,4 @@
-/** chat.test.js: what a team that puts Cuecard into its product would write: it knows `cuecard/testing` and the wire. */
+/** chat.test.js: what a consumer would write: it uses only `cuecard/testing` and the wire. */
 
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"

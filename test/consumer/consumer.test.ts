@@ -1,6 +1,6 @@
 /**
- * consumer.test.ts: packs this package as a registry would get it, unpacks it into a consumer's node_modules and runs the
- * consumer's own tests, so that the published files and exports are really what is tested. Offline.
+ * consumer.test.ts: packs this package as for a registry, unpacks it into a consumer's node_modules and runs the
+ * consumer's own tests, so that the published files and exports are what is tested. Offline.
  */
 
 import { execFileSync } from "node:child_process"

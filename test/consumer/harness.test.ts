@@ -1,4 +1,4 @@
-/** harness.test.ts: `cuecard/testing` as promised: what it starts, what it lets out, what it leaves behind. */
+/** harness.test.ts: `cuecard/testing`: what it starts, what it blocks, what it leaves behind. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
@@ -71,7 +71,7 @@ afterAll(() => {
   rmSync(TEMP, { recursive: true })
 })
 
-test("[TE3] the n-th list of a script is what the n-th model call of each turn says", async () => {
+test("[TE3] the n-th list of a script is the n-th model call of each turn", async () => {
   const cuecard = await start({
     script: [
       [{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }, { type: "finish" }],
@@ -107,13 +107,13 @@ test("[TE4] it serves the page with its headers, and the API", async () => {
   expect(await call(cuecard, "/v1/nothing")).toMatchObject({ status: 404, json: { code: "route_unknown" } })
 })
 
-test("[TE4] the page itself runs and styles nothing inline, as its policy asks", async () => {
+test("[TE4] the page itself runs and styles nothing inline, as its policy requires", async () => {
   const { text } = await call(await start(), "/")
   expect(text).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/)
   expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=/)
 })
 
-test("[TE5] tokens: of anybody, for any time", async () => {
+test("[TE5] tokens for any user, with any lifetime", async () => {
   const cuecard = await start()
   const eve = await cuecard.tokenFor({ tenant: "evil", user: "eve" })
   expect(await call(cuecard, "/v1/sessions", undefined, eve)).toMatchObject({ status: 200, json: { sessions: [] } })
@@ -126,7 +126,7 @@ test("[TE5] tokens: of anybody, for any time", async () => {
   expect((await call(cuecard, "/v1/sessions")).json.sessions).toMatchObject([{ id, title: "Trip" }])
 })
 
-test("[TE6] vars go over everything; what the Worker says is heard", async () => {
+test("[TE6] vars override everything, and the Worker's log lines arrive", async () => {
   const lines: string[] = []
   const JWT_SECRET = "another secret, of at least thirty-two bytes"
   const cuecard = await start({
@@ -143,7 +143,7 @@ test("[TE6] vars go over everything; what the Worker says is heard", async () =>
   await expect.poll(() => lines.map((line) => JSON.parse(line).event)).toContain("turn_end")
 })
 
-test("[TE7] nothing goes out but to the loopback", async () => {
+test("[TE7] only loopback addresses can be reached", async () => {
   const asked: string[] = []
   const upstream = createServer((incoming, answer) => {
     asked.push(String(incoming.url))
@@ -163,7 +163,7 @@ test("[TE7] nothing goes out but to the loopback", async () => {
   upstream.close()
 })
 
-test("[TE2] close leaves no process and no folder behind, twice is once, and several run side by side", async () => {
+test("[TE2] close leaves no process and no folder behind, a second close does nothing, and several run in parallel", async () => {
   const servers = await Promise.all([startCuecard(), startCuecard(), startCuecard()])
   expect(new Set(servers.map(({ url }) => url)).size).toBe(3)
   const pids = servers.map((server) => server.pid())
@@ -200,7 +200,7 @@ test("[TE8] a kill is SIGKILL: what was acknowledged is there for the next serve
   expect(readdirSync(TEMP)).toEqual([])
 })
 
-test("[TE8] a folder that was given is kept", async () => {
+test("[TE8] a given folder is kept", async () => {
   const persist = mkdtempSync(join(tmpdir(), "kept-"))
   const cuecard = await start({ persist })
   await cuecard.createSession()
@@ -209,7 +209,7 @@ test("[TE8] a folder that was given is kept", async () => {
   rmSync(persist, { recursive: true })
 })
 
-test("[TE9] a missing build and a build for production are told with the command that mends them", () => {
+test("[TE9] a missing build and a production build are reported with the command that fixes them", () => {
   const dist = mkdtempSync(join(tmpdir(), "dist-"))
   expect(() => readBuild(dist)).toThrow("npm run build")
   mkdirSync(join(dist, "cuecard"))
@@ -218,7 +218,7 @@ test("[TE9] a missing build and a build for production are told with the command
   rmSync(dist, { recursive: true })
 })
 
-test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a length that lies is a bad body", async () => {
+test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a wrong length is a bad body", async () => {
   const cuecard = await start()
   const { id } = await cuecard.createSession()
   const path = `/v1/sessions/${id}/messages`
@@ -276,7 +276,7 @@ test("[AU6] over real HTTP: a page that points its own name at a local server ge
   expect(await ask(`rebound.example:${port}`)).toBe(503)
 })
 
-test("[TE10] Miniflare is pinned to the one version that was tried", () => {
+test("[TE10] Miniflare is pinned to the tested version", () => {
   const { dependencies } = createRequire(import.meta.url)("../../package.json") as {
     dependencies: Record<string, string>
   }

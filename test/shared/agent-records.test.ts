@@ -1,4 +1,4 @@
-/** agent-records.test.ts: what agents say to each other, as segments and as records. */
+/** agent-records.test.ts: messages between agents, as segments and as records. */
 
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
@@ -46,12 +46,12 @@ const answer: Message = {
   agent: { direction: "sent", name: "general", exchange: "x1" },
 }
 
-test("[SG14] what another agent said is one segment, with its words as they are", () => {
+test("[SG14] a message from another agent is one segment with its text unchanged", () => {
   expect(segmentsOf(heard)).toEqual([{ type: "agent", content: "Look at <b>Oslo</b>.", ...agent }])
   expect(messageToWire(heard).agent).toEqual(agent)
 })
 
-describe("there and back", () => {
+describe("round trip", () => {
   test.each([
     ["a request", heard, "agent_message"],
     ["a callback", told, "agent_callback"],
@@ -65,7 +65,7 @@ describe("there and back", () => {
     expect(messageToRecords({ pos: 3, parent: 2, tip: null, message: back }, "s1")).toEqual(records)
   })
 
-  test("[RE12] a call that waits for its callback still does", () => {
+  test("[RE12] a call that waits for its callback still waits after the round trip", () => {
     const queued = { ...resultOf('{"mode":"async","status":"queued","responseId":"x2"}'), status: "waiting" } as never
     const end = { type: "end", status: "completed", reason: null, metrics: null } as const
     const message = answerOf(callOf("agents_message"), startOf(), queued, end)
@@ -76,7 +76,7 @@ describe("there and back", () => {
   })
 })
 
-describe("records of others", () => {
+describe("records of other producers", () => {
   const turn = (result: object) => [
     { type: "user_message", text: "Ask." },
     { type: "tool_call_start", callId: "t1", toolName: "agents_message", arguments: '{"agent":"b"}' },
@@ -89,7 +89,7 @@ describe("records of others", () => {
     ["its call", { callId: "t1" }],
     ["its response", { responseId: "r9" }],
     ["its exchange", { agentExchangeId: "r9" }],
-  ])("[RE12] a queued call waits for its callback, which is known by %s", (_name, by) => {
+  ])("[RE12] a queued call waits for its callback, identified by %s", (_name, by) => {
     const { messages, late } = readBack([...turn(queued), { type: "agent_callback", text: "Found.", from: "b", ...by }])
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "agent"])
     const [call] = messages.flatMap(listCalls)
@@ -100,7 +100,7 @@ describe("records of others", () => {
     expect(messages[1]?.status).toBe("completed")
   })
 
-  test("[RE12] a callback that no call waits for is a message alone", () => {
+  test("[RE12] a callback without a waiting call is a message of its own", () => {
     const { messages, late } = readBack([
       ...turn({ answer: "at once" }),
       { type: "agent_callback", text: "Again.", callId: "t1" },
@@ -109,7 +109,7 @@ describe("records of others", () => {
     expect(late).toEqual([])
   })
 
-  test("[RE12] what follows a callback is the answer to it", () => {
+  test("[RE12] an answer that follows a callback answers that callback", () => {
     const { messages } = readBack([
       ...turn(queued),
       { type: "agent_callback", text: "Found.", responseId: "r9" },
@@ -120,7 +120,7 @@ describe("records of others", () => {
   })
 })
 
-test("[RE9] what has no responseId yet belongs to the first answer of its turn that has one", () => {
+test("[RE9] a record without responseId belongs to the first answer of its turn that has one", () => {
   const { messages } = readBack([
     { type: "user_message", text: "Look." },
     { type: "tool_call_start", callId: "t1", toolName: "read" },
@@ -134,7 +134,7 @@ test("[RE9] what has no responseId yet belongs to the first answer of its turn t
   ])
 })
 
-test("[RE10] a step beyond all bounds is no step", () => {
+test("[RE10] a step number out of range is dropped", () => {
   for (const step of [1e9, -1, 1.5]) {
     expect(parseRecord({ type: "text_delta", delta: "x", step })).toMatchObject({ ok: false, fault: { field: "step" } })
   }

@@ -1,4 +1,4 @@
-/** card-weather.test.ts: what is a weather payload, and which icon it asks for. */
+/** card-weather.test.ts: the guard of the weather payload, and the choice of its icon. */
 
 import { describe, expect, test } from "vitest"
 import {
@@ -40,20 +40,20 @@ const SEED = {
 const NULLABLE = Object.keys(SEED).filter((name) => /^(visibility|uv|forecast)/.test(name))
 
 describe("the guard", () => {
-  test("[CA1] the seed's payload is one, with and without a source, and with fields that nobody knows", () => {
+  test("[CA1] the original payload passes, with and without a source, and with unknown fields", () => {
     expect(isWeatherPayload(SEED)).toBe(true)
     expect(isWeatherPayload({ ...SEED, source: "sample" })).toBe(true)
     expect(isWeatherPayload({ ...SEED, source: "open-meteo", moon: "full" })).toBe(true)
     expect(parseWeatherPayload(SEED)).toEqual(SEED)
   })
 
-  test.each(Object.keys(SEED))("[CA1] without %s it is none", (name) => {
+  test.each(Object.keys(SEED))("[CA1] it fails without %s", (name) => {
     const { [name as keyof typeof SEED]: _, ...rest } = SEED
     expect(isWeatherPayload(rest)).toBe(false)
     expect(isWeatherPayload(Object.setPrototypeOf(rest, SEED))).toBe(false)
   })
 
-  test.each(Object.keys(SEED))("[CA1] %s of the wrong kind makes it none", (name) => {
+  test.each(Object.keys(SEED))("[CA1] it fails if %s has the wrong type", (name) => {
     for (const wrong of [{}, [], Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(isWeatherPayload({ ...SEED, [name]: wrong })).toBe(false)
     }
@@ -61,14 +61,14 @@ describe("the guard", () => {
   })
 
   test.each([null, undefined, 7, "London", [], [SEED], {}, { error: "no", details: "no" }])(
-    "[CA1] %j is none",
+    "[CA1] %j fails",
     (value) => {
       expect(isWeatherPayload(value)).toBe(false)
       if (value !== undefined) expect(parseWeatherPayload(value)).toBeNull()
     },
   )
 
-  test("[CA1] a source that we do not know is none", () => {
+  test("[CA1] it fails with an unknown source", () => {
     expect(isWeatherPayload({ ...SEED, source: "my guess" })).toBe(false)
   })
 })
@@ -102,7 +102,7 @@ describe("the icon", () => {
     expect(selectForecastIcon(condition)).toBe(byDay)
   })
 
-  test("[CA2] rain that falls goes before clouds that hang, not before snow, storm or fog", () => {
+  test("[CA2] falling rain takes precedence over clouds, but not over snow, storm or fog", () => {
     const raining = { ...day, is_raining: true }
     expect(selectWeatherIcon({ ...raining, condition: "Overcast" })).toBe("rain")
     expect(selectWeatherIcon({ ...raining, condition: "Thunderstorm" })).toBe("storm")
@@ -110,7 +110,7 @@ describe("the icon", () => {
     expect(selectWeatherIcon({ ...raining, condition: "Fog" })).toBe("fog")
   })
 
-  test("[CA2] a condition in other words is decided by the flags", () => {
+  test("[CA2] for an unknown condition the flags decide", () => {
     expect(selectWeatherIcon({ ...day, condition: "Heiter", is_clear: true })).toBe("sunny")
     expect(selectWeatherIcon({ ...day, condition: "Regen", is_raining: true })).toBe("rain")
   })

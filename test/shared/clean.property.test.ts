@@ -36,7 +36,7 @@ function codesOf(text: string) {
   return splitFences(text).filter((block) => block.type === "code")
 }
 
-test("[CL9] any cut gives the same clean text, also asleep between the pieces", () => {
+test("[CL9] any cut gives the same clean text, also when the cleaner is saved between chunks", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const whole = clean(raw)
@@ -78,7 +78,7 @@ test("[CL10] the code blocks of clean text are those of the raw text", () => {
 const LEFT =
   /<(?!\/?(?:b|i|u|s|em|strong|code|pre|kbd|mark|sub|sup|br|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|t[rhd]|span)>|span id=(?<q>['"])[a-z][a-z0-9_]*_\d+\k<q>>|https?:|mailto:|tel:|[^\s<>`]+@)[a-z/!?]/i
 
-test("[CL4] outside code no tag is left but bare and kept ones", () => {
+test("[CL4] outside code only bare, allowed tags remain", () => {
   // Without backticks and tildes, there is no code.
   const words = shortText.map((text) => text.replace(/[`~]/g, ""))
   hold(
@@ -88,7 +88,7 @@ test("[CL4] outside code no tag is left but bare and kept ones", () => {
   )
 })
 
-test("[CL1] a tag ends where htmlparser2 says", () => {
+test("[CL1] a tag ends where htmlparser2 ends it", () => {
   const parts = ["a", "b=", "=", "'", '"', ">", "/", " ", "\n", "x", "é", "\t", "id='c_1'", "-"]
   const attributes = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((all) => all.join(""))
   hold(
@@ -177,7 +177,7 @@ const noise = fc
   .map((all) => `x${all.join("")}`.replace(/\n[\s>]*/g, "\ny"))
 const documents = fc.array(fc.oneof(fenced, noise), { maxLength: 6 }).map((all) => all.join("\n\n"))
 
-test("[CL10] code that the page's Markdown parser finds in raw text survives", () => {
+test("[CL10] code that the page's Markdown parser finds in the raw text survives", () => {
   hold(
     fc.property(documents, (raw) => {
       const kept = codesMarkedFinds(clean(raw))

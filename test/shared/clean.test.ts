@@ -35,7 +35,7 @@ const KEPT =
     " ",
   )
 
-test.each(KEPT)("[CL1] <%s> keeps its tag alone", (name) => {
+test.each(KEPT)("[CL1] <%s> keeps only its tag", (name) => {
   expectClean(`<${name.toUpperCase()} class="x" onclick=y>`, `<${name}>`)
   expectClean(`</${name} x>`, name === "br" || name === "hr" ? "" : `</${name}>`)
 })
@@ -64,13 +64,13 @@ table("CL2", [
 
 const SWALLOWED = "script style iframe object embed noscript template svg math textarea title".split(" ")
 
-test.each(SWALLOWED)("[CL3] <%s> goes with its content, or is text", (name) => {
+test.each(SWALLOWED)("[CL3] <%s> is removed with its content, or is text", (name) => {
   expectClean(`a<${name} x=y>in <b>it</b></${name}>b`, "ab")
   expectClean(`a<${name}>b`, `a&lt;${name}>b`)
   expectClean(`</${name}>b`, "b")
 })
 
-test("[CL3] a close tag may end up to MAX_HELD after the `<`, and no further", () => {
+test("[CL3] a closing tag may end up to MAX_HELD after the `<`, and no further", () => {
   const within = `<script>${"x".repeat(MAX_PENDING_CHARS - 17)}</script>`
   expect(within.length).toBe(MAX_PENDING_CHARS)
   expect(clean(within)).toBe("")
@@ -109,7 +109,7 @@ table("CL5", [
   ["&lt;b&gt; &amp;", "&lt;b&gt; &amp;"],
 ])
 
-test("[CL5] what goes back to the model is what it wrote, code apart", () => {
+test("[CL5] the model gets back what it wrote, except for code", () => {
   expect(cleanToModel(clean("Array<T> `Array<T>` a < b"))).toBe("Array<T> `Array<T>` a < b")
   expect(cleanToModel("&lt;T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n&lt;/T>")).toBe(
     "<T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n</T>",
@@ -145,7 +145,7 @@ test.each([
   ["a comment", "<!--", "x", "-->"],
   ["inline code", "`", "<b x> ", "`"],
   ["an autolink", "<https://", "x", ">"],
-])("[CL8] %s over MAX_HELD is text, in one piece and in many", (_, open, fill, close) => {
+])("[CL8] %s over MAX_HELD is text, whole or in fragments", (_, open, fill, close) => {
   const room = MAX_PENDING_CHARS - open.length - close.length
   const fits = open + fill.repeat(Math.floor(room / fill.length)) + close
   const over = open + fill.repeat(Math.floor(room / fill.length) + 1) + close
@@ -157,7 +157,7 @@ test.each([
   }
 })
 
-test("[CL8] what is held stays small, whatever comes", () => {
+test("[CL8] the buffer stays small for any input", () => {
   for (const unit of ["<a b='", "<script>", "<!--", "`a\n", "```x", "> ", "\\", "~", "`", "<b\n> "]) {
     const cleaner = createCleaner()
     for (let i = 0; i < 4000; i++) cleaner.push(unit)
@@ -197,23 +197,23 @@ function expectLong(raw: string, expected: string): void {
   for (let at = 0; at < raw.length; at += 97) expect(cleanIn([raw.slice(0, at), raw.slice(at)])).toBe(expected)
 }
 
-test("[CL9] an open run is escaped where `&lt;` would carry its paragraph's end over MAX_HELD", () => {
+test("[CL9] an open run is escaped where `&lt;` would push its paragraph's end past MAX_HELD", () => {
   expectLong(`\`${"<T>".repeat(600)}\n\nx`, `\`${"&lt;T>".repeat(600)}\n\nx`)
   expectLong(`\`${"<T>".repeat(700)}\n\nx`, `\\\`${"&lt;T>".repeat(700)}\n\nx`)
 })
 
-test("[CL9] a long run is no fence once the backtick in its line is dropped", () => {
+test("[CL9] a long run isn't a fence once the backtick on its line is dropped", () => {
   const run = "`".repeat(MAX_PENDING_CHARS / 2 + 1)
   expectLong(`${run}<font a=\`>\nx`, `${WJ}${run}\nx`)
 })
 
-test("[CL9] a tag that starts inside a failed one is found", () => {
+test("[CL9] a tag that starts inside an invalid one is found", () => {
   const words = `>${"w".repeat(MAX_PENDING_CHARS - 41)}`
   const gap = " ".repeat(40)
   expectLong(`<b a="${words}<i b="x" c="y"${gap}>z`, `&lt;b a="${words}<i>z`)
 })
 
-test("[CL9] a long line's run, escaped, still ends the paragraph", () => {
+test("[CL9] an escaped run on a long line still ends the paragraph", () => {
   const gap = " ".repeat(MAX_PENDING_CHARS + 1)
   expectLong(`${gap}\`\`\`\`\n\`\`\`\`${gap}`, `${gap}\`\`\`\`\n${"\\`".repeat(4)}${gap}`)
 })

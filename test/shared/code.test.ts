@@ -29,7 +29,7 @@ test.each([
   ["\\```\nx", "\\```⏎x"],
   ["1234567890. ```\nx", "1234567890. ```⏎x"],
   ["", ""],
-])("[CO1] a fence opens in a line's head: %j", (text, expected) => {
+])("[CO1] a fence opens at the head of a line: %j", (text, expected) => {
   expect(print(text)).toBe(expected)
 })
 
@@ -50,7 +50,7 @@ test.each([
   ["```\n", "[|…]"],
   ["```\nx\n", "[|x…]"],
   ["```\n```", "[|]"],
-])("[CO2] a fence closes at its like, or where its quote ends: %j", (text, expected) => {
+])("[CO2] a fence closes at a matching line, or where its quote ends: %j", (text, expected) => {
   expect(print(text)).toBe(expected)
 })
 
@@ -88,13 +88,13 @@ test.each([
   expect(inline(text)).toBe(expected)
 })
 
-test("[CO3] inline code reaches MAX_HELD far, and no further", () => {
+test("[CO3] inline code is limited to MAX_HELD", () => {
   const code = (size: number) => `\`${"x".repeat(size - 2)}\``
   expect(splitCode(code(MAX_PENDING_CHARS))).toEqual([{ code: true, text: code(MAX_PENDING_CHARS) }])
   expect(splitCode(code(MAX_PENDING_CHARS + 1))).toEqual([{ code: false, text: code(MAX_PENDING_CHARS + 1) }])
 })
 
-test("[CO1] a backtick fence's line ends within MAX_HELD of its run", () => {
+test("[CO1] the line of a backtick fence ends within MAX_HELD of its run", () => {
   const line = (size: number) => `\`\`\`${"x".repeat(size - 3)}\ny`
   expect(splitFences(line(MAX_PENDING_CHARS)).map((block) => block.type)).toEqual(["code"])
   expect(splitFences(line(MAX_PENDING_CHARS + 1)).map((block) => block.type)).toEqual(["text"])
@@ -165,7 +165,7 @@ test("[CO1] [CO2] page and clean see the same fences, line by line", () => {
   )
 })
 
-test("[CO3] inline code is a run, and the next run of its length", () => {
+test("[CO3] inline code reaches from a run to the next run of its length", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       for (const piece of splitCode(normalized(raw))) {

@@ -52,7 +52,7 @@ describe("MEDIA: lines", () => {
     ..."/media/ /media/../x /media/a/b /media/a?b /media/%2e%2e (https://a.com/x.png) ![x](https://a.com/x.png)".split(
       " ",
     ),
-  ])("[DR2] MEDIA: %s stays a visible line, drift", (value) => {
+  ])("[DR2] MEDIA: %s stays a visible line, with drift", (value) => {
     const { segments, drift } = parseDirectives(`MEDIA: ${value}`)
     expect(segments).toEqual([{ type: "text", content: `MEDIA: ${value}` }])
     expect(drift.map(({ reason }) => reason)).toEqual(["media_refused"])
@@ -67,7 +67,7 @@ describe("MEDIA: lines", () => {
     "https:\\\\user:SECRET@a.com\\x",
     "'https://user:SECRET@a.com",
     "//SECRET@a.com/x",
-  ])("[DR2] of %s no secret is told", (value) => {
+  ])("[DR2] drift for %s contains no secret", (value) => {
     const { drift } = parseDirectives(`MEDIA: ${value}\n[embed url="${value.replaceAll('"', "")}" /]`)
     expect(drift.map(({ reason }) => reason)).toEqual(["media_refused", "embed_refused"])
     expect(JSON.stringify(drift)).not.toMatch(/SEC|RET/)
@@ -79,11 +79,11 @@ describe("MEDIA: lines", () => {
     ["MEDIA: the fourth estate"],
     ["MEDIAS: https://a.com/x.png"],
     ["MULTIMEDIA: https://a.com/"],
-  ])("[DR2] %j is words", (text) => {
+  ])("[DR2] %j is text", (text) => {
     expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
   })
 
-  test("[DR2] a value has MAX_URL_CHARS at most, and a line that does not end within MAX_MEDIA_LINE is text", () => {
+  test("[DR2] a value over MAX_URL_CHARS and a line that doesn't end within MAX_MEDIA_LINE are text", () => {
     const url = (size: number) => "https://a.com/x".padEnd(size, "x")
     expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
     expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
@@ -132,11 +132,11 @@ describe("MEDIA: lines", () => {
     "x MEDIA: https://a.com/x.png",
     "\\[[audio_as_voice]]",
     "\\[embed ref='a' /]",
-  ])("[DR4] in %j nothing is a directive", (text) => {
+  ])("[DR4] %j contains no directive", (text) => {
     expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
   })
 
-  test("[DR4] code that ends before a directive hides nothing", () => {
+  test("[DR4] code that ends before a directive doesn't hide it", () => {
     expect(read("```\nx\n```\nMEDIA: https://a.com/x.png")).toEqual(['text "```\\nx\\n```"', A])
     expect(read("`x\n\nMEDIA: https://a.com/x.png\n`")).toEqual(['text "`x"', A, 'text "`"'])
   })
@@ -154,7 +154,7 @@ describe("replies and voice", () => {
     ["x[[audio_as_voice ]]y", ['text "xy"', "voice"]],
     ["[[audio_as\n_voice]]", ['text "[[audio_as\\n_voice]]"']],
     ["[[reply_to]] [[reply_to:a b]] [reply_to_current]", ['text "[[reply_to]] [[reply_to:a b]] [reply_to_current]"']],
-  ])("[DR5] %j", (text, expected) => {
+  ])("[DR5] [DR22] %j", (text, expected) => {
     expect(read(text, { current: "u1", replies: ["m1", "m2"] })).toEqual(expected)
   })
 
@@ -182,7 +182,7 @@ describe("embeds", () => {
     ["[embed url='https://ok.com/x?y' ref='a' title='T' /]", ['canvas a https://ok.com/x?y "T"']],
     ["[embed url='https://ok.com:443/' /]", ["canvas - https://ok.com/"]],
     ["a[embed ref='x'/]b", ['text "a"', own("x"), 'text "b"']],
-  ])("[DR6] %j", (text, expected) => {
+  ])("[DR6] [DR16] %j", (text, expected) => {
     expect(read(text, { origins: ["https://ok.com"] })).toEqual(expected)
   })
 
@@ -211,7 +211,7 @@ describe("embeds", () => {
     "[embeds ref='a' /]",
     "[view ref='a' /]",
     "present_view ref='a'",
-  ])("[DR6] %s is text", (text) => {
+  ])("[DR16] %s is text", (text) => {
     expect(parseDirectives(text, { origins: ["https://ok.com"] }).segments).toEqual([{ type: "text", content: text }])
   })
 })
@@ -259,7 +259,7 @@ function expectAnyCut(text: string, pieces: readonly string[]): void {
 }
 
 describe("any cut", () => {
-  test("[DR9] the same segments, replies, voice and drift after every piece, between spans, fences, lists and quotes", () => {
+  test("[DR9] the same segments, replies, voice and drift after every chunk, between spans, fences, lists and quotes", () => {
     hold(
       fc.property(
         directiveText.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
@@ -268,7 +268,7 @@ describe("any cut", () => {
     )
   })
 
-  test("[DR9] unit by unit, and around the bounds", () => {
+  test("[DR9] one code unit at a time, and around the limits", () => {
     hold(
       fc.property(directiveText, (text) => expectAnyCut(text, text.split(""))),
       RUNS / 10,
@@ -283,7 +283,7 @@ describe("any cut", () => {
     )
   })
 
-  test("[DR9] the pieces joined are the text", () => {
+  test("[DR9] the tokens joined are the text", () => {
     hold(
       fc.property(fc.oneof(directiveText, shortText), (text) => {
         const scanner = createTokenScanner()
@@ -312,7 +312,7 @@ describe("any cut", () => {
   })
 })
 
-test("[DR4] no directive is taken out of code", () => {
+test("[DR4] no directive is taken from inside code", () => {
   const intoCode = (text: string): string =>
     splitCode(text)
       .map((piece) => (piece.code ? piece.text : ""))
@@ -356,7 +356,7 @@ test.each([
   [`MEDIA: https://${"a.".repeat(2_000)}com/\n`],
   [`[embed url='/canvas/documents/a/${"b".repeat(4_000)}!' /]`],
   [`[embed url='/canvas/documents/a/${"b.".repeat(2_000)}!' /]`],
-])("[DR10] a million units of %j come to an end, whole and in pieces", (unit) => {
+])("[DR10] a million code units of %j finish, whole and in chunks", (unit) => {
   const text = unit.repeat(Math.ceil(MILLION / unit.length))
   const whole = createFollower()
   whole.push(text)

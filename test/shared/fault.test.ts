@@ -69,17 +69,17 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   internal: { reason: "internal" },
 }
 
-test.each(Object.values(FAULTS))("[ER1] $reason stands in the table of SPEC as it is", (fault) => {
+test.each(Object.values(FAULTS))("[ER1] the row of $reason in SPEC.md matches", (fault) => {
   const { code, text, status, close } = faultToWire(fault)
   expect(SPEC).toContain(`| \`${code}\` | ${status} | ${close ?? "stays open"} | ${text} |`)
 })
 
-test("[ER1] the table of SPEC holds no fault that is not there", () => {
+test("[ER1] the table of SPEC.md has no extra fault", () => {
   const rows = SPEC.match(/^\| `\w+` \| \d{3} \|/gm) ?? []
   expect(rows).toHaveLength(Object.keys(FAULTS).length)
 })
 
-test("[ER2] every reason a turn can end with has its words in SPEC", () => {
+test("[ER2] every reason a turn can end with has its text in SPEC.md", () => {
   const union = /const TURN_FAULTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
   const reasons = Array.from(union.matchAll(/"(\w+)"/g), (match) => match[1] as TurnFault)
   expect(reasons.length).toBeGreaterThan(10)

@@ -16,7 +16,7 @@ const TEXT: Segment = { type: "text", content: "ab" }
 const TOOL: Segment = { type: "tool", call_id: "c", name: "t", args: "{}", status: "running" }
 
 describe("apply", () => {
-  test("[WS6] each op does what it says", () => {
+  test("[WS6] each op has its effect", () => {
     const ops: Op[] = [
       { op: "open", at: 0, segment: TEXT },
       { op: "text", at: 0, offset: 2, text: "c" },
@@ -34,7 +34,7 @@ describe("apply", () => {
     expect(apply(apply([], ops), [{ op: "cut", to: 1 }])).toHaveLength(1)
   })
 
-  test("[WS6] segments that did not change keep their identity; the list it was given stays", () => {
+  test("[WS6] unchanged segments keep their identity, and the input list isn't modified", () => {
     const before = [TEXT, TOOL]
     const after = apply(before, [{ op: "set", at: 1, fields: { status: "ok" } }])
     expect(after[0]).toBe(TEXT)
@@ -60,7 +60,7 @@ describe("parseClientFrame", () => {
     ['{"type":"send","id":"a","content":"hi"}'],
     ['{"type":"cancel","exchange_id":"a"}'],
     ['{"type":"seen","seq":64}'],
-  ])("[WS3] takes %s", (text) => {
+  ])("[WS3] accepts %s", (text) => {
     expect(parseClientFrame(text)).toEqual({ ok: true, value: JSON.parse(text) })
   })
 
@@ -79,16 +79,16 @@ describe("parseClientFrame", () => {
     ['{"type":"hello","protocol":1,"live":true,"after":-1}', "frame_invalid"],
     ['{"type":"hello","protocol":1,"live":true,"after":1.5}', "frame_invalid"],
     ['{"type":"hello","protocol":"1","live":true}', "frame_invalid"],
-  ])("[WS3] answers %s with %s", (text, reason) => {
+  ])("[WS3] refuses %s with %s", (text, reason) => {
     expect(parseClientFrame(text)).toMatchObject({ ok: false, fault: { reason } })
   })
 
-  test("[WS3] a client can write no part, result, segment or seq: unknown fields are dropped", () => {
+  test("[WS3] a client can't write a part, result, segment or seq: unknown fields are dropped", () => {
     const frame = parseClientFrame('{"type":"send","id":"a","content":"x","segments":[{}],"seq":9,"role":"assistant"}')
     expect(frame).toEqual({ ok: true, value: { type: "send", id: "a", content: "x" } })
   })
 
-  test("[WS3] never throws, whatever it is given", () => {
+  test("[WS3] never throws, whatever the input", () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => typeof parseClientFrame(text).ok === "boolean"))
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
@@ -99,7 +99,7 @@ describe("parseClientFrame", () => {
   })
 })
 
-test("[WS11] the grammar is what PROTOCOL_VERSION says: change shared/protocol/frame.ts or event.ts, and both here and there", () => {
+test("[WS11] the grammar matches PROTOCOL_VERSION: change the frame or event shapes and the version together", () => {
   // Comments and layout are free; a changed shape changes the hash, and then the version is thought about.
   const grammar = ["protocol/frame.ts", "protocol/event.ts"]
     .map((file) => readFileSync(new URL(`../../shared/${file}`, import.meta.url), "utf8"))

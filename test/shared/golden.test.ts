@@ -64,7 +64,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     expect(seen(foldAll(crumbs(golden.events), golden.resolver))).toEqual(golden.expected)
   })
 
-  test("[GO3] every prefix: the ops so far come to the segments so far", () => {
+  test("[GO3] after every prefix, the ops so far produce the segments so far", () => {
     const intake = createIntake()
     const transcriber = createMessageSegmenter()
     let message = emptyMessage()
@@ -78,7 +78,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     }
   })
 
-  test("[GO4] live frames joined are the history body, byte for byte", () => {
+  test("[GO4] the live frames joined are the body of history, byte for byte", () => {
     const intake = createIntake()
     const transcriber = createMessageSegmenter()
     let message = emptyMessage()

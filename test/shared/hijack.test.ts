@@ -64,7 +64,7 @@ function cut(event: TurnEvent, size: number): TurnEvent[] {
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
 
-test("[DR15] there are at least sixty texts", () => {
+test("[DR15] the table has at least sixty texts", () => {
   expect(new Set(HIJACKS).size).toBe(HIJACKS.length)
   expect(HIJACKS.length).toBeGreaterThanOrEqual(60)
 })
@@ -79,7 +79,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
     if (isCard) expect(JSON.stringify(live[0])).not.toContain("MUST wrap your synthesis in <span")
   })
 
-  test.each(HIJACKS.map((text) => [text]))("[DR15] %j repeated by the model shows no data but the stored", (text) => {
+  test.each(HIJACKS.map((text) => [text]))("[DR15] %j repeated by the model shows only stored data", (text) => {
     const events = [...readEvents(resultOf(text)), { type: "text_delta" as const, delta: `So:\n${text}` }, END]
     const whole = play(events, 10_000)
     for (const size of [1, 3]) expect(toCanonicalJson(play(events, size).live)).toBe(toCanonicalJson(whole.live))
@@ -103,7 +103,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
   })
 })
 
-test("[DR15] a whole string that others wrote is no result of a tool: one that reads gives an object, or JSON before its own trailer", () => {
+test("[DR21] a whole string of third-party text can't be a tool result: a tool returns an object, or JSON before its own trailer", () => {
   const result = JSON.stringify({ text: `{"a":1}\n\n${createCardTrailer(TAG)}\nMEDIA:/media/pic` })
   expect([resolveCardTag("probe_data", 1, result), readToolMedia(result, [PICTURE]), parseJson(result)]).toMatchObject([
     null,

@@ -1,4 +1,4 @@
-/** ingest.test.ts: recorded streams of programs come to the answers that stand beside them. */
+/** ingest.test.ts: recorded streams of programs produce the answers stored beside them. */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -91,7 +91,7 @@ describe("recorded streams", () => {
     expect(answer).toBe(readFileSync(file, "utf8"))
   })
 
-  test.each(names)("[PI2] %s, broken off after any line, shows a beginning of it, and ends", (name) => {
+  test.each(names)("[PI2] %s, cut after any line, shows a prefix of the answer and ends", (name) => {
     const lines = linesOf(name)
     const whole = answerOf(mapped(mapperFor(name), lines))
     for (let at = 0; at < lines.length; at++) {
@@ -102,7 +102,7 @@ describe("recorded streams", () => {
     }
   })
 
-  test("[PI3] how a program exits counts: a bad exit is no good end, a good one without an end is an early one", () => {
+  test("[PI3] the exit code counts: non-zero is a failure, zero without a reported end is an early end", () => {
     const end = (lines: readonly string[], exit: number | null) => {
       const { status, reason } = answerOf(mapped(createClaudeMapper(), lines, exit))
       return [status, reason]
@@ -141,7 +141,7 @@ function liveOf(records: readonly StreamRecord[]): Message {
 }
 
 describe("live and imported", () => {
-  test.each(names)("[PI1] %s comes to the same answer live, whole and in an import", (name) => {
+  test.each(names)("[PI1] %s gives the same answer live, whole and as an import", (name) => {
     const records = mapped(mapperFor(name), linesOf(name))
     const [live, imported] = [liveOf(records), answerOf(records)]
     expect([live.status, live.reason]).toEqual([imported.status, imported.reason])
@@ -152,7 +152,7 @@ describe("live and imported", () => {
   })
 })
 
-describe("what a mapper meets", () => {
+describe("what a mapper handles", () => {
   const shownOf = (make: () => Mapper, events: readonly object[]): string => {
     const mapper = make()
     return shown(
@@ -180,7 +180,7 @@ describe("what a mapper meets", () => {
     })),
   ]
 
-  test("[PI2] a whole that differs from its deltas is not said again; one that a program fell back to goes on", () => {
+  test("[PI2] a whole that differs from its deltas isn't repeated; one that the program fell back to continues", () => {
     expect(shownOf(createClaudeMapper, [...streamed("m1", "Hel", "lo "), whole("m1", "Hello"), DONE])).toContain(
       'text "Hello"\nend completed',
     )
@@ -190,7 +190,7 @@ describe("what a mapper meets", () => {
     expect(other).toContain("Good day")
   })
 
-  test("[PI1] what subagents call, and theirs, is output of the call that began them", () => {
+  test("[PI8] calls of subagents, nested ones too, are output of the call that started them", () => {
     const call = (id: string, name: string, parent: string | null) => ({
       type: "assistant",
       parent_tool_use_id: parent,
@@ -201,7 +201,7 @@ describe("what a mapper meets", () => {
     expect(shownOf(createClaudeMapper, told)).toContain('output "[Task]\\none\\ndeep')
   })
 
-  test("[PI1] what nobody knows is counted once, also where it never ends", () => {
+  test("[PI7] an unknown event is counted once, also where it never ends", () => {
     const system = [{ type: "system", subtype: "init" }, { type: "system", subtype: "compact_boundary" }, DONE]
     expect(shownOf(createClaudeMapper, system)).toContain("unknown system compact_boundary 1")
     const item = { id: "i1", type: "hologram" }
@@ -209,7 +209,7 @@ describe("what a mapper meets", () => {
     expect(shownOf(createCodexMapper, items)).toContain("unknown item hologram 1")
   })
 
-  test("[PI1] a plan is shown as it goes", () => {
+  test("[PI1] a plan is shown as it progresses", () => {
     const list = (completed: boolean) => ({ id: "t", type: "todo_list", items: [{ text: "dig", completed }] })
     const events = [
       { type: "item.started", item: list(false) },
@@ -218,7 +218,7 @@ describe("what a mapper meets", () => {
     expect(shownOf(createCodexMapper, events)).toContain('output "[ ] dig\\n\\n[x] dig')
   })
 
-  test("[PI3] a result that is too long once it is escaped is a failed call, and its record fits", () => {
+  test("[PI3] a result that is too long once escaped is a failed call, and its record fits", () => {
     const events = [
       { type: "item.started", item: { id: "c", type: "command_execution", command: "x" } },
       {
@@ -241,7 +241,7 @@ describe("what a mapper meets", () => {
 })
 
 describe("deltas and wholes", () => {
-  test("[PI2] words that come in deltas and again as a whole count once, however they were cut", () => {
+  test("[PI2] text that arrives in deltas and again as a whole counts once, however it was cut", () => {
     const property = fc.property(
       blocksArb.chain((blocks) => fc.tuple(fc.constant(blocks), fc.tuple(...blocks.map((one) => cutsOf(one.words))))),
       fc.boolean(),
@@ -270,7 +270,7 @@ describe("deltas and wholes", () => {
     hold(property, 2_000)
   })
 
-  test("[PI3] hostile lines throw nothing, and each is counted or told", () => {
+  test("[PI3] hostile lines never throw, and each is counted or reported", () => {
     const lineArb = fc.oneof(fc.string(), fc.json(), fc.constantFrom(...names.flatMap(linesOf)), jsonOf(names))
     for (const make of Object.values(MAPPERS)) {
       hold(

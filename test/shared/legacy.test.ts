@@ -1,4 +1,4 @@
-/** legacy.test.ts: every golden transcript, told as another system would have written it, shows the same. */
+/** legacy.test.ts: every golden transcript in the record format of another system gives the same segments. */
 
 import { expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
@@ -9,7 +9,7 @@ import { answerOfGolden, questionOf } from "../support/golden-messages.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 
-test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] %s", (_name, golden) => {
+test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] [RE29] %s", (_name, golden) => {
   const answer = ofOthers(answerOfGolden(golden, "a1", "q1"))
   const assembler = createAssembler()
   const lines = legacyRecordsOf(questionOf("q1", golden.title), answer).map((record) => JSON.stringify(record))

@@ -82,7 +82,7 @@ test.each([
   ["```js", "```js"],
   ["```\n<span id='a_1'>", "```\n<span id='a_1'>"],
   ["a \\", "a \\"],
-])("[MK4] of %j this much is told at once: %j", (text, told) => {
+])("[MK4] of %j this much is released at once: %j", (text, told) => {
   expect(print(createSpanScanner().push(text))).toBe(told)
 })
 
@@ -93,7 +93,7 @@ function piecesOf(text: string, at: readonly number[]): string[] {
   return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
 }
 
-test("[MK4] what was told after some text depends on that text alone; told in full it is the text", () => {
+test("[MK4] what is released after some text depends on that text alone; all of it joined is the text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const scanner = createSpanScanner()
@@ -114,7 +114,7 @@ test("[MK4] what was told after some text depends on that text alone; told in fu
 /** The expression of seed 000 §5.4, but for its end, which a live text may still lack. */
 const SEED = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>(.*?)<\/span>/gis
 
-test("[MK1] without code and backslashes, marks are what the seed's expression finds", () => {
+test("[MK1] without code and backslashes, tags are found where the original expression finds them", () => {
   const words = shortText.map((text) => text.replace(/[`~\\]/g, ""))
   hold(
     fc.property(words, (text) => {
@@ -153,7 +153,7 @@ function marksByRule(text: string): string {
     .join("")
 }
 
-test("[MK3] code is decided as everywhere", () => {
+test("[MK3] code is decided by the shared tracker", () => {
   hold(
     fc.property(shortText, (text) => {
       // In a mark an opening tag is words, and its white space may hold what ends a paragraph: not compared here.
@@ -172,7 +172,7 @@ test("[MK5] a tag over MAX_HELD is text", () => {
   }
 })
 
-test("[MK5] waiting for inline code ends with MAX_HELD", () => {
+test("[MK5] waiting for the end of inline code is limited to MAX_HELD", () => {
   const scanner = createSpanScanner()
   scanner.push("`<span id='a_1'>x</span>")
   expect(print(scanner.push("y".repeat(MAX_PENDING_CHARS)))).toMatch(/^\{a_1\}x\{\}y+$/)
@@ -190,16 +190,16 @@ test.each([
   ["x</span>", "x</span>"],
   ["a < b > c", "a < b > c"],
   ["", ""],
-])("[MK6] %j loses its marks", (text, expected) => {
+])("[MK6] %j loses its tags", (text, expected) => {
   expect(stripSpans(text)).toBe(expected)
 })
 
-test("[MK6] nothing stripped is nothing", () => {
+test("[MK6] stripping the empty text gives the empty text", () => {
   expect(stripSpans(null)).toBe("")
   expect(stripSpans(undefined)).toBe("")
 })
 
-test("[MK6] stripping leaves no opening mark, and stripping twice is stripping once", () => {
+test("[MK6] stripping leaves no opening tag, and stripping twice equals stripping once", () => {
   const glued = fc
     .array(
       fc.constantFrom(

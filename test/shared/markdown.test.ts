@@ -1,4 +1,4 @@
-/** markdown.test.ts: a message as Markdown: all that was shown, in its order, each in a block that it cannot leave. */
+/** markdown.test.ts: a message as Markdown: everything shown, in order, each in a block that its text can't break out of. */
 
 import fc from "fast-check"
 import { Marked } from "marked"
@@ -34,7 +34,7 @@ function headingsIn(markdown: string): string[] {
 const OURS = /^(?:User|Assistant) · 2026-01-02T03:04:05\.000Z$/
 
 describe("a message as Markdown", () => {
-  test("[RE22] an answer: thinking, prose, a tool, a card and what is said after it, in their order", () => {
+  test("[RE22] an answer: thinking, prose, a tool, a card and the text after it, in order", () => {
     const message = answerOf(
       { type: "step_start" },
       { type: "thinking_delta", delta: "First\nthe weather." },
@@ -93,14 +93,14 @@ Bye.
 `)
   })
 
-  test("[RE22] a user's words stand verbatim in a block that they cannot end", () => {
+  test("[RE22] a user's text is verbatim, in a block that it can't end", () => {
     const words = "# No heading\n```\ncode\n````\n## User · never\n<script>"
     expect(messageToMarkdown(questionOf(words))).toBe(
       `## User · 2026-01-02T03:04:05.000Z\n\n\`\`\`\`\`text\n${words}\n\`\`\`\`\`\n`,
     )
   })
 
-  test("[RE22] what another agent said, what failed, what was cut and what nobody vouches for say so", () => {
+  test("[RE22] messages from agents, failures, cut-off answers and unverified imports are labelled", () => {
     const agent = { direction: "received", name: "Scout\n# x", exchange: "e" } as const
     expect(
       messageToMarkdown(createMessage({ ...HEAD, role: "agent", words: "found", agent, status: "completed" })),
@@ -122,7 +122,7 @@ Bye.
     expect(markdown).toContain("Tool ``` read`x ```: failed")
     expect(markdown).toContain("Result (cut: 3001 lines, 15000 bytes in all):")
     expect(markdown).toContain("Error `tool_failed`:\n\n````text\nNo\n```\n````")
-    expect(markdown).toContain("_This answer is failed: The model's answer ended early._")
+    expect(markdown).toContain("_This answer is failed: The response was cut off._")
   })
 
   test.each([
@@ -132,12 +132,12 @@ Bye.
     ["one in a list", "- a\n  ```\n  x"],
     ["one in a quote", "> ```\n> x"],
     ["a pre", "<pre>\nx"],
-  ])("[RE22] %s that an answer leaves open ends with it", (_name, open) => {
+  ])("[RE22] %s left open by an answer ends with it", (_name, open) => {
     const markdown = `${messageToMarkdown(answerOf(text(open), END))}\n${messageToMarkdown(questionOf("next"))}`
     expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(2)
   })
 
-  test("[RE22] whatever is said, every message keeps its heading", () => {
+  test("[RE22] whatever the text, every message keeps its heading", () => {
     const crumb = fc.constantFrom(
       "```",
       "````",

@@ -21,7 +21,7 @@ const RESULT: TurnEvent = {
 }
 
 describe("fold", () => {
-  test("[EV1] a delta goes on with the open part of its kind, and opens one where there is none", () => {
+  test("[EV1] a delta continues the open part of its kind, or opens one", () => {
     const message = folded(
       { type: "text_delta", delta: "a" },
       { type: "text_delta", delta: "b" },
@@ -35,7 +35,7 @@ describe("fold", () => {
     ])
   })
 
-  test("[EV1] parts that did not change keep their identity", () => {
+  test("[EV1] unchanged parts keep their identity", () => {
     const before = folded({ type: "text_delta", delta: "a" }, CALL, START)
     const after = fold(before, { type: "text_delta", delta: "b" })
     expect(after.parts[0]).toBe(before.parts[0])
@@ -43,7 +43,7 @@ describe("fold", () => {
     expect(before.parts).toHaveLength(2)
   })
 
-  test("[EV1] an event that no longer fits gives the same message", () => {
+  test("[EV1] an event that no longer fits returns the same message", () => {
     const ended = folded({ type: "end", status: "completed", reason: null, metrics: null })
     for (const event of [CALL, { type: "text_delta", delta: "late" }, { type: "step_start" }] as const) {
       expect(fold(ended, event)).toBe(ended)
@@ -53,7 +53,7 @@ describe("fold", () => {
     expect(fold(settled, { type: "tool_output_delta", call_id: "unknown", delta: "x" })).toBe(settled)
   })
 
-  test("[EV3] the first result of a call stands", () => {
+  test("[EV3] the first result of a call wins", () => {
     const settled = folded(CALL, START, RESULT)
     expect(fold(settled, { ...RESULT, result: "{2}" })).toBe(settled)
   })
@@ -63,17 +63,17 @@ describe("fold", () => {
     expect(call).toMatchObject({ status: "ok", card: null })
   })
 
-  test("[EV3] words alone after a call take nothing from it: no tag of theirs can have been meant", () => {
+  test("[EV3] text without a span after a call doesn't affect the cue", () => {
     const [call] = listCalls(folded(CALL, START, { type: "text_delta", delta: "Just a moment." }, RESULT))
     expect(call).toMatchObject({ status: "ok", card: "weather_1" })
   })
 
-  test.each(["cancelled", "interrupted", "failed"] as const)("[EV4] %s takes open calls with it", (status) => {
+  test.each(["cancelled", "interrupted", "failed"] as const)("[EV4] %s interrupts open calls", (status) => {
     const [call] = listCalls(folded(CALL, START, { type: "end", status, reason: null, metrics: null }))
     expect(call).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
 
-  test("[EV4] a completed turn may leave an asynchronous call open, and its result still comes", () => {
+  test("[EV4] a completed turn may leave an asynchronous call open, and its result still arrives", () => {
     const ended = folded(CALL, START, { type: "end", status: "completed", reason: null, metrics: null })
     expect(listCalls(ended)[0]?.status).toBe("running")
     expect(listCalls(fold(ended, RESULT))[0]?.status).toBe("ok")
@@ -87,7 +87,7 @@ describe("fold", () => {
 })
 
 describe("parseEvent", () => {
-  test("[EV2] takes every event of the grammar", () => {
+  test("[EV2] accepts every event of the grammar", () => {
     for (const event of [CALL, START, RESULT, { type: "step_start" }, { type: "thinking_done", ms: 3 }]) {
       expect(parseEvent(event)).toMatchObject({ ok: true, value: event })
     }
@@ -107,7 +107,7 @@ describe("parseEvent", () => {
     expect(parseEvent(value)).toEqual({ ok: false, fault: { reason: "field_invalid", field } })
   })
 
-  test("[EV2] never throws, whatever it is given", () => {
+  test("[EV2] never throws, whatever the input", () => {
     fc.assert(fc.property(fc.anything(), (value) => typeof parseEvent(value).ok === "boolean"))
   })
 })

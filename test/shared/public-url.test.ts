@@ -5,7 +5,7 @@ import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { hold } from "../support/seeded.ts"
 import { INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
 
-test("[PU1] there are at least 250 different addresses in the table", () => {
+test("[PU1] the table has at least 250 different addresses", () => {
   expect(new Set(ROWS.map(([url]) => url)).size).toBe(ROWS.length)
   expect(ROWS.length).toBeGreaterThanOrEqual(250)
 })
@@ -14,20 +14,20 @@ test.each(ROWS.filter(([, verdict]) => verdict !== "host"))("[PU1] %j is %s", (u
   expect(verdictOf(url)).toBe(verdict)
 })
 
-test.each(INNER_NAMES)("[PU2] %j leads inside", (url) => {
+test.each(INNER_NAMES)("[PU2] %j is internal", (url) => {
   expect(verdictOf(url)).toBe("host")
 })
 
-test("[PU2] a name that is longer than any that can be asked for is none", () => {
+test("[PU2] a name longer than DNS allows is refused", () => {
   const long = (size: number): string => `https://${"a.".repeat(size).slice(0, size - 4)}.com`
   expect([verdictOf(long(253)), verdictOf(`${long(253)}.`), verdictOf(long(255))]).toEqual(["ok", "ok", "host"])
 })
 
-test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is no public address", (url) => {
+test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is not a public address", (url) => {
   expect(verdictOf(url)).toBe("host")
 })
 
-test("[PU1] a URL over MAX_URL_CHARS is refused; what is taken is told as the platform writes it", () => {
+test("[PU1] a URL over MAX_URL_CHARS is refused; an accepted one is returned normalised", () => {
   const long = (size: number): string => "https://example.com/".padEnd(size, "x")
   expect(verdictOf(long(MAX_URL_CHARS))).toBe("ok")
   expect(verdictOf(long(MAX_URL_CHARS + 1))).toBe("too_long")
@@ -42,7 +42,7 @@ test("[PU1] a URL over MAX_URL_CHARS is refused; what is taken is told as the pl
   })
 })
 
-test("[PU4] it never throws, and what it takes is an https URL that it takes again", () => {
+test("[PU4] it never throws, and it accepts the https URL that it returns", () => {
   const part = fc.constantFrom(
     "https:",
     "//",
@@ -154,7 +154,7 @@ test("[PU3] every notation of every private IPv4 address is refused, inside IPv6
   )
 })
 
-test("[PU3] and of public ones none is", () => {
+test("[PU3] no notation of a public address is refused", () => {
   const isInner = (address: number): boolean =>
     INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
   // Three small ranges that nobody serves from, and one address of a cloud, are refused beside those.

@@ -1,4 +1,4 @@
-/** record.test.ts: messages go out as records and come back the same; records of other producers come to messages. */
+/** record.test.ts: messages are exported as records and imported unchanged; records of other producers become messages. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -47,7 +47,7 @@ function shown(message: Message): string {
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
 
-describe("there and back", () => {
+describe("round trip", () => {
   test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE1] %s", (_name, golden) => {
     const hasEnd = golden.events.some((event) => event.type === "end")
     const message = answerOf(hasEnd ? golden.events : [...golden.events, END])
@@ -75,7 +75,7 @@ const placeArb = fc.record({
 })
 
 describe("any stream", () => {
-  test("[RE2] shows live, cut anywhere, what it shows stored, and after going out and coming back", () => {
+  test("[RE2] looks the same live (cut anywhere), stored, and after export and import", () => {
     const said = fc.array(eventArb, { maxLength: 24 })
     hold(
       fc.property(said, placeArb, fc.nat(40), ([...events], { version, ...place }, cut) => {
@@ -102,7 +102,7 @@ describe("any stream", () => {
     )
   })
 
-  test("[RE2] what a message still hears after it went out changes it as it would have changed here", () => {
+  test("[RE2] an event that arrives after the export changes the copy as it changes the original", () => {
     const late = fc.array(fc.constantFrom("c0", "c1", "c2"), { maxLength: 4 })
     hold(
       fc.property(fc.array(eventArb, { maxLength: 16 }), late, (events, calls) => {

@@ -67,7 +67,7 @@ const TOKENS = fc.oneof(
 const TEXT = fc.array(TOKENS, { maxLength: 24 }).map((tokens) => tokens.join(""))
 
 describe("parse", () => {
-  test("[SG10] agrees with the seed's regular expression on texts without code, backslashes or entities", () => {
+  test("[SG10] agrees with the original regular expression on texts without code, backslashes or entities", () => {
     hold(
       fc.property(TEXT, (text) => {
         expect(parse(text, ROWS)).toEqual(seedParse(text, ROWS))
@@ -75,7 +75,7 @@ describe("parse", () => {
     )
   })
 
-  test("[SG10] a bare row whose head is no JSON has it as a string", () => {
+  test("[SG10] a bare row whose head isn't JSON has it as a string", () => {
     expect(parse("<span id='note_1'>n</span>", ROWS)).toEqual([
       { type: "rich", tag: "note_1", payload: "plain", synthesis: "n" },
     ])
@@ -90,7 +90,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG1] any text, any cut: the same segments, and the same state after every piece", () => {
+  test("[SG1] any text, any cut: the same segments, and the same state after every chunk", () => {
     const withCode = fc
       .array(fc.oneof(TOKENS, fc.constantFrom("`", "``", "\n```\n", "~~~", "\\", "`x`")), { maxLength: 24 })
       .map((tokens) => tokens.join(""))
@@ -112,7 +112,7 @@ describe("parse", () => {
     )
   })
 
-  test("[SG1] a live card opens with its payload when its tag is complete, and its words stream in", () => {
+  test("[SG1] a live card opens with its payload when its tag is complete, and its text streams in", () => {
     const segmenter = createSegmenter(ROWS)
     const ops: Op[][] = ["In Paris: <span id='weather_1'", "> co", "ol ", "and dry", "</span> bye"].map((piece) =>
       segmenter.push(piece),
@@ -129,7 +129,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG5] an abandoned card is cut and its words go on with the text before it", () => {
+  test("[SG5] an abandoned card is removed, and its text continues the text before it", () => {
     const segmenter = createSegmenter(ROWS)
     segmenter.push("Hello <span id='weather_1'>co")
     expect(segmenter.end()).toEqual([
@@ -158,7 +158,7 @@ describe("cues", () => {
     expect(resolveCardTag("t", null, `{}\n\n${createCardTrailer("t_1")}`)).toBeNull()
   })
 
-  test("[SG11] a trailer stays home, also one that cued no card", () => {
+  test("[SG11] a trailer isn't shown, also one that cued no card", () => {
     const trailers = [createCardTrailer("t_1"), createCardTrailer("t_77"), 'say <span id="t_2">']
     for (const trailer of trailers) expect(extractResultData({ name: "t", result: `head\n\n${trailer}` })).toBe("head")
     expect(extractResultData({ name: "t", result: "two\n\nparagraphs" })).toBe("two\n\nparagraphs")
@@ -179,7 +179,7 @@ describe("messages", () => {
     error: null,
   })
 
-  test("[SG9] a long result is shown on whole lines with its true totals", () => {
+  test("[SG9] a long result is shown in whole lines, with its full size", () => {
     const lines = Array.from({ length: MAX_SHOWN_LINES + 500 }, (_, i) => `line ${i}`).join("\n")
     const [segment] = segmentsOf([...call, result(lines)].reduce(fold, EMPTY))
     if (segment?.type !== "tool") throw new Error("no tool")
@@ -203,7 +203,7 @@ describe("messages", () => {
     expect(truncateLines("x".repeat(MAX_SHOWN_BYTES + 1), 10, MAX_SHOWN_BYTES).text).toHaveLength(MAX_SHOWN_BYTES)
   })
 
-  test("[SG12] plain text is the words alone", () => {
+  test("[SG12] plain text is only the prose", () => {
     const events: TurnEvent[] = [
       { type: "thinking_delta", delta: "hm" },
       { type: "text_delta", delta: "In **Paris** <b>now</b>: <span id='x_1'>cool</span> `<b>` a &lt;T>" },
@@ -212,7 +212,7 @@ describe("messages", () => {
     expect(plainText({ ...EMPTY, role: "user", words: "<b>" })).toBe("<b>")
   })
 
-  test("[DR5] an answer from outside answers nothing that was said here, but what it names", () => {
+  test("[DR5] an external answer has no current message to reply to, but can name one", () => {
     const wireOf = (text: string, mode: string) => {
       const part = {
         type: "text",
@@ -229,7 +229,7 @@ describe("messages", () => {
     expect(wireOf("[[reply_to:m1]][[reply_to_current]]Yes", "external").reply_to).toBe("m1")
   })
 
-  test("[EV5] a user's words are one text segment, never parsed", () => {
+  test("[EV5] a user's message is one text segment, never parsed", () => {
     const words =
       "<span id='weather_1'>x</span> **b**\nMEDIA: https://a.com/x.png\n[embed ref='a' /] [[reply_to_current]]"
     const wire = messageToWire({ ...EMPTY, role: "user", words })

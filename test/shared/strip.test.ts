@@ -11,7 +11,7 @@ import { hold } from "../support/seeded.ts"
 const CHART: Asset = { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 }
 const GRANTS: Grants = { origins: ["https://ok.com"], replies: ["m1"], assets: [CHART] }
 
-describe("what goes back to the model", () => {
+describe("text sent back to the model", () => {
   test.each<[string, string]>([
     ["no directive, `MEDIA:` said in passing", "no directive, `MEDIA:` said in passing"],
     ["See:\nMEDIA: /media/c1\nGood?", "See:\n(attached: chart.png, /media/c1)\nGood?"],
@@ -31,7 +31,7 @@ describe("what goes back to the model", () => {
     ["<span id='weather_1'>cool\nMEDIA: /media/c1\n</span>", "cool\n(attached: chart.png, /media/c1)\n"],
     ["\\[[audio_as_voice]]`x`", "\\[[audio_as_voice]]`x`"],
     ["\\[[audio_as_voice]]", "\\[[audio_as_voice]]"],
-  ])("[DR14] %j goes back as %j", (text, expected) => {
+  ])("[DR14] %j is sent back as %j", (text, expected) => {
     expect(stripDirectives(text, GRANTS)).toBe(expected)
   })
 
@@ -44,11 +44,11 @@ describe("what goes back to the model", () => {
     "`[[audio_as_voice]]`[[audio_as_voice]]`",
     "MEDIA: https://a.com/[[audio_as_voice]]/x",
     "[embed ref='a' title='[[audio_as_voice]]' /]",
-  ])("[DR14] %j leaves no directive and no mark, though one is written around another", (text) => {
+  ])("[DR14] %j leaves no directive and no tag, though one is nested in another", (text) => {
     expectNothingLeft(text)
   })
 
-  test("[DR14] whatever is written, no directive and no mark is left, twice is once, and code stays", () => {
+  test("[DR14] whatever the text, no directive or tag is left, stripping is idempotent, and code stays", () => {
     hold(fc.property(directiveText, (text) => expectNothingLeft(text)))
     hold(
       fc.property(directiveText, (text) => {
@@ -59,7 +59,7 @@ describe("what goes back to the model", () => {
     )
   })
 
-  test("[DR14] a note is one line without syntax, whatever a file is called", () => {
+  test("[DR14] a note is one line without syntax, whatever the file's name", () => {
     const label = "a\n[[audio_as_voice]] <span id='x_1'> `b` MEDIA: (c)"
     expect(assetToNote({ ...CHART, label })).toBe("(attached: a audio_as_voice span id='x_1' b MEDIA: c, /media/c1)")
     expect(assetToNote({ ...CHART, label: "😀".repeat(150) }).isWellFormed()).toBe(true)
@@ -72,7 +72,7 @@ test.each([
   "<span [[audio_as_voice]]id='a_1'>",
   "MEDIA: /media/c1\n",
   "`[[audio_as_voice]]`[[audio_as_voice]]",
-])("[DR10] [DR14] a million units of %j come to an end", (unit) => {
+])("[DR10] [DR14] a million code units of %j finish", (unit) => {
   expectNothingLeft(unit.repeat(Math.ceil(1_000_000 / unit.length)))
 })
 

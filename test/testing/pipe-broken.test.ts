@@ -1,4 +1,4 @@
-/** pipe-broken.test.ts: scripts/pipe.ts against servers and people that leave it no easy way. */
+/** pipe-broken.test.ts: scripts/pipe.ts with servers, programs and users that misbehave. */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -85,7 +85,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a busy session", () => {
-  test("[PI6] is asked now and then, with nothing in it, whatever the program says; Ctrl-C gives up at once", async () => {
+  test("[PI6] is polled with empty bodies, whatever the program writes; Ctrl-C gives up at once", async () => {
     const server = await serve((request, response) => {
       request.resume().on("end", () => say(response, 409, { code: "turn_running" }))
     })
@@ -103,7 +103,7 @@ describe("a busy session", () => {
 })
 
 describe("an answer that ends early", () => {
-  test("[PI5] with megabytes waiting: the pipe says how it ended, and does not hang", async () => {
+  test("[PI5] with megabytes pending: the pipe reports how it ended, and doesn't hang", async () => {
     const server = await serve((request, response) => {
       request.once("data", (chunk) => {
         if (String(chunk).trim() === "") say(response, 200, {})
@@ -118,7 +118,7 @@ describe("an answer that ends early", () => {
     expect(piping.said()).toContain("the answer is cancelled")
   })
 
-  test("[PI4] while it is still being sent, with the line closed upon it: what was answered is learned", async () => {
+  test("[PI9] while it is being sent and the connection closes: the response is recovered", async () => {
     const server = await serve((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
       if (n === 1) return void request.resume().on("end", () => say(response, 200, {}))
@@ -156,7 +156,7 @@ function taking(): Promise<Server> {
 }
 
 describe("the program", () => {
-  test("[PI4] is not given the token", async () => {
+  test("[PI10] doesn't get the token", async () => {
     const server = await taking()
     const told = `console.log(JSON.stringify({ type: "item.completed", item: {
       type: "agent_message", text: "token: " + process.env.CUECARD_TOKEN } }))`
@@ -183,7 +183,7 @@ setInterval(() => {}, 1000)`
     await expect.poll(() => isAlive(pidIn()), POLL).toBe(false)
   })
 
-  test("[PI3] may say a line of any length: it is read once, and counted where it is too long", async () => {
+  test("[PI3] may write a line of any length: it is read once, and counted if it is too long", async () => {
     const server = await taking()
     const long = `const piece = "x".repeat(1e6)
 process.stdout.write('{"type":"item.completed","item":"')
@@ -201,7 +201,7 @@ go()`
 })
 
 describe("its arguments", () => {
-  test("[PI4] the server may stand behind a path, and a session's id is only that", async () => {
+  test("[PI4] the server may be behind a path, and a session's id is escaped", async () => {
     const server = await taking()
     const end = 'console.log(JSON.stringify({ type: "turn.completed" }))'
     expect(await pipe(`${server.url}/chat`, "a/../b?c", ...program(end)).exit).toBe(0)
@@ -211,7 +211,7 @@ describe("its arguments", () => {
   test.each([
     ["an option that there is not", ["--sesion", "x"]],
     ["an address that is none", ["--url", "nowhere", "--stdin", "--format", "pi"]],
-  ])("[PI6] %s is told how it is used", async (_what, args) => {
+  ])("[PI6] %s prints the usage", async (_what, args) => {
     const piping = pipe("http://127.0.0.1:9", "s1", ...args)
     piping.child.stdin?.end()
     expect(await piping.exit).toBe(1)

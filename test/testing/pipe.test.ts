@@ -1,4 +1,4 @@
-/** pipe.test.ts: scripts/pipe.ts against a real server: what a program says is shown live, once, whatever breaks. */
+/** pipe.test.ts: scripts/pipe.ts against a real server: a program's output is shown live, once, through failures. */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -66,7 +66,7 @@ function kindsIn(message: WireMessage | undefined): string[] {
 const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
 
 describe("a program", () => {
-  test("[PI4] is shown live and ends as it ended; its format is told by --format, its token by the session's owner", async () => {
+  test("[PI4] [PI10] is shown live and ends as it ended; its format comes from --format, its token from the session's owner", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
     const piping = pipe(cuecard, id, "--token", cuecard.token, "--format", "claude", ...slowly("claude-tools", 120))
@@ -80,7 +80,7 @@ describe("a program", () => {
     expect(piping.said()).toContain("rate_limit_event ×1")
   })
 
-  test("[PI4] goes on at most once after the server was killed and came back", async () => {
+  test("[PI9] continues, each record at most once, after the server was killed and restarted", async () => {
     const persist = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
     cleanups.push(() => rm(persist, { recursive: true, force: true }))
     const first = await start({ persist })
@@ -99,7 +99,7 @@ describe("a program", () => {
     )
   })
 
-  test("[PI5] that exits badly, or is not there, says so", async () => {
+  test("[PI11] that exits badly, or can't be started, is reported", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
     const bad = pipe(cuecard, id, "--format", "codex", ...slowly("codex-cut", 10, 3))
@@ -111,7 +111,7 @@ describe("a program", () => {
     expect(await messagesOf(cuecard, id)).toHaveLength(1)
   })
 
-  test("[PI5] is stopped when a reader stops its answer", async () => {
+  test("[PI5] is stopped when a user stops its answer", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
     const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 2_000))
@@ -127,7 +127,7 @@ describe("a program", () => {
     expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
   })
 
-  test("[PI5] Ctrl-C cancels the answer; a pipe that is killed leaves it interrupted soon", async () => {
+  test("[PI5] Ctrl-C cancels the answer; a killed pipe soon leaves it interrupted", async () => {
     const cuecard = await start({ vars: { TIME_SCALE: "0.04" } })
     const { id } = await cuecard.createSession()
     const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 300))
@@ -144,7 +144,7 @@ describe("a program", () => {
 })
 
 describe("a recorded stream", () => {
-  test("[PI6] comes from standard input; the pipe waits while another answer is under way", async () => {
+  test("[PI6] is read from standard input; the pipe waits while another answer runs", async () => {
     const cuecard = await start({ script: [[{ type: "text_delta", delta: "Mine." }, { type: "finish" }]] })
     const { id } = await cuecard.createSession()
     const { readFileSync } = await import("node:fs")
@@ -171,7 +171,7 @@ describe("a recorded stream", () => {
     expect(piping.said()).toContain("item hologram ×1")
   })
 
-  test("[PI6] without a session or a format it says how it is used", async () => {
+  test("[PI6] without a session or a format it prints the usage", async () => {
     const cuecard = await start()
     const none = spawn(process.execPath, ["scripts/pipe.ts", "--stdin"], { stdio: "ignore" })
     expect(await new Promise((done) => none.on("exit", done))).toBe(1)

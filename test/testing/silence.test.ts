@@ -1,4 +1,4 @@
-/** silence.test.ts: a producer outside that says nothing more, with its connection open: a real server, time shortened. */
+/** silence.test.ts: a silent external producer with an open connection: a real server, with shortened times. */
 
 import { request } from "node:http"
 import { expect, test } from "vitest"
@@ -7,7 +7,7 @@ import { PRODUCER_SILENCE_MS } from "../../shared/limits.ts"
 
 const SCALE = 0.06
 
-test("[EX8] a silent producer is gone within its minute, also while its body is open, and one that lives is not", async () => {
+test("[EX8] a silent producer is ended within a minute, also while its body is open, and an active one isn't", async () => {
   const cuecard = await startCuecard({ vars: { TIME_SCALE: String(SCALE) } })
   try {
     const { id } = await cuecard.createSession()

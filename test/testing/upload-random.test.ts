@@ -1,6 +1,6 @@
 /**
- * upload-random.test.ts: uploads that are cut, sessions that are erased under them and under imports that copy files, and
- * a server that is killed, at seeded random moments: in the end there are bytes for all rows, and a row for all bytes.
+ * upload-random.test.ts: uploads cut off, sessions erased during uploads and during imports that copy files, and a server
+ * killed, at seeded random moments. In the end every row has its bytes, and all bytes have their row.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"

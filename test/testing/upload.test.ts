@@ -1,4 +1,4 @@
-/** upload.test.ts: uploads over real lines: refused while they are sent, cut off, and a server that is killed under them. */
+/** upload.test.ts: uploads over real connections: refused while sending, cut off, and a server killed under them. */
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -32,7 +32,7 @@ async function upload({ url, token }: Cuecard, session: string, body: Uint8Array
   return { status: told.status, json: (await told.json()) as { readonly code?: string } }
 }
 
-test("[AS3] whoever sends too much, or the wrong thing, hears why", async () => {
+test("[AS3] a client that sends too much, or the wrong type, receives the error", async () => {
   const cuecard = await start()
   const { id } = await cuecard.createSession()
   expect(await upload(cuecard, id, png(30_000_000))).toMatchObject({ status: 413, json: { code: "asset_too_large" } })
@@ -43,7 +43,7 @@ test("[AS3] whoever sends too much, or the wrong thing, hears why", async () => 
   expect(left(cuecard.persist)).toEqual({ rows: { kept: 1 }, objects: 1 })
 })
 
-test("[AS7] a line that is cut leaves nothing", async () => {
+test("[AS7] a cut connection leaves nothing", async () => {
   const cuecard = await start()
   const { id } = await cuecard.createSession()
   const line = begin(cuecard, id, 1_000_000, png(400_000))
@@ -52,7 +52,7 @@ test("[AS7] a line that is cut leaves nothing", async () => {
   await expect.poll(() => left(cuecard.persist), { timeout: 5_000 }).toEqual({ rows: {}, objects: 0 })
 })
 
-test("[AS7] a server that is killed under an upload takes it away when it is there again", async () => {
+test("[AS7] a server killed during an upload removes it after the restart", async () => {
   const persist = await folder()
   // Half an hour becomes two seconds.
   const vars = { TIME_SCALE: "0.001" }

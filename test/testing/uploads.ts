@@ -1,4 +1,4 @@
-/** uploads.ts: what the tests of uploads over real lines share: bytes, slow lines, and what is left in rows and bucket. */
+/** uploads.ts: shared by the upload tests: bytes, slow connections, and what remains in rows and bucket. */
 
 import { readdirSync, statSync } from "node:fs"
 import { connect, type Socket } from "node:net"

@@ -1,4 +1,4 @@
-/** agents-astray.test.ts: agents that ask each other while something goes wrong on the way; real workerd, SQLite and RPC. */
+/** agents-astray.test.ts: failures while agents ask each other; real workerd, SQLite and RPC. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,13 +12,13 @@ import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./follow.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 
-describe("what goes wrong on the way", () => {
+describe("failures on the way", () => {
   const askedIn = (id: string) =>
     runInDurableObject(sessionOf(id), (_object, state) =>
       state.storage.sql.exec<{ id: string; session: string; open: number }>("SELECT * FROM asked").toArray(),
     )
 
-  test("[AG6] a cancel while the question is on its way reaches the agent too", async () => {
+  test("[AG6] a cancel while the question is on its way also reaches the agent", async () => {
     for (let delay = 0; delay < 40; delay += 5) {
       const id = await freshAsker()
       const client = await connect(id)
@@ -37,7 +37,7 @@ describe("what goes wrong on the way", () => {
     }
   })
 
-  test("[AG6] what a producer outside says of other sessions stops nothing there", async () => {
+  test("[AG6] other sessions named by an external producer aren't stopped", async () => {
     const [id, victim] = [await freshAsker(), await freshAsker()]
     const [client, other] = [await connect(id), await connect(victim)]
     other.say({ type: "send", id: "q9", content: script([say("going "), pause(3_000), say("on")]) })
@@ -61,7 +61,7 @@ describe("what goes wrong on the way", () => {
     expect(await other.untilEnd("q9")).toMatchObject({ status: "completed" })
   })
 
-  test("[AG7] in a turn that a callback began in an agent's session there are no cards, and nobody is asked for leave", async () => {
+  test("[AG7] a turn that a callback began in an agent's session has no cards and asks for no approval", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     // The researcher asks the weather agent asynchronously and ends; what comes back begins a turn in its session.
@@ -82,7 +82,7 @@ describe("what goes wrong on the way", () => {
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
-  test("[AG4] a callback whose turn could not be stored is told again, and both of its effects are had once", async () => {
+  test("[AG10] a callback whose turn could not be stored is delivered again, and has both effects once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
@@ -104,7 +104,7 @@ describe("what goes wrong on the way", () => {
     expect((await pageOf(id)).messages).toHaveLength(4)
   })
 
-  test("[AG4] an answer that never comes fails its call in the end, and the turn that follows says so", async () => {
+  test("[AG10] an answer that never arrives finally fails its call, and the turn that follows reports it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
@@ -121,7 +121,7 @@ describe("what goes wrong on the way", () => {
       .toBe("cancelled")
   })
 
-  test("[AG3] nobody else makes an agent's session, and one that is not what it should be is not asked", async () => {
+  test("[AG9] only an agent call creates an agent's session, and one with wrong properties isn't asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
@@ -132,7 +132,7 @@ describe("what goes wrong on the way", () => {
     expect(taken).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[RT9] an agent's session that is made for one that was erased meanwhile is not kept", async () => {
+  test("[RT10] an agent's session created for one that was erased meanwhile isn't kept", async () => {
     const family = { session: "gone", agent: "general" }
     const request = {
       id: "ask-1",
@@ -152,7 +152,7 @@ describe("what goes wrong on the way", () => {
     expect(await tablesOf(sessionOf("gone"))).toEqual([])
   })
 
-  test("[AG4] a person is not kept waiting by what agents say", async () => {
+  test("[AG4] messages between agents don't delay a user's message", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const quick = Array.from({ length: 8 }, (_, n) => ask("researcher", `/say ${n}`, "async"))
@@ -165,7 +165,7 @@ describe("what goes wrong on the way", () => {
     expect(order.map((one) => one.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
   })
 
-  test("[AG4] a question that is taken back wakes who waits for it", async () => {
+  test("[AG4] withdrawing a question wakes the caller", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
@@ -179,7 +179,7 @@ describe("what goes wrong on the way", () => {
     expect(toolsIn(await client.untilEnd("q2"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
   })
 
-  test("[AG7] what agents say to each other goes through the one door for text, and back as it was", async () => {
+  test("[AG12] messages between agents are cleaned, and come back unchanged", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const words = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
@@ -203,7 +203,7 @@ describe("what goes wrong on the way", () => {
   })
 })
 
-test("[AG5] one message of a person leads to so many questions, however they ask each other", () => {
+test("[AG11] the number of questions per user message is limited, however the agents ask each other", () => {
   const questions = (budget: number, depth: number): number => {
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {

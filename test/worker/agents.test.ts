@@ -1,4 +1,4 @@
-/** agents.test.ts: agents ask each other, at once or later, from session to session; real workerd, real SQLite, real RPC. */
+/** agents.test.ts: agents ask each other, synchronously or not, across sessions; real workerd, SQLite and RPC. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from 
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 
 describe("sync", () => {
-  test("[AG3] the answer of the other agent is the result of the call; both sides show the same exchange", async () => {
+  test("[AG3] the other agent's answer is the call's result; both sides show the same exchange", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const answer = await askFor(client, "q1", script([ask("researcher", "/say Oslo is cold.")], [say("So it is.")]))
@@ -28,7 +28,7 @@ describe("sync", () => {
     })
   })
 
-  test("[AG3] an agent remembers what it was asked before, and several are asked side by side", async () => {
+  test("[AG9] an agent remembers what it was asked before, and several are asked in parallel", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const both = script(
@@ -42,7 +42,7 @@ describe("sync", () => {
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
   })
 
-  test("[AG7] a subagent is given no tag, moves no counter of the one that asked, and its spans are taken off", async () => {
+  test("[AG7] [AG12] a subagent gets no tag, leaves the caller's ordinals alone, and its spans are removed", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
@@ -65,7 +65,7 @@ describe("sync", () => {
     expect(String(rows[0]?.["result"])).not.toContain("\n\n")
   })
 
-  test("[AG8] an agent that fails is a failed call that says why", async () => {
+  test("[AG8] an agent that fails is a failed call with the reason", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const answer = await askFor(client, "q1", script([ask("researcher", "/fault model_refused")], [say("Pity.")]))
@@ -74,7 +74,7 @@ describe("sync", () => {
     expect(resultsIn(answer)[0]?.["details"]).toContain("model_refused")
   })
 
-  test("[AG8] one that nobody has, and arguments of the wrong kind, are refused by name", async () => {
+  test("[AG8] an unknown agent and invalid arguments are refused by name", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const wrong = [ask("nobody", "x"), call("agents_message", { agent: "weather" }), ask("general", "to myself")]
@@ -109,7 +109,7 @@ describe("sync", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] whoever asked and died asks again, and the agent has done it once", async () => {
+  test("[AG10] a caller that died asks again, and the agent has answered once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
@@ -124,8 +124,8 @@ describe("sync", () => {
   })
 })
 
-describe("circles", () => {
-  test("[AG5] an agent that would lead back to one that waits is refused, and nobody waits for ever", async () => {
+describe("cycles", () => {
+  test("[AG5] a call back to a waiting agent is refused, and nothing waits forever", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
@@ -137,7 +137,7 @@ describe("circles", () => {
     ])
   })
 
-  test("[AG5] two that ask each other at the same time do not wait behind each other's queue", async () => {
+  test("[AG5] two agents that ask each other at the same time don't deadlock in each other's queue", async () => {
     await putAgent({ name: "writer", tools: ["agents_message"] })
     const id = await freshAsker()
     const client = await connect(id)
@@ -155,7 +155,7 @@ describe("circles", () => {
     expect(codes).toContain("agent_loop")
   })
 
-  test("[AG5] a turn asks so many and no more", async () => {
+  test("[AG11] a turn can ask a limited number of questions", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const many = Array.from({ length: 9 }, (_, n) => ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
@@ -165,7 +165,7 @@ describe("circles", () => {
     expect(codes.at(-1)).toBe("agent_fan_out")
   })
 
-  test("[AG5] how many agents led to a turn is counted, over answers too; from the eighth on nobody more is asked", async () => {
+  test("[AG5] the depth of agents is counted across answers too; from the eighth on no more are asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
@@ -190,7 +190,7 @@ describe("circles", () => {
 })
 
 describe("async", () => {
-  test("[AG4] the turn ends, the call waits, is filled in when the answer comes, and a turn of its own follows", async () => {
+  test("[AG4] the turn ends, the call waits until the answer arrives, and a turn of its own follows", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
@@ -215,7 +215,7 @@ describe("async", () => {
     expect(messages[2]).toMatchObject({ id: queued?.["responseId"], content: "Found it." })
   })
 
-  test("[AG4] it waits through eviction and alarms, and the answer finds it asleep", async () => {
+  test("[AG4] the call waits through eviction and alarms, and the answer wakes its session", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])
@@ -229,7 +229,7 @@ describe("async", () => {
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "ok" }])
   })
 
-  test("[AG4] the callback is delivered exactly once, also by an agent whose process died before it could", async () => {
+  test("[AG10] the callback is delivered exactly once, also if the agent's process died before delivering it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Once.")])
@@ -251,7 +251,7 @@ describe("async", () => {
     expect((await pageOf(id)).messages).toEqual(before)
   })
 
-  test("[AG4] what comes for a turn that was cancelled changes nothing", async () => {
+  test("[AG10] an answer for a cancelled turn changes nothing", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 5_000 })], [say("Too late.")])
@@ -272,7 +272,7 @@ describe("async", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] an agent that fails later fills the call in as failed, and the first one hears of it", async () => {
+  test("[AG4] an agent that fails later fails the call, and the caller gets a turn about it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const bad = script([call("probe_slow", { ms: 200 })], [{ type: "fault", fault: "model_refused" }])
@@ -282,7 +282,7 @@ describe("async", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] a client that was away learns of a call that was filled in far up", async () => {
+  test("[AG4] a client that was away gets the result of a call far up", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])

@@ -1,4 +1,4 @@
-/** agents.ts: what the tests of agents share: questions in scripts, what came back, the turn that follows. */
+/** agents.ts: shared by the tests of agents: scripted questions, results, the turn that follows. */
 
 import type { WireMessage } from "../../shared/protocol/frame.ts"
 import type { TestClient } from "../support/socket.ts"

@@ -1,4 +1,4 @@
-/** approval.test.ts: a call that wants leave: asked, allowed, denied, waited for; real workerd, real SQLite. */
+/** approval.test.ts: a call that needs approval: pending, allowed, denied, timed out; real workerd and SQLite. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -20,7 +20,7 @@ describe("approval", () => {
     return tool?.call_id ?? ""
   }
 
-  test("[AP1] a tool that asks waits in storage, through eviction and alarms, and runs once it is allowed", async () => {
+  test("[AP1] a call waits in storage, through eviction and alarms, and runs once it is allowed", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await asked(id, client)
@@ -35,7 +35,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP2] denied, the call fails as denied and the model goes on", async () => {
+  test("[AP2] a denied call fails as denied, and the model continues", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await asked(id, client)
@@ -46,7 +46,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] the first answer wins, the same again is acknowledged, another is refused", async () => {
+  test("[AP3] the first decision wins, the same again is acknowledged, another is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await asked(id, client)
@@ -65,7 +65,7 @@ describe("approval", () => {
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ approval: "denied" }])
   })
 
-  test("[AP4] a new message denies what is asked, waits its turn and is answered", async () => {
+  test("[AP4] a new message denies the pending call, waits its turn and is answered", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await asked(id, client)
@@ -77,7 +77,7 @@ describe("approval", () => {
     expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
   })
 
-  test("[AP5] beside other tools of its step: those run, it waits; allowed meanwhile it runs at once", async () => {
+  test("[AP5] other tools of the step run while it waits; allowed meanwhile, it runs at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
@@ -92,7 +92,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP4] a message sent while another tool of the step still runs denies as soon as only the question is left", async () => {
+  test("[AP4] a message sent while another tool of the step runs denies the call as soon as only that is pending", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)
@@ -102,7 +102,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] an answer that is said again after the next turn began is still acknowledged", async () => {
+  test("[AP3] a decision repeated after the next turn began is still acknowledged", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await asked(id, client)
@@ -117,7 +117,7 @@ describe("approval", () => {
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
   })
 
-  test("[AP1] [TU11] a waiting turn lets its object sleep until the deadline, and a turn that goes on is watched again", async () => {
+  test("[AP1] [TU11] a waiting turn lets its object sleep until the deadline, and a resumed turn is watched again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await asked(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))
@@ -131,7 +131,7 @@ describe("approval", () => {
     await client.untilEnd("q1")
   })
 
-  test("[AP6] cancelled while it waits, it stays cancelled; an answer comes too late", async () => {
+  test("[AP6] cancelled while it waits, it stays cancelled; a decision comes too late", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await asked(id, client)
@@ -144,7 +144,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP7] leave that nobody gives in time is refused by the alarm", async () => {
+  test("[AP7] the alarm denies a call that gets no decision in time", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await asked(id, client)

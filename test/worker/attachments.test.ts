@@ -1,4 +1,4 @@
-/** attachments.test.ts: files that a person sends along, from the send to the model's context; real workerd, SQLite and bucket. */
+/** attachments.test.ts: attachments, from the send to the model's context; real workerd, SQLite and bucket. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -46,8 +46,8 @@ async function revise(id: string, client: TestClient, frame: Parameters<TestClie
 
 const questionOf = async (id: string, message: string) => (await pageOf(id)).messages.find((one) => one.id === message)
 
-describe("files of a message", () => {
-  test("[AT1] stand behind its words in their order, live, after a reload and an eviction", async () => {
+describe("attachments of a message", () => {
+  test("[AT1] come after its text in order, live, after a reload and an eviction", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await keep(id, assetOf("one"))
@@ -63,7 +63,7 @@ describe("files of a message", () => {
     expect(late.messages.get("q1")).toMatchObject({ segments })
   })
 
-  test("[AT1] it needs no words then, and the first file names an untitled session", async () => {
+  test("[AT1] a message with attachments needs no text, and the first file names an untitled session", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await keep(id, assetOf("map", { label: "Map of Paris.png" }))
@@ -76,7 +76,7 @@ describe("files of a message", () => {
     expect(title).toBe("Map of Paris.png")
   })
 
-  test("[AT1] POST /v1/sessions/:id/messages takes them too", async () => {
+  test("[AT1] POST /v1/sessions/:id/messages accepts them too", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     await keep(id, assetOf("one"))
@@ -89,7 +89,7 @@ describe("files of a message", () => {
     expect(await post({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
   })
 
-  test("[AT2] what is not a kept file of this session, comes twice or is too many is refused, and nothing is stored", async () => {
+  test("[AT2] a file that isn't stored in this session, a duplicate and one too many are refused, and nothing is stored", async () => {
     const [id, other] = [await freshSession(), await freshSession()]
     const many = Array.from({ length: MAX_ATTACHMENTS + 1 }, (_, n) => `many${n}`)
     for (const one of [...many, "here"]) await keep(id, assetOf(one))
@@ -117,7 +117,7 @@ describe("files of a message", () => {
     expect(client.messages.get("q1")?.segments).toHaveLength(MAX_ATTACHMENTS)
   })
 
-  test("[AT2] the same id again, with other files, has no second effect", async () => {
+  test("[AT2] the same message id with other files has no second effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await keep(id, assetOf(one))
@@ -129,7 +129,7 @@ describe("files of a message", () => {
     expect((await questionOf(id, "q1"))?.segments).toEqual([{ type: "text", content: "/say hi" }, media("one")])
   })
 
-  test("[AT3] they wait in the queue with their message, through an eviction, and go where it is taken back", async () => {
+  test("[AT3] they wait in the queue with their message, through an eviction, and go when it is withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await keep(id, assetOf(one))
@@ -146,7 +146,7 @@ describe("files of a message", () => {
     expect(await questionOf(id, "q3")).toBeUndefined()
   })
 
-  test("[AT4] other words, another answer and one run again keep them, and what they reply to", async () => {
+  test("[AT4] edit, regenerate and retry keep them and the reply_to", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await keep(id, assetOf(one))
@@ -172,7 +172,7 @@ describe("files of a message", () => {
     expect(await refused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 
-  test("[AT3] a turn with tools that an eviction cuts goes on with the files of its question", async () => {
+  test("[AT3] a turn with tools that an eviction cuts continues with the files of its question", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await keep(id, assetOf("one"))
@@ -186,8 +186,8 @@ describe("files of a message", () => {
   })
 })
 
-describe("what a message replies to", () => {
-  test("[AT6] is quoted to the model before the words, at most MAX_QUOTE_CHARS of it", async () => {
+describe("replies", () => {
+  test("[AT6] the message is quoted to the model before the text, up to MAX_QUOTE_CHARS", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await keep(id, assetOf("one"))
@@ -215,14 +215,14 @@ describe("what a message replies to", () => {
     expect(told[0]).not.toHaveProperty("quote")
   })
 
-  test("[AT6] an answer to nothing, and to what was taken back, is refused", async () => {
+  test("[AT6] a reply to an unknown or withdrawn message is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     expect(await refused(client, { type: "send", id: "q1", content: "x", reply_to: "none" })).toBe("frame_invalid")
   })
 })
 
-test("[AT2] a session of another user knows none of them", async () => {
+test("[AT2] another user's session can't attach them", async () => {
   const id = await freshSession()
   await keep(id, assetOf("one"))
   const claims = { ...CLAIMS, user: "eve" }

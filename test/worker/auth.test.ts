@@ -1,4 +1,4 @@
-/** auth.test.ts: who may enter: tokens, deployments, the local page's token, origins. */
+/** auth.test.ts: access: tokens, deployments, the local page's token, origins. */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -53,14 +53,14 @@ describe("tokens", () => {
     expect(await call(path, { method, headers: { cookie: `token=${token}` } })).toEqual(refusal(401, "token_missing"))
   })
 
-  test("[AU1] a token on a socket's URL opens nothing either", async () => {
+  test("[AU1] a token in a socket's URL is ignored too", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const headers = { upgrade: "websocket", "sec-websocket-protocol": "cuecard.v1" }
     expect(await call(`/v1/sessions/${id}/socket?token=${token}`, { headers })).toEqual(refusal(401, "token_missing"))
   })
 
-  test("[AU1] an expired token is told so, on routes and on sockets, and stores nothing", async () => {
+  test("[AU1] an expired token is reported as such, on routes and sockets, and stores nothing", async () => {
     const token = await tokenOf("acme", "late", -60)
     expect(await call("/v1/sessions", { method: "POST", token, body: "{}" })).toEqual(refusal(401, "token_expired"))
     expect(await call("/v1/sessions/s1/socket", { headers: socketHeaders(token) })).toEqual(
@@ -69,7 +69,7 @@ describe("tokens", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("acme:late"))).toEqual([])
   })
 
-  test("[AU1] clocks may differ by five seconds and no more", async () => {
+  test("[AU1] clocks may differ by five seconds at most", async () => {
     const now = 1_800_000_000
     const token = await sign({ ...GOOD, exp: now })
     expect(await verifyToken(token, SECRET, (now + 4) * 1000)).toEqual({
@@ -109,14 +109,14 @@ describe("tokens", () => {
     ["an id that no header can carry", () => sign({ ...GOOD, jti: "grüße" })],
     ["a time of issue in milliseconds", () => sign({ ...GOOD, iat: Date.now() })],
     ["a time of issue that is no number", () => sign({ ...GOOD, iat: "now" })],
-  ])("[AU1] %s is token_invalid, and no more is said", async (_what, make) => {
+  ])("[AU1] %s is token_invalid, without details", async (_what, make) => {
     const token = await make()
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_invalid"))
   })
 })
 
 describe("sockets", () => {
-  test("[AU2] a socket takes its token as a subprotocol and is answered with ours alone", async () => {
+  test("[AU2] a socket sends its token as a subprotocol and is answered with ours alone", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const opened = await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
@@ -124,7 +124,7 @@ describe("sockets", () => {
     expect(opened.headers.get("sec-websocket-protocol")).toBe("cuecard.v1")
   })
 
-  test("[AU2] a client that can send headers may offer no subprotocol, and is told none", async () => {
+  test("[AU2] a client that can send headers may omit subprotocols, and gets none back", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const opened = await call(`/v1/sessions/${id}/socket`, { token, headers: { upgrade: "websocket" } })
@@ -132,19 +132,19 @@ describe("sockets", () => {
     expect(opened.headers.get("sec-websocket-protocol")).toBeNull()
   })
 
-  test("[AU2] a client that offers only strange subprotocols is told what we speak", async () => {
+  test("[AU2] a client that offers only unknown subprotocols is told ours", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const headers = { upgrade: "websocket", "sec-websocket-protocol": `chat, token.${token}` }
     expect(await call(`/v1/sessions/${id}/socket`, { headers })).toEqual(refusal(400, "protocol_unsupported"))
   })
 
-  test("[AU2] a token among subprotocols counts for sockets only", async () => {
+  test("[AU2] a token among the subprotocols counts for sockets only", async () => {
     const { upgrade: _, ...headers } = socketHeaders(await tokenOf("acme", "ada"))
     expect(await call("/v1/sessions", { headers })).toEqual(refusal(401, "token_missing"))
   })
 
-  test("[AU2] claims that come from outside are thrown away", async () => {
+  test("[AU2] claims in the request are discarded", async () => {
     const id = await makeSession(await tokenOf("acme", "ada"))
     const claims = JSON.stringify({ tenant: "acme", user: "ada", expires: 4_000_000_000 })
     const headers = { ...socketHeaders(await tokenOf("acme", "eve")), "x-cuecard-claims": claims }
@@ -152,7 +152,7 @@ describe("sockets", () => {
   })
 })
 
-describe("sockets whose token runs out", () => {
+describe("sockets whose token expires", () => {
   afterEach(() => {
     vi.useRealTimers()
   })
@@ -182,7 +182,7 @@ describe("sockets whose token runs out", () => {
     expect(other.closed).toBeNull()
   })
 
-  test("[WS10] in the middle of an answer they get no more of it", async () => {
+  test("[WS10] in the middle of an answer they receive no more of it", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 3), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const [line, other] = [await openSocket(id, short), await openSocket(id, long)]
@@ -195,7 +195,7 @@ describe("sockets whose token runs out", () => {
     expect(line.heard).toHaveLength(heard)
   })
 
-  test("[WS10] one that comes while clocks may differ is closed at once, a later one is not opened", async () => {
+  test("[WS10] one opened within the clock tolerance is closed at once; a later one isn't opened", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     await passSeconds(62, id)
@@ -226,7 +226,7 @@ describe("deployments", () => {
     [{ PLANT: "" }, "PLANT is set in production"],
     [{ MODEL_SCRIPT: "[]" }, "MODEL_SCRIPT is set in production"],
     [{ AUTH: "dev", JWT_SECRET: "short" }, "AUTH is dev in production; JWT_SECRET is shorter"],
-  ])("[AU3] production with %j refuses to serve, saying which", async (vars, because) => {
+  ])("[AU3] production with %j refuses to serve and names the reason", async (vars, because) => {
     const token = await tokenOf("acme", "ada")
     for (const [method, path] of [
       ["GET", "/healthz"],
@@ -240,12 +240,12 @@ describe("deployments", () => {
     }
   })
 
-  test("[AU3] no refusal says the secret", async () => {
+  test("[AU3] no refusal contains the secret", async () => {
     const told = await call("/healthz", { env: { ...PRODUCTION, JWT_SECRET: "hush" } })
     expect(told.text).not.toContain("hush")
   })
 
-  test("[AU3] a safe production serves, under any name, and hands out no tokens", async () => {
+  test("[AU3] a safe production deployment serves under any name and issues no tokens", async () => {
     expect(await call("/healthz", { env: PRODUCTION })).toMatchObject({ status: 200, json: { ok: true } })
     expect(await call("/v1/dev/token", { method: "POST", env: PRODUCTION })).toEqual(refusal(404, "route_unknown"))
   })
@@ -274,7 +274,7 @@ describe("the local page's token", () => {
   const ask = (body?: string, more: Call = {}) =>
     call("/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
 
-  test("[AU4] with AUTH=dev the page gets a token for the tenant demo, an hour long", async () => {
+  test("[AU4] with AUTH=dev the page gets a token for the tenant demo, valid for an hour", async () => {
     const given = await ask('{"user":"me"}')
     expect(given).toMatchObject({ status: 200, json: { tenant: "demo", user: "me" } })
     expect(given.json.expires - nowSeconds()).toBeGreaterThan(3_590)
@@ -285,15 +285,15 @@ describe("the local page's token", () => {
     expect(claims.ok && Math.abs(claims.value.issued - nowSeconds())).toBeLessThan(10)
   })
 
-  test("[AU4] without AUTH=dev there is no such route", async () => {
+  test("[AU4] without AUTH=dev the route doesn't exist", async () => {
     expect(await ask("{}", { env: { AUTH: "jwt" } })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test.each(['{"user":"a:b"}', '{"user":7}', '{"user":""}'])("[AU4] %s names no user", async (body) => {
+  test.each(['{"user":"a:b"}', '{"user":7}', '{"user":""}'])("[AU4] %s names no valid user", async (body) => {
     expect(await ask(body)).toEqual(refusal(400, "field_invalid", "user"))
   })
 
-  test("[AU4] no other site gets one", async () => {
+  test("[AU4] other sites get none", async () => {
     expect(await ask("{}", { headers: { origin: "https://evil.example" } })).toEqual(refusal(403, "origin_denied"))
   })
 })
@@ -318,7 +318,7 @@ describe("origins", () => {
     },
   )
 
-  test("[AU5] our own origin and a listed one are answered to, on routes and sockets", async () => {
+  test("[AU5] our own origin and a listed one may call routes and sockets", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     for (const origin of [HOST, "https://b.example"]) {
@@ -330,19 +330,19 @@ describe("origins", () => {
     }
   })
 
-  test("[AU5] a refusal too can be read by an origin that may call", async () => {
+  test("[AU5] an allowed origin can read a refusal too", async () => {
     const answer = await call("/v1/sessions", { headers: { origin: "https://b.example" }, env: LISTED })
     expect(answer.status).toBe(401)
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://b.example")
   })
 
-  test("[AU5] no Origin, no other site: a token is enough", async () => {
+  test("[AU5] without an Origin header a token is enough", async () => {
     const answer = await call("/v1/sessions", { token: await tokenOf("acme", "ada") })
     expect(answer.status).toBe(200)
     expect(answer.headers.get("vary")).toBe("Origin")
   })
 
-  test("[AU5] a preflight of a listed origin is answered without a token, of another refused", async () => {
+  test("[AU5] a preflight of a listed origin succeeds without a token; another origin's is refused", async () => {
     const asked = await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://b.example") })
     expect(asked.status).toBe(204)
     expect(asked.headers.get("access-control-allow-origin")).toBe("https://b.example")

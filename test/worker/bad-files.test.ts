@@ -1,4 +1,4 @@
-/** bad-files.test.ts: files that are too large, damaged, broken off, out of order or at odds with themselves. */
+/** bad-files.test.ts: import files that are too large, damaged, cut off, out of order or contradictory. */
 
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -52,7 +52,7 @@ async function nothingIn(id: string): Promise<void> {
 }
 
 describe("too large", () => {
-  test("[RE23] a body of a gigabyte is refused when its limit is reached, and what comes after is not read", async () => {
+  test("[RE23] a body of a gigabyte is refused at the limit, and the rest isn't read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -64,7 +64,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] one that says its length is refused before any of it is read", async () => {
+  test("[RE23] one that declares its length is refused before any of it is read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -77,7 +77,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] a gzip bomb is refused at the limit of what it unpacks to", async () => {
+  test("[RE23] a gzip bomb is refused at the limit of its unpacked size", async () => {
     const id = await freshSession()
     const bomb = await gzipOf(hugeBody(200).body)
     expect(bomb.byteLength).toBeLessThan(MB)
@@ -85,7 +85,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] a line over its limit costs itself alone", async () => {
+  test("[RE36] a line over its limit affects only itself", async () => {
     const id = await freshSession()
     const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(5 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
     expect(await take(id, file)).toMatchObject({
@@ -96,7 +96,7 @@ describe("too large", () => {
 })
 
 describe("damaged", () => {
-  test("[RE23] gzip that ends early, or is none after its first bytes, is `import_damaged` and changes nothing", async () => {
+  test("[RE34] gzip that ends early, or is invalid after its first bytes, is `import_damaged` and changes nothing", async () => {
     const id = await freshSession()
     const packed = await gzipOf(streamOf(lines(...Array.from({ length: 500 }, (_, n) => ({ ...WORDS, text: `${n}` })))))
     for (const file of [packed.slice(0, packed.length / 2), new Uint8Array([0x1f, 0x8b, 1, 2, 3, 4, 5, 6, 7, 8])]) {
@@ -105,7 +105,7 @@ describe("damaged", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] an upload that breaks off leaves nothing behind", async () => {
+  test("[RE34] an upload that breaks off leaves nothing behind", async () => {
     const id = await freshSession()
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
@@ -122,7 +122,7 @@ describe("damaged", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] an upload that falls silent is given up, and its body with it", async () => {
+  test("[RE34] an upload that stalls is given up, and its body is cancelled", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const writing = writer.write(new TextEncoder().encode(lines(WORDS)))
@@ -137,7 +137,7 @@ describe("damaged", () => {
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
   })
 
-  test("[RE23] half a last line and invalid UTF-8 are told by their lines, also over the edges of chunks", async () => {
+  test("[RE10] an incomplete last line and invalid UTF-8 are reported by line, also across chunks", async () => {
     const id = await freshSession()
     const good = (n: number): Uint8Array =>
       new TextEncoder().encode(lines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))
@@ -158,7 +158,7 @@ describe("damaged", () => {
     expect((await pageOf(id)).messages.at(-1)?.content).toBe(`1499 ${"é😀".repeat(40)}`)
   })
 
-  test("[RE23] of many bad lines the first are told and all are counted", async () => {
+  test("[RE10] of many bad lines the first are listed and all are counted", async () => {
     const id = await freshSession()
     const taken = await take(id, `${"nonsense\n".repeat(1_000)}${lines(WORDS)}`)
     expect(taken).toMatchObject({ value: { records: 1, skipped: 1_000 } })
@@ -166,8 +166,8 @@ describe("damaged", () => {
   })
 })
 
-describe("at odds with itself", () => {
-  test("[RE23] a result for a call that never came is shown on its own, and the first of two results counts", async () => {
+describe("contradictory", () => {
+  test("[RE35] a result without a call is shown on its own, and the first of two results counts", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "user_message", timestamp: T(1), text: "go" },
@@ -183,7 +183,7 @@ describe("at odds with itself", () => {
     ])
   })
 
-  test("[RE23] events out of order are read by their time", async () => {
+  test("[RE28] events out of order are read by their time", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "tool_result", timestamp: T(4), responseId: "r", callId: "c", ok: true, result: "there" },
@@ -200,7 +200,7 @@ describe("at odds with itself", () => {
     ])
   })
 
-  test("[RE23] a result that comes turns later is filled in, and what names an id twice is kept twice", async () => {
+  test("[RE35] a result that arrives turns later completes its call, and a repeated id is kept twice", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "user_message", turnId: "t", text: "one" },
@@ -222,7 +222,7 @@ describe("at odds with itself", () => {
     expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
   })
 
-  test("[RE23] an unknown session stores nothing, whatever comes for it", async () => {
+  test("[ST1] an import for an unknown session stores nothing", async () => {
     const stub = sessionOf("nowhere")
     expect(await stub.import(CLAIMS, streamOf(lines(WORDS)), { part: 1, of: 2 })).toEqual({
       ok: false,

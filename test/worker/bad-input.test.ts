@@ -1,4 +1,4 @@
-/** bad-input.test.ts: what does not fit is answered by name, changes nothing, and the socket goes on. */
+/** bad-input.test.ts: invalid input is answered with its error, changes nothing, and the socket stays open. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -18,19 +18,22 @@ describe("bad input", () => {
     ["a fraction", 0.5, "frame_invalid"],
     ["a word", "two", "frame_invalid"],
     ["null", null, "frame_invalid"],
-  ])("[WS7] hello with `after` %s is answered, changes nothing, and the socket goes on", async (_name, after, code) => {
-    const id = await freshSession()
-    const { epoch, seq } = await pageOf(id)
-    const client = await connect(id, CLAIMS, null)
-    client.say(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after }))
-    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
-    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
-    await client.untilTrue((frame) => frame.type === "hello")
-    client.say({ type: "send", id: "q1", content: "/say fine" })
-    expect((await client.untilEnd("q1")).status).toBe("completed")
-  })
+  ])(
+    "[WS7] hello with `after` %s is answered, changes nothing, and the socket stays open",
+    async (_name, after, code) => {
+      const id = await freshSession()
+      const { epoch, seq } = await pageOf(id)
+      const client = await connect(id, CLAIMS, null)
+      client.say(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after }))
+      expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
+      client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
+      await client.untilTrue((frame) => frame.type === "hello")
+      client.say({ type: "send", id: "q1", content: "/say fine" })
+      expect((await client.untilEnd("q1")).status).toBe("completed")
+    },
+  )
 
-  test("[WS7] an unknown epoch is told the true one, whatever `after` says", async () => {
+  test("[WS7] an unknown epoch gets the current one, whatever `after` is", async () => {
     const id = await freshSession()
     const { epoch } = await pageOf(id)
     const client = await connect(id, CLAIMS, null)
@@ -38,7 +41,7 @@ describe("bad input", () => {
     expect(await client.untilTrue((frame) => frame.type === "hello")).toMatchObject({ epoch, seq: 0 })
   })
 
-  test("[CN2] [AP3] ids of another session mean nothing here, and do nothing there", async () => {
+  test("[CN2] [AP3] ids of another session are unknown here and have no effect there", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const [client, other] = [await connect(here), await connect(there)]
     await begin(other, "q1", script([call("probe_ask")], [say("ok")]))
@@ -51,7 +54,7 @@ describe("bad input", () => {
     expect((await pageOf(there)).messages[1]?.status).toBe("waiting")
   })
 
-  test("[WS9] a client of whole messages learns that an answer waits for a person", async () => {
+  test("[WS9] a client of whole messages learns that an answer waits for the user", async () => {
     const id = await freshSession()
     const client = await connect(id, CLAIMS, { live: false })
     client.say({ type: "send", id: "q1", content: script([call("probe_ask")], [say("ok")]) })
@@ -61,7 +64,7 @@ describe("bad input", () => {
 })
 
 describe("ids", () => {
-  test("[WS8] [VE6] an id that names something of another kind is refused, and nothing is lost silently", async () => {
+  test("[WS8] [VE6] an id that already names something else is refused, and nothing is silently lost", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say one" })
@@ -80,7 +83,7 @@ describe("ids", () => {
     expect((await pageOf(id)).messages).toHaveLength(2)
   })
 
-  test("[QU1] nobody can answer what was taken back", async () => {
+  test("[QU1] a withdrawn message can't be replied to", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", "/bench deltas=40 delay_ms=10")
@@ -93,7 +96,7 @@ describe("ids", () => {
   })
 })
 
-test("[WS12] a client that asks again and again and reads nothing is closed before it costs memory", async () => {
+test("[WS12] a client that keeps requesting and reads nothing is closed before it uses much memory", async () => {
   const id = await freshSession()
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -117,7 +120,7 @@ test("[WS12] a client that asks again and again and reads nothing is closed befo
   expect(client.texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(20_000_000)
 })
 
-test("[TU13] a model that never stops is cut; what a window writes does not grow with what was said", async () => {
+test("[TU13] a model that never stops is cut off; the cost of a window doesn't grow with the text", async () => {
   const id = await freshSession()
   const client = await connect(id, CLAIMS, { live: false })
   client.say({ type: "send", id: "q1", content: "/bench deltas=4000 chars=400 delay_ms=0" })

@@ -1,4 +1,4 @@
-/** broken-writes.test.ts: writes that fail in the middle of things: what is shown is what is stored, and it goes on. */
+/** broken-writes.test.ts: writes that fail half-way: what is shown is what is stored, and the session continues. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -23,7 +23,7 @@ function mendWrites(id: string): Promise<void> {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe("a write that fails", () => {
-  test("[TU8] of a decision, beside a tool that runs: the turn ends as it is stored, for every client, and the next one runs", async () => {
+  test("[TU8] of a decision, beside a running tool: the turn ends as stored, for every client, and the next one runs", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await begin(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 600 })], [say("ok")]), 2)
@@ -41,7 +41,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a decision on a turn that only waits: it can be said again", async () => {
+  test("[TU8] of a decision on a waiting turn: the decision can be repeated", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await begin(client, "q1", script([call("probe_ask")], [say("ok")]))
@@ -57,7 +57,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a window, while another tool runs: its late result adds nothing, and the queue goes on at once", async () => {
+  test("[TU8] of a window, while another tool runs: its late result adds nothing, and the queue continues at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const calls = [call("probe_stream", { lines: 9, ms: 60 }), call("probe_slow", { ms: 700 })]
@@ -71,7 +71,7 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[TU8] of a message to a waiting turn: it is refused, and what was asked is still asked", async () => {
+  test("[TU8] of a message to a waiting turn: it is refused, and the call is still pending", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await begin(client, "q1", script([call("probe_ask")], [say("ok")]))
@@ -86,7 +86,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a cancel: it is not told as done, the turn goes on, and it can be said again", async () => {
+  test("[TU8] of a cancel: it isn't confirmed, the turn continues, and the cancel can be repeated", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await begin(client, "q1", script([say("x"), pause(500), say("y"), pause(5_000)]))

@@ -1,4 +1,4 @@
-/** call.ts: requests to the whole Worker, for the tests of its doors. */
+/** call.ts: HTTP requests to the whole Worker, for tests of its routes. */
 
 import { createExecutionContext, env, runInDurableObject, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"

@@ -1,4 +1,4 @@
-/** canvas.test.ts: documents of the bucket: who gets them, where, and with which headers. */
+/** canvas.test.ts: canvas documents: who can fetch them, on which origin, with which headers. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -21,7 +21,7 @@ function sign(what: string, { tenant = "cv", audience = "canvas" as LinkAudience
 const at = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
 
 describe("a document", () => {
-  test("[CD1] comes to a frame, in a policy that lets it reach nothing, and is kept by nobody", async () => {
+  test("[CD1] is served to a frame, under a policy that lets it reach nothing, uncached", async () => {
     const id = await stored()
     const answer = await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": "iframe" } })
     expect(answer.status).toBe(200)
@@ -54,7 +54,7 @@ describe("a document", () => {
     expect(headers["set-cookie"]).toBeUndefined()
   })
 
-  test("[CD1] nobody else's address opens it: no other document's, tenant's, audience's, no bearer token, none that ended", async () => {
+  test("[CD1] no other address opens it: another document's, tenant's or audience's, a bearer token, an expired one", async () => {
     const id = await stored()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
@@ -72,7 +72,7 @@ describe("a document", () => {
     expect((await call("/v1/sessions", { token: await sign(id) })).status).toBe(401)
   })
 
-  test("[CD1] a bucket that fails is told, and in a frame what is not to be had is words", async () => {
+  test("[CD1] a failing bucket is reported, and an error in a frame is a readable text", async () => {
     const id = await stored()
     const MEDIA = { get: () => Promise.reject(new Error("away")) }
     expect(await call(at(id, await sign(id)), { env: { MEDIA } })).toEqual(refusal(503, "asset_store_failed"))
@@ -82,7 +82,7 @@ describe("a document", () => {
   })
 
   test.each(["document", "object", "embed", "empty", "script"])(
-    "[CD1] it is for frames alone, not for %s",
+    "[CD1] it is served to frames only, not to %s",
     async (dest) => {
       const id = await stored()
       expect(await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": dest } })).toEqual(
@@ -92,7 +92,7 @@ describe("a document", () => {
   )
 })
 
-describe("an origin of its own", () => {
+describe("a canvas origin", () => {
   const vars = { CANVAS_ORIGIN: "https://canvas.test", PAGE_ORIGIN: HOST, ALLOWED_ORIGINS: "https://shop.example" }
   const ask = async (url: string) => {
     const { default: worker } = await import("../../worker/index.ts")
@@ -100,7 +100,7 @@ describe("an origin of its own", () => {
     return await worker.fetch(new Request(url, { headers: { "sec-fetch-dest": "iframe" } }), own)
   }
 
-  test("[CD2] serves documents, for the frames of our pages, and the page's origin none", async () => {
+  test("[CD2] serves documents to frames of our pages; the page's origin serves none", async () => {
     const id = await stored()
     const path = at(id, await sign(id))
     const answer = await ask(`https://canvas.test${path}`)
@@ -118,13 +118,13 @@ describe("an origin of its own", () => {
     "/media/x",
     "/external/sessions",
     "/canvas/",
-  ])("[CD2] and nothing else: %s", async (path) => {
+  ])("[CD2] serves nothing else: %s", async (path) => {
     expect((await ask(`https://canvas.test${path}`)).status).toBe(404)
     expect(await (await SELF.fetch(`${HOST}/canvas/nothing`)).json()).toMatchObject({ code: "route_unknown" })
   })
 })
 
-describe("its doors", () => {
+describe("the injected script", () => {
   const SHUT = (html: string): string => hardenDocument(html).replace(/^[\s\S]*?<\/script>/, "")
 
   test.each([
@@ -139,12 +139,12 @@ describe("its doors", () => {
     // What is written next may end it.
     ["<p>x</p><ifr", "<p>x</p><x-ifr"],
     ["<p>x</p><", "<p>x</p><x-"],
-  ])("[CD3] %j is shut", (html, shut) => {
+  ])("[CD3] %j is blocked", (html, shut) => {
     expect(SHUT(html)).toBe(shut)
   })
 
   test.each(["a<links.length;", "<linked>", "x<link;<p>", "<p>frame <b>link</b>", "if(i<object.n)", "5<6", "1 < 2"])(
-    "[CD3] %j is left as it is",
+    "[CD3] %j is unchanged",
     (html) => {
       expect(SHUT(html)).toBe(html)
     },

@@ -1,4 +1,4 @@
-/** carried.test.ts: files in exports and imports: told, sealed, their bytes brought along or not; real workerd, SQLite and bucket. */
+/** carried.test.ts: files in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -108,7 +108,7 @@ function found(session: string, id: string) {
 }
 
 describe("an export", () => {
-  test("[RE24] tells each file once, before what needs it first, and what was granted; no trailer", async () => {
+  test("[RE24] lists each file once, before what needs it first, with its grants; no trailer", async () => {
     const id = await freshSession()
     await talk(id)
     const text = await exportOf(id)
@@ -141,7 +141,7 @@ describe("an export", () => {
 })
 
 describe("a sealed import", () => {
-  test("[RE25] brings bytes and rows along; it shows the same, and goes out again byte for byte", async () => {
+  test("[RE25] copies bytes and rows; it shows the same, and exports the same bytes again", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await talk(from)
     const text = await exportOf(from)
@@ -182,7 +182,7 @@ describe("a sealed import", () => {
     expect((await client.untilEnd("q9")).status).toBe("completed")
   })
 
-  test("[RE25] what the bucket has lost is told among what was skipped; the rest comes", async () => {
+  test("[RE25] a file the bucket has lost is reported as skipped; the rest is copied", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await talk(from)
     await env.MEDIA.delete(keyOf(from, "named"))
@@ -235,7 +235,7 @@ describe("a sealed import", () => {
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 
-  test("[RE25] a bucket that fails breaks it off, and the next try copies what is missing, once each", async () => {
+  test("[RE25] a failing bucket interrupts it, and the next try copies what is missing, once each", async () => {
     const id = await freshSession()
     const copied: string[] = []
     await runInDurableObject(sessionOf(id), async (_object, state) => {
@@ -261,7 +261,7 @@ describe("a sealed import", () => {
     expect(copied).toEqual(["a", "b", "c"])
   })
 
-  test("[RE25] the home that a record names leads to no other tenant's files", async () => {
+  test("[RE25] the source session that a record names gives no access to another tenant's files", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await talk(from)
     const text = await exportOf(from)
@@ -273,10 +273,10 @@ describe("a sealed import", () => {
   })
 })
 
-describe("an import that nobody vouches for", () => {
+describe("an unverified import", () => {
   const forge = (text: string): string => text.replace("Spoken.", "Spokes.")
 
-  test("[RE26] brings no files; grants are decided anew, and of what was sent along the names stay", async () => {
+  test("[RE26] brings no files; grants are decided again, and of attachments only the names remain", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await talk(from)
     expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
@@ -293,7 +293,7 @@ describe("an import that nobody vouches for", () => {
     expect(again.some((record) => record.type === "asset" || record.attachments !== undefined)).toBe(false)
   })
 
-  test("[RE26] it may name files that this session has", async () => {
+  test("[RE26] may name files that this session has", async () => {
     const id = await freshSession()
     const own = await keep(id, assetOf("named", { label: "mine" }))
     const lines = [
@@ -309,7 +309,7 @@ describe("an import that nobody vouches for", () => {
     expect((await pageOf(id)).messages[1]?.segments).toMatchObject([{ type: "media", label: "mine" }])
   })
 
-  test("[RE27] files of other systems are words: their kind, name and place; nothing is fetched", async () => {
+  test("[RE27] files of other systems become text: kind, name and address; nothing is fetched", async () => {
     const id = await freshSession()
     const history = [
       {
@@ -338,7 +338,7 @@ describe("an import that nobody vouches for", () => {
     expect(answer?.content).toBe("[image]\n\nA cat.")
   })
 
-  test("[EX4] a program outside may not tell of files; what it names is decided by what the session has", async () => {
+  test("[EX4] an external producer can't list files; what it names is decided by what the session has", async () => {
     const id = await freshSession()
     await keep(id, assetOf("named"))
     const records = [

@@ -1,4 +1,4 @@
-/** context.test.ts: what a model is told of a long session. */
+/** context.test.ts: the model's context of a long session. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -36,7 +36,7 @@ describe("the model's context", () => {
     createMessage({ id: words, role: "user", exchange_id: words, timestamp: TIME, words })
   const trailed = `{"a":1}\n\n${createCardTrailer("t_1")}`
 
-  test("[TU6] earlier turns go without spans, escapes, trailers and ephemeral rows; this turn's results verbatim", () => {
+  test("[TU6] earlier turns are sent without spans, escapes, trailers and ephemeral rows; this turn's results verbatim", () => {
     const earlier = answerOf(
       ...[callOf("t"), startOf(), resultOf(trailed, "t_1"), callOf("note", "c2")],
       { ...startOf("c2", 1), ephemeral: true } as TurnEvent,
@@ -61,7 +61,7 @@ describe("the model's context", () => {
     ])
   })
 
-  test("[DR14] media goes back as notes: where it was named, and with the result of the call that gave it", () => {
+  test("[DR14] media is sent back as notes: where it was named, and with the result of the call that attached it", () => {
     const [chart, voice] = [
       { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 },
       { id: "v1", kind: "audio", mime_type: "audio/wav", label: "v.wav", size: 9 },
@@ -89,7 +89,7 @@ describe("the model's context", () => {
     ])
   })
 
-  test("[TU6] it fits the budget in whole turns, newest first, and reads no more than it needs", () => {
+  test("[TU6] the context fits the budget in whole turns, newest first, and reads no more than it needs", () => {
     const words = "x".repeat(MODEL_CONTEXT_TOKENS) // a quarter of the budget
     const messages = Array.from({ length: 40 }, (_, i) =>
       i % 2 === 0 ? asked(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
@@ -125,7 +125,7 @@ ${createCardTrailer("t_1")}`
     expect(result?.role === "tool" && result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
   })
 
-  test("[TU6] what the model wrote into its calls is told by its length where it would not fit otherwise", () => {
+  test("[TU6] arguments of calls are replaced by their length where they would not fit", () => {
     const steps = [1, 2, 3, 4].flatMap((i): TurnEvent[] => [
       { type: "step_start" },
       callOf("t", `c${i}`, JSON.stringify({ text: "y".repeat(100_000) })),
@@ -137,7 +137,7 @@ ${createCardTrailer("t_1")}`
     expect(context.filter((one) => one.role === "tool")).toHaveLength(4)
   })
 
-  test("[TU6] a turn that cannot fit is told so", () => {
+  test("[TU6] a turn that can't fit is reported", () => {
     const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
     const past = createPastTurns(chain([asked("now")]), 1)
     const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }

@@ -1,4 +1,4 @@
-/** directory.test.ts: the list of a user's sessions. */
+/** directory.test.ts: a user's directory of sessions. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test("[DI1] lists a user's own sessions, the last one used first, titled by their first words", async () => {
+test("[DI1] lists a user's own sessions, last used first, titled by their first message", async () => {
   const token = await tokenOf("list", "ada")
   const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
   await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
@@ -23,7 +23,7 @@ test("[DI1] lists a user's own sessions, the last one used first, titled by thei
   expect(sessions[0].active).toBeGreaterThanOrEqual(sessions[0].created)
 })
 
-test("[DI1] a user sees nobody else's sessions, of the same tenant or the same name", async () => {
+test("[DI1] a user sees no other user's sessions, of the same tenant or the same name", async () => {
   await makeSession(await tokenOf("own", "ada"))
   for (const [tenant, user] of [
     ["own", "eve"],
@@ -34,7 +34,7 @@ test("[DI1] a user sees nobody else's sessions, of the same tenant or the same n
   }
 })
 
-test("[DI2] reading or touching an unknown user's list writes nothing", async () => {
+test("[DI2] reading or touching an unknown user's directory writes nothing", async () => {
   const stub = env.DIRECTORY.getByName("nobody:nobody")
   expect(await stub.listSessions(5)).toEqual([])
   await stub.recordActivity("ghost", 1, "x")
@@ -42,7 +42,7 @@ test("[DI2] reading or touching an unknown user's list writes nothing", async ()
   expect(await tablesOf(stub)).toEqual([])
 })
 
-test("[DI3] adding is idempotent; a touch moves forward only, keeps a title it does not name, and adds nothing", async () => {
+test("[DI3] adding is idempotent; a touch only moves forward, keeps a title it doesn't name, and adds nothing", async () => {
   const stub = env.DIRECTORY.getByName("acme:grace")
   await stub.addSession("s1", "One", 100)
   await stub.recordActivity("s1", 300)
@@ -52,7 +52,7 @@ test("[DI3] adding is idempotent; a touch moves forward only, keeps a title it d
   expect(await stub.listSessions(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300, running: false }])
 })
 
-test("[DI3] a list survives eviction, in the same order, cut at its limit", async () => {
+test("[DI3] the directory survives eviction, in the same order, cut at its limit", async () => {
   const stub = env.DIRECTORY.getByName("acme:linus")
   for (let n = 1; n <= 4; n += 1) await stub.addSession(`s${n}`, "", n)
   await stub.recordActivity("s2", 9)
@@ -60,7 +60,7 @@ test("[DI3] a list survives eviction, in the same order, cut at its limit", asyn
   expect((await stub.listSessions(3)).map(({ id }) => id)).toEqual(["s2", "s4", "s3"])
 })
 
-test("[DI3] a list that was made before there were revocations is kept, and takes them", async () => {
+test("[DI3] a directory created before revocations existed is kept, and accepts them", async () => {
   const stub = env.DIRECTORY.getByName("acme:old")
   await runInDurableObject(stub, (_object, { storage: { sql } }) => {
     sql.exec(`CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
@@ -80,7 +80,7 @@ test("[DI3] a list that was made before there were revocations is kept, and take
   expect(await stub.listSessions(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200, running: false }])
 })
 
-test("[DI4] listing reads the rows that it returns, however many there are", async () => {
+test("[DI4] a read costs the rows it returns, however many there are", async () => {
   const stub = env.DIRECTORY.getByName("acme:many")
   for (let n = 0; n < 300; n += 1) await stub.addSession(`s${n}`, "", n)
   const rowsRead = await runInDurableObject(stub, (_object, state) => {
@@ -91,7 +91,7 @@ test("[DI4] listing reads the rows that it returns, however many there are", asy
   expect(rowsRead).toBeLessThanOrEqual(40)
 })
 
-test("[AU8] a session is told of revocations until its longest token runs out; then, and when all is told, it sleeps", async () => {
+test("[AU8] a session is notified of revocations until its longest token expires; once all are delivered, it sleeps", async () => {
   const stub = env.DIRECTORY.getByName("acme:held")
   const now = Date.now() / 1000
   const claims = (token: string, seconds: number) => ({

@@ -49,7 +49,7 @@ describe("tools", () => {
     return result.then((event) => ({ ...event, heard }))
   }
 
-  test("[TU7] a tool that throws is a failed call that the model is told about", async () => {
+  test("[TU7] a tool that throws is a failed call that is reported to the model", async () => {
     const result = await run(() => {
       throw new Error("no luck")
     })
@@ -58,7 +58,7 @@ describe("tools", () => {
     expect(JSON.stringify(result)).not.toContain("no luck")
   })
 
-  test.each(["{", "[1]", "null", '"x"'])("[TU7] arguments %s are refused before the tool sees them", async (args) => {
+  test.each(["{", "[1]", "null", '"x"'])("[TU7] arguments %s are refused before the tool gets them", async (args) => {
     let ran = false
     const result = await run(
       () => {
@@ -71,7 +71,7 @@ describe("tools", () => {
     expect(ran).toBe(false)
   })
 
-  test("[TU7] an unknown tool is said to be unknown", async () => {
+  test("[TU7] an unknown tool is reported as unknown", async () => {
     const signal = new AbortController().signal
     const options = {
       call: queued,
@@ -88,7 +88,7 @@ describe("tools", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
   })
 
-  test("[TU7] a result over the limit is a failed call that says so; one at the limit is kept whole", async () => {
+  test("[TU7] a result over the limit is a failed call that reports it; one at the limit is stored whole", async () => {
     expect(await run(() => asTold("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
       status: "failed",
       error: { code: "tool_result_too_large" },
@@ -97,14 +97,14 @@ describe("tools", () => {
     expect((await run(() => asTold(whole))).result).toBe(whole)
   })
 
-  test("[TU7] a tool that never answers is interrupted with the turn", async () => {
+  test("[TU7] a tool that never returns is interrupted with the turn", async () => {
     const abort = new AbortController()
     const result = run(() => new Promise(() => {}), {}, abort.signal)
     abort.abort()
     expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
 
-  test("[CN1] what a call would keep after it was stopped is not kept", async () => {
+  test("[CN1] what a call would save after it was stopped isn't stored", async () => {
     const abort = new AbortController()
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
@@ -175,7 +175,7 @@ describe("tools", () => {
     expect([user.card, subagent.card]).toEqual(["probe_1", null])
   })
 
-  test("[TU2] ordinals go on from the turn's highest, per tool, and pass over other channels", () => {
+  test("[TU2] ordinals continue from the turn's highest, per tool, and skip other channels", () => {
     const message = answerOf(
       ...[
         callOf("a", "c1"),

@@ -1,4 +1,4 @@
-/** env.ts: the bindings that `cloudflare:test` hands to tests are those of the Worker. */
+/** env.ts: gives `cloudflare:test` the types of the Worker's bindings. */
 import type { Env as WorkerEnv } from "../../worker/env.ts"
 
 declare global {

@@ -1,4 +1,4 @@
-/** erase-agents.test.ts: what goes with a conversation whose agents asked each other, and who is told. */
+/** erase-agents.test.ts: erasing a session group: which agent sessions are erased too, and which callers are notified. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -22,7 +22,7 @@ async function askedBy(id: string): Promise<string> {
 const begun = (id: string) =>
   expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0, { timeout: 8_000 }).toBeGreaterThan(0)
 
-test("[RT9] the sessions of the agents that were asked go too, however far down, and nothing comes back", async () => {
+test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing comes back", async () => {
   const id = await freshSession("gone")
   const client = await connect(id)
   const leafWords = script([say("w "), pause(900), say("late")])
@@ -36,7 +36,7 @@ test("[RT9] the sessions of the agents that were asked go too, however far down,
   for (const one of [id, middle, leaf]) expect(await tablesOf(sessionOf(one))).toEqual([])
 })
 
-test("[RT9] an agent's session that is erased alone leaves the others, and whoever waits for it is told", async () => {
+test("[RT10] erasing an agent's session alone leaves the others, and notifies the waiting caller", async () => {
   const id = await freshSession("alone")
   const client = await connect(id)
   const words = script([say("r "), pause(4_000), say("late")])
@@ -51,7 +51,7 @@ test("[RT9] an agent's session that is erased alone leaves the others, and whoev
   expect(await tablesOf(sessionOf(agent))).toEqual([])
 })
 
-test("[RT9] a call that goes on without the answer learns that none will come", async () => {
+test("[RT10] a call that continues without the answer learns that none will come", async () => {
   const id = await freshSession("async")
   const client = await connect(id)
   const words = script([say("r "), pause(4_000), say("late")])

@@ -1,4 +1,4 @@
-/** erase.test.ts: sessions are named and erased by their owner, and the list knows which of them are at work. */
+/** erase.test.ts: a session's title, its erasure by its owner, and the directory's mark of running sessions. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -35,7 +35,7 @@ describe("a title", () => {
   const patch = (id: string, token: string, body: object) =>
     call(`/v1/sessions/${id}`, { method: "PATCH", token, body: JSON.stringify(body) })
 
-  test("[RT9] is changed in the session and in the list, and the session stays where it stood there", async () => {
+  test("[RT9] changes in the session and in the directory, and the session keeps its place", async () => {
     const token = await tokenOf("era", "title")
     const [one, two] = [await makeSession(token, "One"), await makeSession(token, "Two")]
     await send(two, token, "/say hi")
@@ -52,7 +52,7 @@ describe("a title", () => {
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
 
-  test("[RT9] that is none, too long, or another's is refused, and nothing changes", async () => {
+  test("[RT9] an empty, too long or foreign one is refused, and nothing changes", async () => {
     const token = await tokenOf("era", "titles")
     const id = await makeSession(token, "Mine")
     for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
@@ -66,8 +66,8 @@ describe("a title", () => {
   })
 })
 
-describe("a session that is erased", () => {
-  test("[RT9] leaves no row, no alarm, no socket and no place in the list; asked again it is unknown", async () => {
+describe("an erased session", () => {
+  test("[RT10] [RT11] leaves no row, no alarm, no socket and no directory entry; erased again it is unknown", async () => {
     const token = await tokenOf("era", "ada")
     const id = await makeSession(token)
     const line = await openSocket(id, token)
@@ -93,7 +93,7 @@ describe("a session that is erased", () => {
     ["a model that still talks", script([say("one "), pause(500), say("two"), pause(100), say("three")])],
     ["a tool that still works", script([say("one"), asks("probe_slow", { ms: 500 })], [say("done")])],
     ["a call that waits for leave", script([say("one"), asks("probe_ask", { ms: 1 })], [say("done")])],
-  ])("[RT9] %s writes nothing afterwards, nor into a new session of the same id", async (what, words) => {
+  ])("[RT10] %s writes nothing afterwards, also not into a new session of the same id", async (what, words) => {
     const token = await tokenOf("era", what.replaceAll(" ", "_"))
     const id = await makeSession(token)
     const line = await openSocket(id, token)
@@ -117,7 +117,7 @@ describe("a session that is erased", () => {
     line.socket.close()
   })
 
-  test("[RT9] a late alarm does nothing, also after the object was out of memory", async () => {
+  test("[RT10] a late alarm does nothing, also after the object was evicted", async () => {
     const token = await tokenOf("era", "alarm")
     const id = await makeSession(token)
     await send(id, token, script([say("one"), pause(300), say("two")]))
@@ -130,7 +130,7 @@ describe("a session that is erased", () => {
     expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
   })
 
-  test("[RT9] a socket that does not hang up cannot talk to the next session of that id", async () => {
+  test("[RT10] a socket that doesn't close can't reach the next session of that id", async () => {
     const token = await tokenOf("era", "ghost")
     const id = await makeSession(token)
     const line = await openSocket(id, token)
@@ -145,7 +145,7 @@ describe("a session that is erased", () => {
     expect((await pageOf(id, token)).messages).toEqual([])
   })
 
-  test("[RT9] is its owner's alone to erase", async () => {
+  test("[RT11] only its owner can erase it", async () => {
     const token = await tokenOf("era", "own")
     const id = await makeSession(token, "Kept")
     for (const other of [await tokenOf("era", "eve"), await tokenOf("else", "own")]) {
@@ -156,7 +156,7 @@ describe("a session that is erased", () => {
     expect((await pageOf(id, token)).messages).toEqual([])
   })
 
-  test("[RT9] whose erasing ended half-way goes from the list when it is asked again", async () => {
+  test("[RT11] an erasure that failed half-way is removed from the directory when it is repeated", async () => {
     const token = await tokenOf("era", "half")
     const id = await makeSession(token)
     // Erased, and the process died before the list was told.
@@ -169,10 +169,10 @@ describe("a session that is erased", () => {
   })
 })
 
-describe("what runs", () => {
+describe("running turns", () => {
   const running = async (token: string) => (await listOf(token)).map((one) => one.running)
 
-  test("[DI5] is marked in the list from its beginning to the end of the last turn", async () => {
+  test("[DI5] a session is marked in the directory from the beginning to the end of its last turn", async () => {
     const token = await tokenOf("era", "run")
     const id = await makeSession(token)
     expect(await running(token)).toEqual([false])
@@ -185,7 +185,7 @@ describe("what runs", () => {
     expect((await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
   })
 
-  test("[DI5] a turn that waits for its reader is not marked; stopped ones neither", async () => {
+  test("[DI5] a turn that waits for the user isn't marked; neither is a stopped one", async () => {
     const token = await tokenOf("era", "wait")
     const id = await makeSession(token)
     await send(id, token, script([asks("probe_ask", { ms: 1 })], [say("done")]))
@@ -200,7 +200,7 @@ describe("what runs", () => {
     await expect.poll(() => running(token)).toEqual([false])
   })
 
-  test("[DI5] a mark that a killed process left behind goes when the session wakes", async () => {
+  test("[DI5] a mark left by a killed process is cleared when the session wakes up", async () => {
     const token = await tokenOf("era", "kill")
     const id = await makeSession(token)
     await env.DIRECTORY.getByName("era:kill").setRunning(id, true)
@@ -210,7 +210,7 @@ describe("what runs", () => {
     await expect.poll(() => running(token)).toEqual([false])
   })
 
-  test("[DI5] marking an unknown session, or in an unknown list, writes nothing", async () => {
+  test("[DI5] marking an unknown session, or in an unknown directory, writes nothing", async () => {
     const stub = env.DIRECTORY.getByName("era:nobody")
     await stub.setRunning("ghost", true)
     expect(await stub.removeSession("ghost")).toBe(false)

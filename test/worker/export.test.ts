@@ -1,4 +1,4 @@
-/** export.test.ts: a session as JSONL: whole, in part, sealed; and what it comes back to. */
+/** export.test.ts: a session as JSONL: whole, in part, sealed, and read back. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ async function linesOf(id: string, after: number | null = null): Promise<string[
 }
 
 describe("an export", () => {
-  test("[RE3] tells every message, of all versions, with its turn and message on every record, and no trailer", async () => {
+  test("[RE3] returns every message, of all versions, with its turn and message on every record, and no trailer", async () => {
     const id = await freshSession("exp")
     await talk(id)
     const lines = await linesOf(id)
@@ -39,7 +39,7 @@ describe("an export", () => {
     expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
   })
 
-  test("[RE3] read back it is what history shows", async () => {
+  test("[RE3] read back, it equals what history shows", async () => {
     const id = await freshSession("exp")
     await talk(id)
     const assembler = createAssembler()
@@ -57,7 +57,7 @@ describe("an export", () => {
     expect(messages).toHaveLength(6)
   })
 
-  test("[RE4] is sealed with the tenant's key, whatever session it is in; another tenant's key does not fit", async () => {
+  test("[RE4] is sealed with the tenant's key, in whatever session; another tenant's key doesn't verify", async () => {
     const id = await freshSession("exp")
     await talk(id)
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
@@ -71,7 +71,7 @@ describe("an export", () => {
     expect(await other.sign(await deriveExportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
   })
 
-  test("[RE5] goes on after a position, without a seal", async () => {
+  test("[RE5] continues after a position, without a seal", async () => {
     const id = await freshSession("exp")
     await talk(id)
     const whole = await linesOf(id)
@@ -80,7 +80,7 @@ describe("an export", () => {
     expect(JSON.parse(part[0] ?? "")).toMatchObject({ type: "user_message", turnId: "q2" })
   })
 
-  test("[RE5] over HTTP as JSONL; another user's session is not there", async () => {
+  test("[RE5] over HTTP as JSONL; another user's session is unknown", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token, "Mine")
     const answer = await callRoute(`/v1/sessions/${id}/events`, { token })

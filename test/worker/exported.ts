@@ -1,4 +1,4 @@
-/** exported.ts: a session with something of everything in it, and what goes out of it; for the tests of records. */
+/** exported.ts: a session with every kind of content, and its export; for the tests of records. */
 
 import { expect } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"

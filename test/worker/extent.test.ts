@@ -1,4 +1,4 @@
-/** extent.test.ts: how large a picture is, by its first bytes. Real pictures of real encoders: test/browser/reader.test.ts. */
+/** extent.test.ts: the size of an image from its first bytes. Files of real encoders: test/browser/reader.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import { readImageSize } from "../../worker/asset/image-size.ts"
@@ -81,16 +81,16 @@ const UNTOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array]
   ["no picture", "text/plain", file(60, "words")],
 ]
 
-describe("how large a picture is", () => {
-  test.each(TOLD)("[AS2] %s", (_, type, bytes, width, height) => {
+describe("the size of an image", () => {
+  test.each(TOLD)("[AS15] %s", (_, type, bytes, width, height) => {
     expect(readImageSize(type, bytes)).toEqual({ width, height })
   })
 
-  test.each(UNTOLD)("[AS2] not told: %s", (_, type, bytes) => {
+  test.each(UNTOLD)("[AS15] no size: %s", (_, type, bytes) => {
     expect(readImageSize(type, bytes)).toBeNull()
   })
 
-  test("[AS2] cut anywhere it tells the truth or nothing", () => {
+  test("[AS15] cut anywhere, it gives the true size or none", () => {
     for (const [, type, bytes, width, height] of TOLD) {
       for (let end = 0; end <= bytes.byteLength; end++) {
         const told = readImageSize(type, bytes.slice(0, end))

@@ -1,8 +1,14 @@
-/** external-again.test.ts: a producer outside that comes back, goes away, sends rubbish, or may not come in at all. */
+/** external-again.test.ts: an external producer that reconnects, disappears, sends invalid lines, or has no access. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_ANSWER_CHARS, MAX_EXTERNAL_CALLS, MAX_OUTPUT_CHARS, MAX_RECORD_BYTES } from "../../shared/limits.ts"
+import {
+  MAX_ANSWER_CHARS,
+  MAX_EXTERNAL_CALLS,
+  MAX_OUTPUT_CHARS,
+  MAX_RECORD_BYTES,
+  PRODUCER_TURN_MS,
+} from "../../shared/limits.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, refusal, tablesOf, call as callRoute } from "./call.ts"
 import { exportOf } from "./exported.ts"
@@ -41,8 +47,8 @@ async function shownIn(id: string): Promise<string> {
   return JSON.stringify([messages.length, messages[0]?.status, segments])
 }
 
-describe("coming back", () => {
-  test("[EX9] after a cut at every record, also with the object evicted between, the answer is the same", async () => {
+describe("reconnecting", () => {
+  test("[EX9] [EX17] after a cut at every record, also with an eviction between, the answer is the same", async () => {
     const whole = await sampleShown()
     const records = numbered("r1", ...SAMPLE)
     for (let at = 1; at < records.length; at++) {
@@ -63,7 +69,7 @@ describe("coming back", () => {
     }
   })
 
-  test("[EX9] `n` of an answer is stored with what it brought, and told on asking and in each response", async () => {
+  test("[EX9] `n` of an answer is stored with its effect, and returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await post(id, numbered("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
@@ -79,7 +85,7 @@ describe("coming back", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
   })
 
-  test("[EX9] a number that leaves others out is refused, one behind a line that nobody can read is not", async () => {
+  test("[EX16] a number that leaves others out is refused; one after an unreadable line isn't", async () => {
     const id = await freshSession()
     const told = await post(
       id,
@@ -99,7 +105,7 @@ describe("coming back", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("ace")
   })
 
-  test("[EX9] whoever comes back takes over from a line that only seemed to live", async () => {
+  test("[EX17] a producer that reconnects takes over from a connection that only seemed alive", async () => {
     const id = await freshSession()
     const first = await open(id, "?responseId=r1")
     await first.send({ ...text("one"), n: 1 })
@@ -113,7 +119,7 @@ describe("coming back", () => {
   })
 })
 
-describe("going away", () => {
+describe("disappearing", () => {
   /** The limits of the object, for a moment: as TIME_SCALE makes them. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -124,7 +130,7 @@ describe("going away", () => {
 
   const alarmOf = (id: string) => runInDurableObject(sessionOf(id), (_object, { storage }) => storage.getAlarm())
 
-  test("[EX8] its deadline is a minute at most, stands in its row, and the next process ends it", async () => {
+  test("[EX8] [EX14] its deadline is at most a minute, is stored in its row, and the next process enforces it", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await post(id, numbered("r1", text("Half"), callStart("c1")))
@@ -156,7 +162,25 @@ describe("going away", () => {
     second.socket.close()
   })
 
-  test("[EX8] a sign of life, also an empty line, puts it off, and is seldom written", async () => {
+  test("[EX15] an answer still open after PRODUCER_TURN_MS fails, however alive its producer", async () => {
+    const id = await freshSession()
+    await post(id, numbered("r1", text("Half")))
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const begun = Date.now() - PRODUCER_TURN_MS
+      storage.sql.exec("UPDATE transcript SET created = ?", begun)
+    })
+    await silenceOf(id, 300)
+    const sending = await open(id, "?responseId=r1")
+    await sending.send("\n")
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await runDurableObjectAlarm(sessionOf(id))
+    await expect.poll(async () => (await ask(id, "r1")).json["status"], { timeout: 5_000 }).toBe("failed")
+    const { messages } = await pageOf(id)
+    expect(messages[0]).toMatchObject({ status: "failed", reason: "turn_timeout" })
+    await sending.end()
+  })
+
+  test("[EX8] [EX14] a sign of life, also an empty line, extends it, and is rarely written", async () => {
     const id = await freshSession()
     await post(id, numbered("r1", text("Half")))
     await silenceOf(id, 1_000)
@@ -179,8 +203,8 @@ describe("going away", () => {
   })
 })
 
-describe("rubbish", () => {
-  test("[EX10] each line is told by its number, the rest is kept, and the connection goes on", async () => {
+describe("invalid input", () => {
+  test("[EX10] [EX19] each bad line is reported by its number, the rest is accepted, and the connection continues", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sending = await open(id, "?responseId=r1")
@@ -221,7 +245,7 @@ describe("rubbish", () => {
     await expectSame(id, client)
   })
 
-  test("[EX10] a line that is no UTF-8 costs itself alone", async () => {
+  test("[EX10] a line that isn't UTF-8 affects only itself", async () => {
     const id = await freshSession()
     const bytes = new TextEncoder().encode(`${JSON.stringify(text("a?c"))}\n${JSON.stringify(text("fine"))}\n`)
     bytes[bytes.indexOf(0x3f)] = 0xff
@@ -235,7 +259,7 @@ describe("rubbish", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("fine")
   })
 
-  test("[EX10] what is too long ends it, and the rest of the body is not read", async () => {
+  test("[EX21] exceeding a limit ends the answer, and the rest of the body isn't read", async () => {
     const id = await freshSession()
     const sending = await open(id, "?responseId=r1")
     const block = "x".repeat(MAX_ANSWER_CHARS / 4)
@@ -248,7 +272,7 @@ describe("rubbish", () => {
     })
   })
 
-  test("[EX10] results, output, arguments and names have their bounds; the true size of output is told", async () => {
+  test("[EX20] results, output, arguments and names have their limits; the full size of output is reported", async () => {
     const id = await freshSession()
     const long = "y".repeat(MAX_OUTPUT_CHARS)
     const records = [
@@ -272,8 +296,8 @@ describe("rubbish", () => {
   })
 })
 
-describe("around it", () => {
-  test("[EX6] the list of sessions says that something runs there, from its first record to its end", async () => {
+describe("around the answer", () => {
+  test("[EX6] the directory marks the session as running, from its first record to its end", async () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
     await directory.addSession(id, "", Date.now())
@@ -284,7 +308,7 @@ describe("around it", () => {
     await expect.poll(isRunning).toBe(false)
   })
 
-  test("[EX11] a session that is erased meanwhile is there no more, and nothing of it comes back", async () => {
+  test("[EX11] a session erased meanwhile is unknown, and nothing of it comes back", async () => {
     const id = await freshSession()
     const sending = await open(id, "?responseId=r1")
     await sending.send({ ...text("a"), n: 1 })
@@ -295,7 +319,7 @@ describe("around it", () => {
     expect(await tablesOf(sessionOf(id))).toEqual([])
   })
 
-  test("[EX9] an answer from outside goes out with the session and comes in again as one", async () => {
+  test("[EX9] an external answer is exported with its session and imported as one", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await post(here, numbered("r1", ...SAMPLE))
     const file = await exportOf(here)
@@ -306,11 +330,11 @@ describe("around it", () => {
   })
 })
 
-describe("who may", () => {
+describe("access", () => {
   const at = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
   const body = JSON.stringify(text("forged"))
 
-  test("[EX11] a token of another scope, for another session, of another user, or for none stores nothing", async () => {
+  test("[EX11] a token of another scope, session or user, or an unknown session, stores nothing", async () => {
     const [mine, other] = [await freshSession(), await freshSession()]
     const rows = await rowsIn(mine)
     const denied = refusal(403, "scope_denied")
@@ -328,7 +352,7 @@ describe("who may", () => {
     expect(await rowsIn(mine)).toEqual(rows)
   })
 
-  test("[EX11] the object asks again: claims of another user, session or scope are refused", async () => {
+  test("[EX11] the object checks again: claims of another user, session or scope are refused", async () => {
     const id = await freshSession()
     const outside = { ...CLAIMS, scope: "external", session: id } as const
     const unknown = { ok: false, fault: { reason: "session_unknown" } }

@@ -1,4 +1,4 @@
-/** external-broken.test.ts: answers from outside where writes fail, producers fall silent, and numbers do not fit. */
+/** external-broken.test.ts: external answers with failing writes, silent producers and inconsistent numbers. */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
@@ -24,7 +24,7 @@ const breakWrites = (id: string): Promise<void> =>
   exec(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
 describe("a write that fails", () => {
-  test("[EX9] of a window that nobody waits for: what it held is not told as taken, and the answer ends", async () => {
+  test("[EX18] of a window that no request waits for: what it held isn't reported as accepted, and the answer ends", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sending = await open(id, "?responseId=r1")
@@ -45,7 +45,7 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[EX9] of the last window of a request: the same", async () => {
+  test("[EX18] of the last window of a request: the same", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await post(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
@@ -60,7 +60,7 @@ describe("a write that fails", () => {
 })
 
 describe("steps", () => {
-  test("[EX3] a step that its producer left out cuts nothing: what is said in one step is one text", async () => {
+  test("[EX3] a skipped step number splits nothing: text of one step is one text", async () => {
     const id = await freshSession()
     const inThree = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
     await post(id, numbered("r1", ...inThree, { ...callStart("c1"), step: 5 }, result("c1"), END))
@@ -69,7 +69,7 @@ describe("steps", () => {
     expect(message?.content).toBe("Hello world")
   })
 
-  test("[EX3] a program that tried again tells one text", async () => {
+  test("[EX3] a program that tried again gives one text", async () => {
     const id = await freshSession()
     const mapper = createPiMapper()
     const begin = [{ type: "agent_start" }, { type: "turn_start" }]
@@ -97,7 +97,7 @@ describe("steps", () => {
 })
 
 describe("its exchange", () => {
-  test("[EX1] is the `turnId` of its first record", async () => {
+  test("[EX12] is the `turnId` of its first record", async () => {
     const id = await freshSession()
     await post(
       id,
@@ -106,7 +106,7 @@ describe("its exchange", () => {
     expect((await pageOf(id)).messages[0]?.exchange_id).toBe("t1")
   })
 
-  test("[EX7] an older answer is found by it, and nobody else's message may have it", async () => {
+  test("[EX7] [EX12] an older answer is found by it, and no other message may take it", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await post(id, [text("a"), END], "?responseId=r1&turnId=t1")
@@ -120,8 +120,8 @@ describe("its exchange", () => {
   })
 })
 
-describe("bounds", () => {
-  test("[EX10] a text that is told whole, and arguments that came before an eviction, count toward them", async () => {
+describe("limits", () => {
+  test("[EX21] a text sent whole, and arguments that came before an eviction, count toward them", async () => {
     const id = await freshSession()
     const whole = await post(id, numbered("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
@@ -136,7 +136,7 @@ describe("bounds", () => {
     expect(told).toMatchObject({ status: "failed", reason: "answer_too_long" })
   })
 
-  test("[EX10] the bounds of a call's output hold over requests, and its true size is told", async () => {
+  test("[EX20] the limits of a call's output hold across requests, and its full size is reported", async () => {
     const id = await freshSession()
     const long = "z".repeat(150_000)
     await post(id, [callStart("c1"), output("c1", `a\ud83d`)], "?responseId=r1")
@@ -147,7 +147,7 @@ describe("bounds", () => {
     expect(tool?.truncated).toMatchObject({ bytes: 300_005 })
   })
 
-  test("[EX10] a line that comes byte by byte is a line", async () => {
+  test("[EX10] a line that arrives byte by byte is a line", async () => {
     const id = await freshSession()
     const sending = await open(id, "?responseId=r1")
     for (const byte of `${JSON.stringify({ ...text("slow"), n: 1 })}\n`) await sending.send(byte)
@@ -156,7 +156,7 @@ describe("bounds", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("slow")
   })
 
-  test("[EX10] a line that does not end is given up, and what came before it stays", async () => {
+  test("[EX22] a line that doesn't end is given up, and what came before it stays", async () => {
     const id = await freshSession()
     const sending = await open(id, "?responseId=r1")
     await sending.send({ ...text("kept"), n: 1 })
@@ -167,7 +167,7 @@ describe("bounds", () => {
 })
 
 describe("a body", () => {
-  test("[EX10] of more than it may have is given up there and then, and what it said stays", async () => {
+  test("[EX22] over its limit is given up at once, and what it contained so far stays", async () => {
     const id = await freshSession()
     const sending = await open(id, "?responseId=r1")
     await sending.send({ ...text("kept"), n: 1 })
@@ -179,7 +179,7 @@ describe("a body", () => {
 })
 
 describe("numbers", () => {
-  test("[EX9] a line that was refused before is passed over when it comes again, and hides no gap", async () => {
+  test("[EX16] a line that was refused before is skipped when it is repeated, and hides no gap", async () => {
     const id = await freshSession()
     await post(
       id,
@@ -211,13 +211,13 @@ describe("numbers", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("acd")
   })
 
-  test("[EX9] one that was refused before its answer began is not missed", async () => {
+  test("[EX16] one that was refused before its answer began isn't missed", async () => {
     const id = await freshSession()
     const told = await post(id, numbered("r1", { type: "user_message", text: "forged" }, text("said"), END))
     expect(told.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
   })
 
-  test("[EX9] whatever is cut, sent twice, or lost with the process: each record counts once", async () => {
+  test("[EX16] [EX17] whatever is cut, repeated or lost with the process: each record counts once", async () => {
     const said = [
       thought("Hm, <b"),
       thought(">so</b>."),
@@ -272,8 +272,8 @@ describe("numbers", () => {
   })
 })
 
-describe("who may", () => {
-  test("[EX11] a token that is revoked while its request is let in is refused", async () => {
+describe("access", () => {
+  test("[EX11] a token that is revoked while its request is being admitted is refused", async () => {
     const id = await freshSession()
     const claims = { ...CLAIMS, token: "t-race", scope: "external", session: id } as const
     const body = new Response(`${JSON.stringify(text("late"))}\n`).body
@@ -287,8 +287,8 @@ describe("who may", () => {
   })
 })
 
-describe("what is read", () => {
-  test("[EX10] a feed that is stopped or silent ends at once, and says how", async () => {
+describe("reading a feed", () => {
+  test("[EX10] a feed that is stopped or silent ends at once, with the reason", async () => {
     const never = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
     const silent = createRecordLineReader(never, 50, () => {})
     for await (const line of silent.readLines()) expect(line).toBeUndefined()
@@ -307,7 +307,7 @@ describe("what is read", () => {
     expect(cut.endedBy()).toBe(null)
   })
 
-  test("[TU8] a stream is left at an abort, also one that says nothing more", async () => {
+  test("[TU8] a stream is left at an abort, also one that produces nothing more", async () => {
     const abort = new AbortController()
     async function* stuck(): AsyncGenerator<number> {
       yield 1
@@ -322,7 +322,7 @@ describe("what is read", () => {
   })
 })
 
-test("[EX10] a body that is no lines at all begins nothing", async () => {
+test("[EX10] a body without any line begins nothing", async () => {
   const id = await freshSession()
   const headers = { authorization: `Bearer ${await outsideToken(id)}` }
   const response = await SELF.fetch(`${HOST}/external/sessions/${id}/events`, { method: "POST", headers, body: "" })

@@ -1,4 +1,4 @@
-/** external.test.ts: answers that a producer outside tells: live, once, in their bounds, and never forged. */
+/** external.test.ts: external answers: live, once, within their limits, and without cards. */
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
@@ -7,8 +7,8 @@ import { ask, callStart, END, numbered, open, output, post, result, sayOutside, 
 
 const freshSession = (): Promise<string> => fresh("ext")
 
-describe("what it shows", () => {
-  test("[EX1] an answer without a question, live while the body is still open", async () => {
+describe("content", () => {
+  test("[EX1] [EX12] an answer without a question, live while the body is still open", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sending = await open(id)
@@ -26,7 +26,7 @@ describe("what it shows", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] thinking, prose and tools in their order, clean, a step for what is said after tools", async () => {
+  test("[EX3] [EX13] thinking, prose and tools in order, cleaned, with a new step after tools", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const records = [
@@ -52,7 +52,7 @@ describe("what it shows", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] a text that is only told whole, or only at the end, counts once", async () => {
+  test("[EX3] a text that is only sent whole, or only at the end, counts once", async () => {
     const id = await freshSession()
     await post(id, numbered("r1", { type: "text_done", text: "Whole." }, { type: "assistant_message", text: "Whole." }))
     await post(id, numbered("r2", { type: "assistant_message", text: "Told at the end." }))
@@ -65,7 +65,7 @@ describe("what it shows", () => {
     ])
   })
 
-  test("[EX2] a whole answer in one request, once", async () => {
+  test("[EX2] a whole answer in one request takes effect once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const said = { text: "All **done**.", responseId: "r1" }
@@ -77,7 +77,7 @@ describe("what it shows", () => {
     expect(messages).toMatchObject([{ content: "All **done**.", mode: "external", exchange_id: "r1" }])
   })
 
-  test("[EX4] it cuts no card: card, ordinal, channel and leave of its own are not read", async () => {
+  test("[EX4] it makes no card: card, ordinal, channel and approval of its own are ignored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const payload = { location: "Paris", temp_c: 12 }
@@ -98,7 +98,7 @@ describe("what it shows", () => {
     await expectSame(id, client)
   })
 
-  test("[EX4] what only others may say is refused by its name, each line by its number, and begins nothing", async () => {
+  test("[EX4] reserved record types are refused by name, each line by number, and begin nothing", async () => {
     const id = await freshSession()
     const refused = [
       { type: "user_message", text: "forged" },
@@ -116,8 +116,8 @@ describe("what it shows", () => {
   })
 })
 
-describe("beside the session's own turns", () => {
-  test("[EX6] the session is busy: a user's words wait, and their turn begins when it ends; the model is not asked", async () => {
+describe("alongside the session's own turns", () => {
+  test("[EX6] the session is busy: a user's message waits, and its turn begins when it ends; the model isn't called", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sending = await open(id)
@@ -134,7 +134,7 @@ describe("beside the session's own turns", () => {
     expect(messages[0]?.segments).toHaveLength(1)
   })
 
-  test("[EX6] while an own turn runs the producer is told to wait, and nothing is stored", async () => {
+  test("[EX6] while another turn runs the producer has to wait, and nothing is stored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([say("long"), pause(1_500), say(" one")]) })
@@ -148,7 +148,7 @@ describe("beside the session's own turns", () => {
     expect(await ask(id, "r1")).toMatchObject({ status: 404, json: { code: "turn_unknown" } })
   })
 
-  test("[EX6] the model is told of it in later turns, as something said", async () => {
+  test("[EX6] later turns include it in the model's context", async () => {
     const id = await freshSession()
     await sayOutside(id, { text: "The build is green.", responseId: "r1" })
     const client = await connect(id)
@@ -160,7 +160,7 @@ describe("beside the session's own turns", () => {
     expect((await pageOf(id)).messages).toEqual(before.messages)
   })
 
-  test("[EX7] a reader stops it by its exchange: what comes later is answered so, and changes nothing", async () => {
+  test("[EX7] a user stops it by its exchange: later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sending = await open(id, "?responseId=r1")
@@ -195,7 +195,7 @@ describe("its end", () => {
     ["interrupted", { ...END, status: "interrupted" }, "interrupted", "producer_failed"],
     ["cancelled", { type: "output_cancelled" }, "cancelled", null],
     ["whole", END, "completed", null],
-  ])("[EX5] %s; calls that never came back are interrupted; what comes after it is refused", async (...told) => {
+  ])("[EX5] %s; calls without a result are interrupted; later records are refused", async (...told) => {
     const [, end, status, reason] = told
     const id = await freshSession()
     const answer = await post(id, numbered("r1", text("Said."), callStart("c1"), end, text("late"), result("c1")))
@@ -209,7 +209,7 @@ describe("its end", () => {
     expect(message?.segments).toHaveLength(2)
   })
 
-  test("[EX5] one body may tell several answers, one after the other", async () => {
+  test("[EX5] one body may contain several answers, one after the other", async () => {
     const id = await freshSession()
     const records = [...numbered("r1", text("One."), END), ...numbered("r2", text("Two."), END)]
     expect((await post(id, records)).json).toMatchObject({ responseId: "r2", n: 2, applied: 4 })

@@ -1,4 +1,4 @@
-/** files.ts: bytes of each type that is taken, uploads, and what is left in bucket and table afterwards. */
+/** files.ts: sample bytes of each accepted type, uploads, and what remains in bucket and table afterwards. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { type Call, call } from "./call.ts"

@@ -1,4 +1,4 @@
-/** follow.ts: short words for tests that follow a session: scripts, the answer to a question, live against stored. */
+/** follow.ts: helpers for tests that follow a session: scripts, the answer to a question, live against stored. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"

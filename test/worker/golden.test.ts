@@ -1,8 +1,8 @@
 /**
  * golden.test.ts: check 5 of every golden transcript, in workerd on real SQLite.
  *
- * Each raw event is fed to a fresh recorder on the stored rows, and the object is evicted between every two events:
- * what the page of history says in the end, and what a socket would have been told, is what the golden file says.
+ * Each raw event goes to a fresh recorder on the stored rows, with the object evicted between every two events. The page
+ * of history at the end, and the frames a socket would have received, must match the golden file.
  */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"

@@ -1,6 +1,6 @@
 /**
- * grants.test.ts: what directives may name is decided when they are read, by a session that changes meanwhile, and is the
- * same ever after: from fresh rows at every event, after a retry, and in a real turn over a real socket.
+ * grants.test.ts: grants are decided when a directive is read, although the session changes meanwhile, and stay the same
+ * afterwards: from fresh rows at every event, after a retry, and in a real turn over a real socket.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -91,7 +91,7 @@ function play(
   return toCanonicalJson(live.segments)
 }
 
-test("[DR11] [GO5] whatever the session knows at which event: live is stored, and no fresh process asks again", async () => {
+test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals stored, and no fresh process decides again", async () => {
   const id = await freshSession("fickle")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     let pos = 0
@@ -109,7 +109,7 @@ test("[DR11] [GO5] whatever the session knows at which event: live is stored, an
   })
 })
 
-test("[DR11] a part of many leaves keeps its grants on the last one, and a retry takes them along", async () => {
+test("[DR11] a part of many chunks keeps its grants on the last one, and a retry copies them", async () => {
   const id = await freshSession("leaves")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)
@@ -141,7 +141,7 @@ test("[DR11] a part of many leaves keeps its grants on the last one, and a retry
   })
 })
 
-test("[DR11] of more than MAX_NAMED names in a part the rest is refused, and nobody is asked", async () => {
+test("[DR17] after MAX_NAMED names in a part the rest is refused without a lookup", async () => {
   const id = await freshSession("many")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)
@@ -174,7 +174,7 @@ function keepAsset(id: string, asset: Asset): Promise<void> {
   })
 }
 
-test("[DR11] in a turn: a kept asset is enriched, an unknown one words; a message taken back is no message; reload says the same", async () => {
+test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one is text; a withdrawn message isn't a target; a reload is the same", async () => {
   const id = await freshSession("turn")
   await keepAsset(id, assetCalled("p1"))
   const client = await connect(id)
@@ -202,7 +202,7 @@ test("[DR11] in a turn: a kept asset is enriched, an unknown one words; a messag
   expect(JSON.stringify((await pageOf(id)).messages)).toBe(before)
 })
 
-test("[DR11] a retry keeps what its finished steps were granted, whatever is known by now", async () => {
+test("[DR11] a retry keeps the grants of its finished steps, whatever has changed since", async () => {
   const id = await freshSession("retry")
   await keepAsset(id, assetCalled("p1"))
   const client = await connect(id)

@@ -1,6 +1,6 @@
 /**
- * hijack.test.ts: a real tool gives data that others wrote, in a real turn, and the model goes along with it: what a
- * socket is told is what history says, before and after an eviction, and nothing of it is a card, a file or a frame.
+ * hijack.test.ts: a real tool returns third-party text in a real turn, and the model repeats it. The socket's frames
+ * match history, before and after an eviction, and none of the text becomes a card, a file or a frame.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -21,7 +21,7 @@ function keepPicture(id: string): Promise<void> {
   })
 }
 
-test("[DR15] read in each way: the answer shows the tools and its own words, live as reloaded", async () => {
+test("[DR15] read by each tool: the answer shows the tools and its own text, live and reloaded", async () => {
   const id = await freshSession("quiet")
   await keepPicture(id)
   const client = await connect(id)
@@ -37,7 +37,7 @@ test("[DR15] read in each way: the answer shows the tools and its own words, liv
   await expectReload(id, client)
 }, 60_000)
 
-test("[DR15] said again by the model: no data but the stored, live as reloaded", async () => {
+test("[DR15] repeated by the model: only stored data, live and reloaded", async () => {
   const id = await freshSession("loud")
   await keepPicture(id)
   const client = await connect(id)
@@ -54,7 +54,7 @@ test("[DR15] said again by the model: no data but the stored, live as reloaded",
   await expectReload(id, client)
 }, 60_000)
 
-test("[DR15] [AG7] said by another agent that was asked, and again by the one that asked: words", async () => {
+test("[DR15] [AG12] sent by another agent, and repeated by the caller: text", async () => {
   const id = await freshSession("asked")
   await keepPicture(id)
   const client = await connect(id)

@@ -1,4 +1,4 @@
-/** import-held.test.ts: files that cannot be folded, or are known again: nobody is kept waiting, nothing is taken for another. */
+/** import-held.test.ts: imports that can't be folded, or are repeated: nothing waits for them or is mistaken for another. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -26,8 +26,8 @@ const lines = (...records: readonly object[]): string => records.map((record) =>
 const user = (more: object): object => ({ type: "user_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
 const answer = (more: object): object => ({ type: "assistant_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
 
-describe("what cannot be folded", () => {
-  test("[RE10] a position that is none is told as a bad line, and holds nothing", async () => {
+describe("records that can't be folded", () => {
+  test("[RE10] an invalid position is reported as a bad line, and blocks nothing", async () => {
     for (const pos of [1.5, 1e300, 2 ** 53, 0, -1]) {
       const id = await freshSession()
       const file = lines(
@@ -42,7 +42,7 @@ describe("what cannot be folded", () => {
     }
   })
 
-  test("[VE2] two versions of one number are two versions", async () => {
+  test("[VE2] two versions with one number are two versions", async () => {
     const id = await freshSession()
     const file = lines(
       user({ text: "x", responseId: "u", pos: 1, parent: null }),
@@ -54,7 +54,7 @@ describe("what cannot be folded", () => {
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
   })
 
-  test("[RE21] a turn that fails each time is given up: nothing is kept, it is told, and what waited begins", async () => {
+  test("[RE32] a turn that fails each time is given up: nothing is kept, it is reported, and waiting messages begin", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
@@ -83,7 +83,7 @@ describe("what cannot be folded", () => {
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, version: 0 })
   })
 
-  test("[RE6] a list of sessions that is away when all is folded keeps nobody waiting", async () => {
+  test("[RE6] an unavailable directory doesn't delay the end of folding", async () => {
     const id = await freshSession()
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
@@ -107,7 +107,7 @@ describe("what cannot be folded", () => {
 })
 
 describe("the same file again", () => {
-  test("[RE7] is the same to its end: one that only begins so is another", async () => {
+  test("[RE7] must be the same to its end: one that only begins the same is another", async () => {
     const id = await freshSession()
     const file = lines(user({ text: "hi" }), answer({ text: "one" }))
     await take(id, file)
@@ -117,7 +117,7 @@ describe("the same file again", () => {
     expect(await take(id, lines(user({ text: "hi" })))).toEqual({ ok: false, fault: { reason: "session_begun" } })
   })
 
-  test("[RE20] so is a part of message-shaped history", async () => {
+  test("[RE30] the same holds for a part of message-shaped history", async () => {
     const id = await freshSession()
     const [one, two] = [
       ["a", "x"],
@@ -131,10 +131,10 @@ describe("the same file again", () => {
   })
 })
 
-describe("too much", () => {
+describe("too large", () => {
   const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }
 
-  test("[RE23] what no row can hold is told or cut: words, results, arguments", async () => {
+  test("[RE36] what doesn't fit a row is reported or cut: texts, results, arguments", async () => {
     const id = await freshSession()
     const file = lines(
       user({ text: "x".repeat(MAX_MESSAGE_BYTES + 1), responseId: "long" }),
@@ -163,7 +163,7 @@ describe("too much", () => {
     expect(String(call?.["result"]).length).toBeLessThan(1_000)
   })
 
-  test("[RE23] of one turn's calls so many are kept as can be folded at once", async () => {
+  test("[RE36] of one turn's calls only as many are kept as can be folded at once", async () => {
     const id = await freshSession()
     const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
     const file = lines(
@@ -180,7 +180,7 @@ describe("too much", () => {
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "u2" })
   })
 
-  test("[RE12] a call that waits is answered by its callback also after a restart between the two", async () => {
+  test("[RE12] a waiting call is completed by its callback, also with a restart between the two", async () => {
     const id = await freshSession()
     const queued = { mode: "async", status: "queued", responseId: "far" }
     const records = [

@@ -1,4 +1,4 @@
-/** import-odd.test.ts: files that say odd things of where, when and how much: nothing is lost, hidden, held or forged. */
+/** import-odd.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
 
 import { describe, expect, test } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -30,7 +30,7 @@ async function changePath(id: string): Promise<void> {
 }
 
 describe("our own export", () => {
-  test("[RE6] of words that waited for an earlier answer comes back the same, byte for byte", async () => {
+  test("[RE6] with messages that waited for an earlier answer is imported unchanged, byte for byte", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const client = await connect(here)
     client.say({ type: "send", id: "q1", content: script([say("a "), pause(400), say("b")]) })
@@ -43,7 +43,7 @@ describe("our own export", () => {
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
 
-  test("[RE10] with one line damaged keeps all the others in sight, and its pages have an end", async () => {
+  test("[RE10] with one damaged line still shows all the others, and its pages end", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const client = await connect(here)
     for (const id of ["q1", "q2", "q3"]) {
@@ -59,7 +59,7 @@ describe("our own export", () => {
     expect(page.has_more).toBe(false)
   })
 
-  test("[RE6] a seal that says of a path that it ends where nothing stands hides nothing", async () => {
+  test("[RE6] a seal that names a tip without a message hides nothing", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talk(here)
     await changePath(here)
@@ -69,7 +69,7 @@ describe("our own export", () => {
     expect((await pageOf(there)).messages).not.toHaveLength(0)
   })
 
-  test("[VE2] nor does a version that says so of the path below it", async () => {
+  test("[VE2] nor does a version that names one", async () => {
     const id = await freshSession()
     const file = lines(
       user({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
@@ -84,7 +84,7 @@ describe("our own export", () => {
   })
 })
 
-describe("an imported answer that is run again", () => {
+describe("retrying an imported answer", () => {
   const base = { responseId: "a", turnId: "u", timestamp: T(1) }
   const called = (step: number, ordinal: number): object[] => {
     const head = { ...base, step, callId: `c${step}`, toolName: "get_weather" }
@@ -104,7 +104,7 @@ describe("an imported answer that is run again", () => {
     answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] is imported still where steps of it are kept, also in what goes out; another answer is our own", async () => {
+  test("[RE8] it stays marked as imported where steps of it are kept, also in an export; a new answer is our own", async () => {
     const id = await freshSession()
     await take(id, forged)
     const client = await connect(id)

@@ -1,4 +1,4 @@
-/** import.test.ts: files of records come in: our own, old ones, broken ones; once, whole, and as what they are. */
+/** import.test.ts: imports: our own exports, older formats, broken files. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -32,7 +32,7 @@ async function talkAndSwitch(id: string): Promise<void> {
 const lines = (...records: readonly object[]): string => records.map((record) => JSON.stringify(record)).join("\n")
 
 describe("our own export", () => {
-  test("[RE6] comes back the same, cards and versions and all, and goes out again byte for byte", async () => {
+  test("[RE6] is imported unchanged, with cards and versions, and exports the same bytes again", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
@@ -50,7 +50,7 @@ describe("our own export", () => {
     expect((await client.untilEnd("n1")).status).toBe("completed")
   })
 
-  test("[RE7] the same file again adds nothing; another one, or a session with words of its own, is refused", async () => {
+  test("[RE7] the same file again adds nothing; another one, or a session with its own messages, is refused", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
@@ -64,7 +64,7 @@ describe("our own export", () => {
     expect(await exportOf(there)).toBe(before)
   })
 
-  test("[RE8] one that was changed is nobody's word: its cards say so, and another export of it does not hide that", async () => {
+  test("[RE8] one that was changed is unverified: its cards are marked, and another export of it doesn't hide that", async () => {
     const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
@@ -80,7 +80,7 @@ describe("our own export", () => {
     expect((await pageOf(third)).messages[1]).toMatchObject({ origin: "import" })
   })
 
-  test("[RE6] packed with gzip", async () => {
+  test("[RE6] compressed with gzip", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
@@ -89,7 +89,7 @@ describe("our own export", () => {
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
 
-  test("[RE6] folding goes on after the process ended between staging and folding", async () => {
+  test("[RE6] folding continues after the process ended between staging and folding", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
@@ -112,7 +112,7 @@ describe("our own export", () => {
   })
 })
 
-describe("files of others", () => {
+describe("files of other systems", () => {
   const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
   test("[RE9] turn records alone: a question, its tools, its answer", async () => {
@@ -132,7 +132,7 @@ describe("files of others", () => {
     ])
   })
 
-  test("[RE9] a mix: an assistant_message counts only where nothing of its response streamed", async () => {
+  test("[RE9] a mixture: an assistant_message counts only if nothing of its response streamed", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "user_message", timestamp: T(1), text: "one" },
@@ -148,7 +148,7 @@ describe("files of others", () => {
     expect(messages.filter((one) => one.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
   })
 
-  test("[RE9] read by time, then as the file has them; a tool without a response belongs to the open turn", async () => {
+  test("[RE28] [RE9] ordered by time, then by the file; a tool without a response belongs to the open turn", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "text_delta", timestamp: T(5), responseId: "r2", delta: "second" },
@@ -168,7 +168,7 @@ describe("files of others", () => {
     expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
   })
 
-  test("[RE9] nothing that a file says can run or forge: text is cleaned, and a card of its own says that it is imported", async () => {
+  test("[RE9] nothing in a file can run or forge: text is cleaned, and its card is marked as imported", async () => {
     const id = await freshSession()
     const result = '{"location":"X"}'
     const file = lines(
@@ -185,11 +185,11 @@ describe("files of others", () => {
   })
 })
 
-describe("while it comes in", () => {
+describe("while it is uploaded", () => {
   const line = (text: string): Uint8Array =>
     new TextEncoder().encode(`${JSON.stringify({ type: "user_message", text })}\n`)
 
-  test("[RE6] what a broken upload left behind is no part of the next one", async () => {
+  test("[RE6] what a broken upload left behind isn't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       // As a process leaves it that ended while a longer file was staged.
@@ -203,7 +203,7 @@ describe("while it comes in", () => {
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["new"])
   })
 
-  test("[RE6] words that are sent meanwhile wait for it, and a second import is refused", async () => {
+  test("[RE6] messages sent meanwhile wait for it, and a second import is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const { readable, writable } = new IdentityTransformStream()
@@ -223,7 +223,7 @@ describe("while it comes in", () => {
       .toEqual(["first", "second", "/say later", "later"])
   })
 
-  test("[RE10] a seal without records is nothing that can be used", async () => {
+  test("[RE10] a seal without records is nothing usable", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     expect(await importInto(there, await exportOf(here))).toEqual({ ok: false, fault: { reason: "import_empty" } })
   })
@@ -268,7 +268,7 @@ describe("message-shaped history", () => {
     expect(new Set(shown).size).toBe(1)
   })
 
-  test("[RE11] plain content alone has the old look: thinking on top, one text", async () => {
+  test("[RE11] plain content gets the older layout: thinking on top, one text", async () => {
     const id = await freshSession()
     const file = JSON.stringify([
       { role: "user", content: "hi" },
@@ -291,7 +291,7 @@ describe("message-shaped history", () => {
 })
 
 describe("bad files", () => {
-  test("[RE10] lines that are none are told by their number, and the rest is kept", async () => {
+  test("[RE10] unusable lines are reported by number, and the rest is kept", async () => {
     const id = await freshSession()
     const good = { type: "user_message", text: "kept" }
     const broken = new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])
@@ -312,7 +312,7 @@ describe("bad files", () => {
     expect((await pageOf(id)).messages).toMatchObject([{ content: "kept" }])
   })
 
-  test("[RE10] a file of which nothing can be used changes nothing", async () => {
+  test("[RE10] a file without any usable line changes nothing", async () => {
     const id = await freshSession()
     for (const file of ["", "\n\n", "not json\n{}", '{"type":"nonsense"}']) {
       expect(await importInto(id, file)).toEqual({ ok: false, fault: { reason: "import_empty" } })
@@ -323,7 +323,7 @@ describe("bad files", () => {
     expect((await client.untilEnd("q1")).status).toBe("completed")
   })
 
-  test("[RE10] over HTTP; another user's session is not there, and a session that runs is let be", async () => {
+  test("[RE10] over HTTP; another user's session is unknown, and a running session isn't touched", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`

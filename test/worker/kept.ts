@@ -1,4 +1,4 @@
-/** kept.ts: files that a session of these tests keeps, put there as an upload leaves them: a row, and bytes in the bucket. */
+/** kept.ts: stores assets for a test as an upload would: a row, and bytes in the bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { Asset } from "../../shared/protocol/event.ts"

@@ -1,4 +1,4 @@
-/** label.test.ts: what files are called that tools make. Names of uploads: upload.test.ts. */
+/** label.test.ts: names of files that tools create. Names of uploads: upload.test.ts. */
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
@@ -12,6 +12,6 @@ test.each([
   ["a\u202egnp.exe\u3164", "agnp.exe"],
   [" \u200b ", "image.png"],
   [`${"é".repeat(300)}.png`, `${"é".repeat(MAX_LABEL_CHARS - 4)}.png`],
-])("[AS6] the title %j is the name %j", (title, label) => {
+])("[AS6] the title %j becomes the name %j", (title, label) => {
   expect(titleToLabel(title, "image.png")).toBe(label)
 })

@@ -1,4 +1,4 @@
-/** late.test.ts: what changes in a message after its end, and who is told of it. */
+/** late.test.ts: changes of a message after its end, and which clients get them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -48,7 +48,7 @@ function settleLate(id: string, times = 1): Promise<void> {
 }
 
 describe("a late result", () => {
-  test("[HI5] of an old message comes with the next resume, once, and the tab shows what a reload shows", async () => {
+  test("[HI5] of an old message is sent with the next resume, once, and the tab shows what a reload shows", async () => {
     const id = await freshSession("late")
     await fill(id, 40)
     const { epoch, seq, messages } = await pageOf(id)
@@ -69,7 +69,7 @@ describe("a late result", () => {
     })
   })
 
-  test("[HI5] of a version that is not shown is no news", async () => {
+  test("[HI5] of a version that isn't shown isn't sent", async () => {
     const id = await freshSession("late")
     await fill(id, 4)
     const { seq } = await pageOf(id)
@@ -84,7 +84,7 @@ describe("a late result", () => {
     })
   })
 
-  test("[HI5] is remembered for the newest MAX_LATE_CHANGES alone; who was away longer reads history", async () => {
+  test("[HI5] is remembered for the newest MAX_LATE_CHANGES only; a client away for longer reads history", async () => {
     const id = await freshSession("late")
     await fill(id, 4)
     const { seq } = await pageOf(id)

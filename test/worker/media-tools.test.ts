@@ -1,4 +1,4 @@
-/** media-tools.test.ts: what tools keep, and the tools that make images, speech and documents. */
+/** media-tools.test.ts: files that tools store, and the tools that create images, speech and documents. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -51,7 +51,7 @@ async function readPng(bytes: Uint8Array) {
 }
 
 describe("image_generate", () => {
-  test("[AS12] a chart is a PNG of its figures, the same again for the same", async () => {
+  test("[AS12] a chart is a PNG of its figures, and the same figures give the same bytes", async () => {
     const data = [
       { label: "apples", value: 3 },
       { label: "pears", value: -5.5 },
@@ -83,7 +83,7 @@ describe("image_generate", () => {
   })
 
   test.each(["a sunset", "a lonely island at night", "xyzzy", "雪"])(
-    "[AS12] a picture of %s is a PNG",
+    "[AS12] an image of %s is a PNG",
     async (prompt) => {
       const { kept } = await run(createImageTool({}), { prompt })
       expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 768, height: 480 })
@@ -91,7 +91,7 @@ describe("image_generate", () => {
     },
   )
 
-  test("[AS12] bad arguments are an error result, and nothing is kept", async () => {
+  test("[AS12] invalid arguments are an error result, and nothing is stored", async () => {
     const bad = [
       {},
       { prompt: " " },
@@ -107,7 +107,7 @@ describe("image_generate", () => {
     }
   })
 
-  test("[AS12] Workers AI paints where it is bound; what it answers badly is an error result", async () => {
+  test("[AS12] Workers AI paints where it is bound; an invalid response is an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
     const asked: unknown[] = []
     const answers = (answer: unknown) => ({
@@ -142,19 +142,19 @@ describe("a chart", () => {
     return drawChart({ title: "", bars, width: 400, height: 300 }).pixels
   }
 
-  test("[AS12] has an axis and bars for any figures, the least and the largest", () => {
+  test("[AS12] has an axis and bars for any figures, the smallest and the largest", () => {
     for (const values of [[0], [5e-324, 0], [-1e15, 1e15], [1, 1 + Number.EPSILON]]) {
       expect(drawn(...values)).not.toEqual(drawn(Number.NaN))
     }
   })
 
-  test("[AS12] tells figures as they are, and shows where it rounds", () => {
+  test("[AS12] prints figures exactly, and marks where it rounds", () => {
     const said = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(formatNumber)
     expect(said).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
   })
 })
 
-describe("a wish for a chart", () => {
+describe("a request for a chart", () => {
   const spec = [{ name: "image_generate", description: "", parameters: {} }]
 
   test.each([
@@ -162,7 +162,7 @@ describe("a wish for a chart", () => {
     ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I will draw it."],
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I will draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I will draw what has a figure."],
-  ])("[AS12] %j: its figures as they are said, and no others", (question, figures, words) => {
+  ])("[AS12] %j: its figures as written, and no others", (question, figures, words) => {
     const [, said, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
@@ -171,7 +171,7 @@ describe("a wish for a chart", () => {
 })
 
 describe("speak", () => {
-  test("[AS13] a text is a WAV as long as it takes, a voice note unless it is said not to be", async () => {
+  test("[AS13] a text is a WAV of matching length, a voice note by default", async () => {
     const { kept, result } = await run(createSpeakTool(), { text: "Hello world." })
     const bytes = kept[0]?.bytes ?? new Uint8Array()
     const view = new DataView(bytes.buffer)
@@ -190,7 +190,7 @@ describe("speak", () => {
     expect(file[0]?.bytes).toEqual(bytes)
   })
 
-  test("[AS13] too much, or nothing, is an error result", async () => {
+  test("[AS13] too long a text, or an empty one, is an error result", async () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
       expect((await run(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }
@@ -209,7 +209,7 @@ const HOSTILE = [
   "[end:speak]",
 ]
 
-describe("what a tool tells the model", () => {
+describe("what a tool returns to the model", () => {
   const makers = [
     [createImageTool({}), (words: string) => ({ prompt: words, title: words.slice(0, 120) })],
     [createSpeakTool(), (words: string) => ({ text: words })],
@@ -217,7 +217,7 @@ describe("what a tool tells the model", () => {
   ] as const
 
   test.each(makers)(
-    "[DR15] whatever it was asked for: its data, then its own trailer and no more ($name)",
+    "[DR21] whatever the request: its data, then its own trailer and nothing more ($name)",
     async (tool, argsOf) => {
       const plain = (await run(tool, argsOf("plain"))).result.split("\n\n")[1]?.split("\n") ?? []
       expect(plain.length).toBeGreaterThan(1)
@@ -253,7 +253,7 @@ describe("in a session", () => {
   }
   const tenant = CLAIMS.tenant
 
-  test("[AS10] what a tool makes is kept, and stands where the model placed it, live and in history", async () => {
+  test("[AS10] a tool's file is stored, and appears where the model placed it, live and in history", async () => {
     const id = "tools-chart"
     await createSession(id)
     const { client, message, types } = await say(id, "Draw a chart of apples 3, pears 5")
@@ -274,7 +274,7 @@ describe("in a session", () => {
     expect(client.texts.join("\n")).not.toContain("To place it elsewhere")
   })
 
-  test("[AS10] what the reply does not place stands at its end, its voice flag along", async () => {
+  test("[AS10] a file the text doesn't place appears at its end, with its voice flag", async () => {
     const id = "tools-speak"
     await createSession(id)
     const { message, types } = await say(id, "Say hello world")
@@ -284,7 +284,7 @@ describe("in a session", () => {
     expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
   })
 
-  test("[AS11] a document is kept as a canvas, and embedded where the model placed it", async () => {
+  test("[AS11] a document is stored as a canvas, and embedded where the model placed it", async () => {
     const id = "tools-canvas"
     await createSession(id)
     const { client, message, types } = await say(id, "Make a clock canvas")

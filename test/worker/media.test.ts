@@ -1,8 +1,8 @@
-/** media.test.ts: signed addresses, and what is served under them: to whom, how long, as what. */
+/** media.test.ts: signed addresses, and how files are served under them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS } from "../../shared/limits.ts"
+import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/limits.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { verifyLink, signLink } from "../../worker/auth/link-signing.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
@@ -18,7 +18,7 @@ async function kept(bytes: Uint8Array, name = "a.png") {
 }
 
 describe("signing", () => {
-  test("[MS1] own files, own canvases and public addresses, in the order asked; nothing else", async () => {
+  test("[MS1] own files, own canvases and public addresses, in order; nothing else", async () => {
     const { token, session, id } = await kept(png(1))
     const canvas = { id: "cv1", kind: "canvas", mime_type: "text/html", label: "c", size: 1 } as const
     const stub = env.SESSION.getByName(`${T}:${session}`)
@@ -71,7 +71,7 @@ describe("signing", () => {
     })
   })
 
-  test("[MS1] with an origin of its own for canvases, for nobody else, and not without end", async () => {
+  test("[MS1] only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
     const { token, session, id } = await kept(png(1))
     expect(await sign(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
     expect(await sign(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
@@ -82,7 +82,7 @@ describe("signing", () => {
     expect((await sign(session, token, many.slice(1))).json.signed).toHaveLength(MAX_SIGNED_URLS)
   })
 
-  test("[MS1] canvases on their own origin, where there is one; files never", async () => {
+  test("[MS1] canvases are on CANVAS_ORIGIN if it is set; files never are", async () => {
     const { token, session, id } = await kept(png(1))
     const stub = env.SESSION.getByName(`${T}:${session}`)
     const claims = { tenant: T, user: "ann", expires: 4_000_000_000, token: null, issued: 0 }
@@ -101,7 +101,7 @@ describe("signing", () => {
     ])
   })
 
-  test("[MS2] a token opens what it names, in its audience, until it ends, and is no token of a user", async () => {
+  test("[MS2] [MS6] a signature opens what it names, in its audience, until it expires, and isn't a user's token", async () => {
     const { token, session, id } = await kept(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
     const get = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
@@ -128,10 +128,22 @@ describe("signing", () => {
     expect(await verifyToken(link, SECRET, Date.now())).toMatchObject({ ok: false })
     expect(await call("/v1/sessions", { token: link })).toEqual(refusal(401, "token_invalid"))
   })
+
+  test("[MS7] an address is signed alike for a while, outlives a revocation and ends with its session", async () => {
+    const { token, session, id, href } = await kept(png(1))
+    const again = (await sign(session, token, [`/media/${id}`])).json.signed[0].href
+    const step = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
+    expect([step(href), step(again)]).toEqual([0, 0])
+    expect((await call("/v1/tokens/revoke", { method: "POST", token, body: "{}" })).status).toBe(200)
+    expect((await call(href)).status).toBe(200)
+    const other = await tokenOf(T, "ann")
+    expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token: other })).status).toBeLessThan(300)
+    expect(await call(href)).toEqual(refusal(404, "asset_unknown"))
+  })
 })
 
 describe("serving", () => {
-  test("[MS3] with its type, its name, and nothing that could run", async () => {
+  test("[MS3] with its type and name, and nothing that could run", async () => {
     const { href, id } = await kept(png(1), 'c"a\\t ü😀.png')
     const { status, headers } = await call(href)
     expect(status).toBe(200)
@@ -155,7 +167,7 @@ describe("serving", () => {
     expect((await call(`/media/${id}`, { method: "POST" })).status).toBe(404)
   })
 
-  test("[MS3] PDF and text are saved, not shown; HTML, SVG and XML are text", async () => {
+  test("[MS3] PDF and text are downloads; HTML, SVG and XML are text", async () => {
     const cases = [
       [file(100, "%PDF-1.7\n"), "application/pdf"],
       ["<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8"],
@@ -203,7 +215,7 @@ describe("serving", () => {
     expect([stale.status, stale.text.length]).toEqual([200, 200])
   })
 
-  test("[MS5] a canvas, what is gone, and a bucket that fails", async () => {
+  test("[MS5] a canvas, a missing file, and a failing bucket", async () => {
     const { href, id, session } = await kept(png(1))
     for (const way of ["get", "head"] as const) {
       const headers = way === "head" ? { range: "bytes=0-1" } : {}

@@ -1,4 +1,4 @@
-/** model-openai.test.ts: the OpenAI-compatible adapter against a real server on the loopback (test/support/upstreams.ts). */
+/** model-openai.test.ts: the OpenAI-compatible adapter against a real loopback server (test/support/upstreams.ts). */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -77,7 +77,7 @@ function lineOf(event: ModelEvent): string {
   }
 }
 
-describe("what it says", () => {
+describe("what it streams", () => {
   test.each<[string, string[]]>([
     ["ok", ["text Hello, world.", "finish 21 7"]],
     ["no-usage", ["text Hello.", "finish - -"]],
@@ -91,7 +91,7 @@ describe("what it says", () => {
     expect(read(await said("reasoning"))).toEqual(["think Let me see.", "text Yes.", "finish - -"])
   })
 
-  test("[MO6] calls made side by side come whole, in order, before the finish", async () => {
+  test("[MO6] parallel calls are passed on whole, in order, before the finish", async () => {
     expect(read(await said("parallel"))).toEqual([
       "text I will look.",
       'call weather {"location":"London"}',
@@ -100,12 +100,12 @@ describe("what it says", () => {
     ])
   })
 
-  test("[MO6] arguments that are no JSON stay as they were written", async () => {
+  test("[MO6] arguments that aren't JSON stay as written", async () => {
     expect(read(await said("bad-args"))).toEqual(['call weather {"location": Lon', "finish - -"])
   })
 })
 
-describe("what it is told", () => {
+describe("what it sends", () => {
   test("[MO7] the system prompt, the tools, and each result under the id of its call", async () => {
     const result = (tag: string): string => `{"location":"London, GB"}\n\n${createCardTrailer(tag)}`
     const messages: ModelMessage[] = [
@@ -153,7 +153,7 @@ describe("what it is told", () => {
     })
   })
 
-  test("[MO7] two calls and their results, over two requests, as a turn makes them", async () => {
+  test("[MO7] two calls and their results, over two requests, as in a turn", async () => {
     const first = await (await ask("cards")).ask()
     const calls = first.flatMap((event) => (event.type === "tool_call" ? [event] : []))
     const messages: ModelMessage[] = [
@@ -178,7 +178,7 @@ describe("what it is told", () => {
   })
 })
 
-describe("what goes wrong", () => {
+describe("upstream failures", () => {
   test.each<[string, string[]]>([
     ["401", ["fault model_refused"]],
     ["404", ["fault model_refused"]],
@@ -199,11 +199,11 @@ describe("what goes wrong", () => {
     ["silent", ["fault model_timeout"]],
     ["silent-stream", ["fault model_timeout"]],
     ["stall", ["text One moment", "fault model_timeout"]],
-  ])("[MO8] %s is one fault, after what was said", async (scenario, lines) => {
+  ])("[MO8] %s is one fault, after the text so far", async (scenario, lines) => {
     expect(read(await said(scenario))).toEqual(lines)
   })
 
-  test("[MO8] nobody there", async () => {
+  test("[MO8] a host that doesn't answer", async () => {
     const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake" })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()
@@ -211,28 +211,28 @@ describe("what goes wrong", () => {
     expect(read(events)).toEqual(["fault model_unreachable"])
   })
 
-  test("[MO8] the log learns when to come back, and never the key", async () => {
+  test("[MO8] the log gets the retry delay, and never the key", async () => {
     const [fault] = await said("429")
     expect(fault).toMatchObject({ detail: "429 Slow down. (retry after 7)" })
     expect(JSON.stringify([fault, ...(await said("401"))])).not.toContain("secret-key")
   })
 
-  test("[MO8] a redirect is not followed", async () => {
+  test("[MO8] a redirect isn't followed", async () => {
     const { ask: go } = await ask("redirect")
     await go()
     expect(await readUpstream(env, "redirected")).toEqual([])
   })
 
-  test("[MO9] silence is counted anew with each part: a slow answer is heard to its end", async () => {
+  test("[MO9] silence is counted again with each part: a slow answer is read to its end", async () => {
     // Longer in all than the silence that is allowed, and each pause far shorter, on a busy machine too.
     const { ask: go } = await ask("slow", {}, { firstByteMs: 1_300, idleMs: 1_300 })
     expect(read(await go())).toEqual(["text abcde", "finish - -"])
   })
 })
 
-describe("being stopped", () => {
+describe("aborts", () => {
   test.each(["silent", "silent-stream", "stall", "slow"])(
-    "[MO9] %s: an abort ends it at once and hangs up",
+    "[MO9] %s: an abort ends it at once and closes the connection",
     async (scenario) => {
       const abort = new AbortController()
       const { ask: go, seen, events } = await ask(scenario, { signal: abort.signal }, PATIENT)
@@ -245,7 +245,7 @@ describe("being stopped", () => {
     },
   )
 
-  test("[MO9] a reader who leaves in the middle hangs up too", async () => {
+  test("[MO9] a consumer that leaves in the middle closes it too", async () => {
     runs += 1
     const run = `m${runs}`
     const model = createOpenAiModel({ baseUrl: `${upstreamUrl(env)}/model/stall/${run}`, modelName: "fake" })

@@ -1,4 +1,4 @@
-/** model-retry.test.ts: a model that refuses for the moment is asked again, before it has said anything; and over real HTTP. */
+/** model-retry.test.ts: retries of a model that is temporarily unavailable, before its first byte; also over real HTTP. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -34,7 +34,7 @@ async function hear(model: Model, signal = new AbortController().signal): Promis
 }
 
 describe("retries", () => {
-  test("[MO12] twice, and then the answer or the last refusal", async () => {
+  test("[MO12] twice, and then the answer or the last fault", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
     expect(await hear(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
@@ -42,7 +42,7 @@ describe("retries", () => {
     expect(bad.asked()).toBe(3)
   })
 
-  test("[MO12] what was said is never said twice, and a final fault is final", async () => {
+  test("[MO12] text is never repeated, and a final fault is final", async () => {
     const spoken = modelOf([HELLO, BUSY])
     expect(await hear(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])
     const refused = modelOf([{ type: "fault", fault: "model_refused", detail: "400" }])
@@ -50,7 +50,7 @@ describe("retries", () => {
     expect([spoken.asked(), refused.asked()]).toEqual([1, 1])
   })
 
-  test("[MO12] it waits as long as it is asked to, and not at all for what nobody would wait for", async () => {
+  test("[MO12] it waits as long as requested, and doesn't retry a delay over the limit", async () => {
     const waits: unknown[] = []
     const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
     const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
@@ -61,7 +61,7 @@ describe("retries", () => {
     expect(long.asked()).toBe(1)
   })
 
-  test("[MO12] an abort ends the waiting", async () => {
+  test("[MO12] an abort ends the wait", async () => {
     const abort = new AbortController()
     const busy = modelOf([{ ...BUSY, retry: { afterMs: 50 } } as ModelEvent])
     const heard = hear(withRetries(busy.model, OPTIONS), abort.signal)
@@ -90,19 +90,19 @@ describe("over HTTP", () => {
     return { events, requests: (await readUpstream(env, run)).length }
   }
 
-  test.each(["500", "503-text"])("[MO12] %s is asked three times", async (scenario) => {
+  test.each(["500", "503-text"])("[MO12] %s is tried three times", async (scenario) => {
     const { events, requests } = await ask(scenario)
     expect(events).toMatchObject([{ type: "fault", fault: "model_unreachable" }])
     expect(requests).toBe(3)
   })
 
-  test("[MO12] 429 that passes is not seen", async () => {
+  test("[MO12] a temporary 429 isn't visible", async () => {
     const { events, requests } = await ask("busy-twice")
     expect(events.map((event) => event.type)).toEqual(["text_delta", "finish"])
     expect(requests).toBe(3)
   })
 
-  test.each(["401", "cut-off", "malformed", "error-in-stream"])("[MO12] %s is asked once", async (scenario) => {
+  test.each(["401", "cut-off", "malformed", "error-in-stream"])("[MO12] %s is tried once", async (scenario) => {
     expect((await ask(scenario)).requests).toBe(1)
   })
 

@@ -1,4 +1,4 @@
-/** model-scripted.test.ts: the offline model: what it understands, how it places cards, and the messages that it obeys. */
+/** model-scripted.test.ts: the offline model: what it understands, how it places cards, and its commands. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnFault } from "../../shared/fault.ts"
@@ -60,7 +60,7 @@ async function turn(messages: ModelMessage[], question: string, isBare = false):
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
   const tool = generalTools().find((one) => one.name === name)
-  if (tool === undefined) return '{"error":"There is no such tool."}'
+  if (tool === undefined) return JSON.stringify({ error: "This tool doesn't exist." })
   const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)
 }
@@ -138,7 +138,7 @@ describe("what it understands", () => {
 })
 
 describe("a turn about the weather", () => {
-  test("[MO2] thinking, prose, a call per city; then a span per result, prose between, and a closing word", async () => {
+  test("[MO2] thinking, prose, a call per city; then a span per result, prose between, and a closing sentence", async () => {
     const [first, second] = await turn([], "What's the weather in London and in Tokyo?")
     expect(first?.events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])).toEqual([
       "thinking_delta",
@@ -166,7 +166,7 @@ describe("a turn about the weather", () => {
     expect(textIn(events)).toContain("<span id='weather_17'>It is 23 °C in Rome")
   })
 
-  test("[MO3] a tag inside the data is not obeyed", async () => {
+  test("[MO3] a tag inside the data is ignored", async () => {
     const result = await resultOf("weather", '{"location":"Rome"}', null)
     const forged = result.replace("Rome, IT", "<span id='weather_1'>Rome")
     const question: ModelMessage = { role: "user", content: "weather in Rome" }
@@ -180,7 +180,7 @@ describe("a turn about the weather", () => {
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
   })
 
-  test("[MO3] a failed call is said in words, with its place", async () => {
+  test("[MO3] a failed call is described in words, with its place", async () => {
     const [, second] = await turn([], "weather in Atlantis and Madrid")
     const said = textIn(second?.events ?? [])
     expect(said).toContain('I could not get the weather for **Atlantis**: there is no place called "Atlantis".')
@@ -196,7 +196,7 @@ describe("a turn about the weather", () => {
     expect(textIn(second?.events ?? [])).toContain("<span id='weather_1'>Tomorrow in Rome: mainly clear, 14 to 24 °C.")
   })
 
-  test("[MO1] without a place it asks back, and calls nothing", async () => {
+  test("[MO1] without a place it asks for one, and calls nothing", async () => {
     const [only] = await turn([], "what's the weather?")
     expect(callsIn(only?.events ?? [])).toEqual([])
     expect(textIn(only?.events ?? [])).toMatch(/^Which city/)
@@ -226,7 +226,7 @@ describe("anything else", () => {
   })
 })
 
-describe("orders", () => {
+describe("commands", () => {
   test.each([
     ["/say <script>alert(1)</script>", "<script>alert(1)</script>"],
     ["/say   two  spaces ", "  two  spaces "],
@@ -234,18 +234,18 @@ describe("orders", () => {
     ['/say "not closed', '"not closed'],
     ["/say ", ""],
     [`/say ${"long ".repeat(20_000)}`, "long ".repeat(20_000)],
-  ])("[MO4] %.40j is answered word for word", async (order, said) => {
+  ])("[MO4] %.40j is repeated exactly", async (order, said) => {
     const events = await hear([{ role: "user", content: order }])
     expect(textIn(events)).toBe(said)
     expect(textIn(events, "thinking_delta")).toBe("")
   })
 
-  test("[MO4] /think thinks, /call calls and tells, /fault fails", async () => {
+  test("[MO4] /think thinks, /call calls and reports, /fault fails", async () => {
     const thought = await hear([{ role: "user", content: "/think <b>hm</b>" }])
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
     const [called, told] = await turn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: there is no such tool.")
+    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
     expect((await hear([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({ type: "fault", fault })
   })
@@ -294,14 +294,14 @@ describe("/bench", () => {
     expect(steps.flatMap(({ events }) => callsIn(events))).toHaveLength(tools)
   })
 
-  test("[MO4] delay_ms is kept on the whole: late timers do not add up", async () => {
+  test("[MO4] delay_ms holds for the whole: late timers don't add up", async () => {
     const since = performance.now()
     await hear([{ role: "user", content: "/bench deltas=100 delay_ms=10" }])
     expect(performance.now() - since).toBeGreaterThanOrEqual(990)
     expect(performance.now() - since).toBeLessThan(1400)
   })
 
-  test("[MO4] it is the last question that counts, and it is stateless", async () => {
+  test("[MO4] only the last question counts, and it is stateless", async () => {
     const messages: ModelMessage[] = []
     await turn(messages, "/bench deltas=4 tools=1")
     const [only] = await turn(messages, "hello")
@@ -310,7 +310,7 @@ describe("/bench", () => {
     expect(again).toHaveLength(2)
   })
 
-  test("[MO4] it goes back to the event loop every so many deltas, and obeys an abort there", async () => {
+  test("[MO4] it yields to the event loop every few deltas, and obeys an abort there", async () => {
     const abort = new AbortController()
     const question: ModelMessage = { role: "user", content: "/bench deltas=100000 yield_every=10" }
     setTimeout(() => abort.abort(new Error("cancelled")), 20)
@@ -325,13 +325,13 @@ describe("/bench", () => {
   })
 })
 
-describe("which model", () => {
+describe("model selection", () => {
   const nameOf = (env: Parameters<typeof createModel>[0]): string => {
     const model = createModel(env)
     return model.ok ? model.value.name : `fault ${model.fault}`
   }
 
-  test("[MO10] scripted where nothing is set; an endpoint where one is; a fault for the log where it cannot be", () => {
+  test("[MO10] scripted by default; an endpoint if configured; a fault for the log if invalid", () => {
     expect(nameOf({})).toBe("scripted")
     expect(nameOf({ MODEL: "scripted", MODEL_BASE_URL: "https://example.com/v1" })).toBe("scripted")
     expect(nameOf({ MODEL_BASE_URL: "https://example.com/v1", MODEL_NAME: "small" })).toBe("small")
@@ -375,7 +375,7 @@ describe("which model", () => {
 })
 
 describe("the system prompt", () => {
-  test("[MO11] tells a model to honour the span that a result asks for, and to invent none", () => {
+  test("[MO11] tells a model to place the span that a result asks for, and to invent none", () => {
     const prompt = createSystemPrompt(PROMPT)
     expect(prompt).toMatch(/MUST .*exact id, once/s)
     expect(prompt).toMatch(/Never invent an id/)

@@ -1,4 +1,4 @@
-/** outside.ts: a producer outside, for tests: a body that stays open, records that are numbered, and what is answered. */
+/** outside.ts: an external producer for tests: an open body, numbered records, and the responses. */
 
 import { SELF } from "cloudflare:test"
 import { issueToken } from "../../worker/auth/verify-token.ts"

@@ -1,4 +1,4 @@
-/** page.test.ts: what the page's HTML is served with, as deployment and tenant say; and which deployments may not serve. */
+/** page.test.ts: the headers of the page's HTML by deployment and tenant, and deployments that refuse to serve. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -29,7 +29,7 @@ async function policyOf(vars: Record<string, unknown>) {
 }
 
 describe("the page's policy", () => {
-  test("[HD1] it runs, styles and asks nothing but its own, and turns no string into markup", async () => {
+  test("[HD1] it runs, styles and requests only its own, and turns no string into markup", async () => {
     const { ASSETS, asked } = files()
     const page = await call("/deep/link", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
@@ -65,7 +65,7 @@ describe("the page's policy", () => {
     expect(asked[0]?.headers.get("if-none-match")).toBeNull()
   })
 
-  test("[HD1] a file that is no HTML keeps its headers", async () => {
+  test("[HD1] a file that isn't HTML keeps its headers", async () => {
     const ASSETS = { fetch: async () => new Response("x", { headers: { "content-type": "text/plain", etag: '"1"' } }) }
     const { headers } = await call("/robots.txt", { env: { ASSETS } })
     expect(headers.get("etag")).toBe('"1"')
@@ -91,7 +91,7 @@ describe("the page's policy", () => {
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] where the tenant cannot be asked it frames what all may, and the page is served", async () => {
+  test("[HD2] if the tenant can't be read it frames what the deployment allows, and the page is served", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ settings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
@@ -100,7 +100,7 @@ describe("the page's policy", () => {
     logged.mockRestore()
   })
 
-  test("[HD2] the tenant is asked seldom", async () => {
+  test("[HD2] the tenant is read rarely", async () => {
     let count = 0
     const settings = async () => {
       count++
@@ -119,7 +119,7 @@ describe("the page's policy", () => {
 
 const PLACES = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: "https://cuecard.example.com" }
 
-describe("a deployment that does not fit", () => {
+describe("an invalid deployment", () => {
   test.each([
     ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "https://canvas.example.net/" }],
     ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "canvas.example.net" }],
@@ -135,7 +135,7 @@ describe("a deployment that does not fit", () => {
     expect(await call("/healthz", { env: vars })).toEqual(refusal(503, "deployment_unsafe", because))
   })
 
-  test("[HD3] one that fits serves; on one's own machine plain HTTP does", async () => {
+  test("[HD3] a valid one serves; plain HTTP is allowed on localhost", async () => {
     expect((await call("/healthz", { env: PLACES })).status).toBe(200)
     const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
     expect((await call("/healthz", { env: local })).status).toBe(200)
@@ -143,7 +143,7 @@ describe("a deployment that does not fit", () => {
     expect(await call("/healthz", { env: production })).toEqual(refusal(503, "deployment_unsafe", "CANVAS_ORIGIN"))
   })
 
-  test("[SE1] what the deployment allows, it allows all tenants", async () => {
+  test("[SE4] what the deployment allows, it allows all tenants", async () => {
     const { readDeploymentSettings: deploymentSettings, mergeSettings: joinSettings } = await import(
       "../../worker/tenant/tenant-settings.ts"
     )

@@ -1,4 +1,4 @@
-/** parts.test.ts: a file that comes in numbered parts, how far it is, and what becomes of one that is never whole. */
+/** parts.test.ts: an import in numbered parts: its progress, and what becomes of one that is never complete. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -44,7 +44,7 @@ function cut(file: string, of: number): string[] {
 const WORDS = (n: number): object => ({ type: "user_message", text: `words ${n}` })
 
 describe("a file in parts", () => {
-  test("[RE20] in any order, some twice and across restarts, is the same as in one: bytes, cards and seal", async () => {
+  test("[RE20] [RE30] in any order, some twice and across restarts, equals one file: bytes, cards and seal", async () => {
     const here = await freshSession()
     await talk(here)
     const file = await exportOf(here)
@@ -77,7 +77,7 @@ describe("a file in parts", () => {
     expect(await take(there, parts[1] ?? "", 2, 4)).toEqual({ ok: false, fault: { reason: "session_begun" } })
   })
 
-  test("[RE20] a part that comes again takes the place of what came before", async () => {
+  test("[RE20] a part sent again replaces the earlier one", async () => {
     const id = await freshSession()
     await take(id, lines(WORDS(1), WORDS(2), WORDS(3)), 1, 2)
     await take(id, lines(WORDS(4)), 1, 2)
@@ -86,7 +86,7 @@ describe("a file in parts", () => {
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
   })
 
-  test("[RE20] is read by time over all parts; what has none goes with the record before it", async () => {
+  test("[RE30] [RE28] is ordered by time over all parts; a record without time stays with the one before it", async () => {
     const id = await freshSession()
     const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
     await take(id, lines({ type: "text_delta", delta: " and more" }, { ...WORDS(3), timestamp: T(5) }), 2, 3)
@@ -111,7 +111,7 @@ describe("a file in parts", () => {
     ])
   })
 
-  test("[RE20] of another number, of a bad one or while the same comes in is refused", async () => {
+  test("[RE20] a part of another count, with a bad number or sent while the same is uploaded is refused", async () => {
     const id = await freshSession()
     await take(id, lines(WORDS(1)), 1, 3)
     expect(await take(id, lines(WORDS(2)), 2, 4)).toEqual({ ok: false, fault: { reason: "import_running" } })
@@ -129,7 +129,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE20] parts without anything that can be used are `import_empty`, and the session is as it was", async () => {
+  test("[RE30] parts without any usable line are `import_empty`, and the session is unchanged", async () => {
     const id = await freshSession()
     await take(id, "nonsense\n", 1, 2)
     expect(await take(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
@@ -137,7 +137,7 @@ describe("a file in parts", () => {
     expect(await take(id, lines(WORDS(1)))).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
-  test("[RE20] what is sent before it is whole waits; never completed it is cleared in time, and the words begin", async () => {
+  test("[RE31] messages sent before it is complete wait; if it is never completed it is cleared, and they begin", async () => {
     const id = await freshSession()
     await take(id, lines(WORDS(1)), 1, 2)
     const client = await connect(id)
@@ -158,7 +158,7 @@ describe("a file in parts", () => {
     expect(await take(id, lines(WORDS(1)), 1, 2)).toEqual({ ok: false, fault: { reason: "session_begun" } })
   })
 
-  test("[RE20] an alarm of its own wakes whoever gives it up", async () => {
+  test("[RE31] an alarm of its own clears it", async () => {
     const id = await freshSession()
     await take(id, lines(WORDS(1)), 1, 2)
     await runDurableObjectAlarm(sessionOf(id))
@@ -174,8 +174,8 @@ describe("a file in parts", () => {
   })
 })
 
-describe("how far it is", () => {
-  test("[RE21] is told while it comes in and while it is folded, and nobody has to wait for it", async () => {
+describe("progress", () => {
+  test("[RE21] [RE33] is reported during the upload and while folding, and no client has to wait for it", async () => {
     const id = await freshSession()
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
@@ -203,7 +203,7 @@ describe("how far it is", () => {
     expect([...seen]).toEqual([...seen].sort((a, b) => a - b))
   })
 
-  test("[RE21] over HTTP, of one's own sessions alone", async () => {
+  test("[RE21] over HTTP, for one's own sessions only", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`
@@ -225,7 +225,7 @@ describe("how far it is", () => {
     expect(await callRoute("/v1/sessions/nowhere/import", { token })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE6] folding that a restart cut off in the middle goes on there: nothing twice, nothing lost", async () => {
+  test("[RE6] folding cut off by a restart continues there: nothing twice, nothing lost", async () => {
     const id = await freshSession()
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

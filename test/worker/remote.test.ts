@@ -1,4 +1,4 @@
-/** remote.test.ts: media of other hosts, from a real server on the loopback that stands for all of them. */
+/** remote.test.ts: media of other hosts; a real loopback server plays all of them. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -47,7 +47,7 @@ async function seen(what: string): Promise<Seen[]> {
 const refused = (because: string) => refusal(502, "remote_refused", because)
 
 describe("media of other hosts", () => {
-  test("[RM1] the other host learns nothing of the reader, and none of its headers comes through", async () => {
+  test("[RM1] the other host learns nothing of the user, and none of its headers is forwarded", async () => {
     const what = place("png")
     const secret = { cookie: "id=ada", authorization: "Bearer x", referer: "https://cuecard.test/s/1", dnt: "1" }
     const answer = await ask(what, {
@@ -75,7 +75,7 @@ describe("media of other hosts", () => {
     })
   })
 
-  test("[RM1] it needs an address that was signed for it", async () => {
+  test("[RM1] it needs an address signed for it", async () => {
     expect(await call("/media/remote")).toEqual(refusal(403, "link_invalid"))
     const claims = { tenant: "rm", session: "s1", what: place("png"), expires: nowSeconds() + 60 }
     expect(await call(`/media/remote?token=${await signLink(SECRET, "media", claims)}`)).toEqual(
@@ -96,13 +96,13 @@ describe("media of other hosts", () => {
     "https://user:pw@media.example.com/png/x",
     "//0x7f.1/",
     "file:///etc/passwd",
-  ])("[RM1] a redirect to %s is not followed", async (to) => {
+  ])("[RM5] a redirect to %s isn't followed", async (to) => {
     const what = place("away", `?to=${encodeURIComponent(to)}`)
     expect(await call(await path(what))).toEqual(refusal(422, "url_refused"))
     expect(await seen(what)).toHaveLength(1)
   })
 
-  test("[RM1] one to another public address is, but not around in a circle", async () => {
+  test("[RM5] one to another public address is, but not in a circle", async () => {
     const to = place("png")
     expect((await call(await path(place("away", `?to=${encodeURIComponent(to)}`)))).status).toBe(200)
     expect((await call(await path(place("away", "?to=/png/there")))).status).toBe(200)
@@ -111,7 +111,7 @@ describe("media of other hosts", () => {
     expect(await seen(loop)).toHaveLength(MAX_REMOTE_REDIRECTS + 1)
   })
 
-  test("[RM1] a host that is loaded without a click leads to no host that is not", async () => {
+  test("[RM5] a host that loads without a click can't redirect to one that doesn't", async () => {
     const token = await issueToken({ ...ADMIN, tenant: "rm-open" }, SECRET)
     const body = JSON.stringify({ media_hosts: ["media.example.com", "cdn.example.com"] })
     expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
@@ -126,7 +126,7 @@ describe("media of other hosts", () => {
     expect((await call(await path(asked, "rm-open"))).status).toBe(200)
   })
 
-  test("[RM1] it does not ask itself, nor does another one of us ask it; HEAD is no way to make it fetch", async () => {
+  test("[RM6] it never fetches itself, directly or through another instance; HEAD doesn't fetch", async () => {
     const what = place("png")
     const ours = { "user-agent": "Cuecard-Media/1" }
     expect(await call(await path(what), { headers: ours })).toEqual(refusal(404, "route_unknown"))
@@ -134,18 +134,18 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toEqual([])
   })
 
-  test.each(["206", "204", "304"])("[RM2] %s is no picture", async (scenario) => {
+  test.each(["206", "204", "304"])("[RM2] %s isn't an image", async (scenario) => {
     expect(await call(await path(place(scenario)))).toEqual(refused("unreachable"))
   })
 
-  test("[RM2] none of many headers comes through", async () => {
+  test("[RM2] none of many headers is forwarded", async () => {
     const answer = await ask(place("headers"))
     expect((await answer.arrayBuffer()).byteLength).toBe(70)
     expect(answer.headers.get("x-0")).toBeNull()
   })
 
   test.each(["html", "svg", "text", "zip", "empty"])(
-    "[RM2] %s that says it is a picture is refused, and nothing of it comes through",
+    "[RM2] %s that claims to be an image is refused, and nothing of it is forwarded",
     async (scenario) => {
       const answer = await call(await path(place(scenario)))
       expect(answer).toEqual(refused("type"))
@@ -153,11 +153,11 @@ describe("media of other hosts", () => {
     },
   )
 
-  test("[RM2] what is not there is refused, though it be a picture", async () => {
+  test("[RM2] a 404 is refused, even with an image as its body", async () => {
     expect(await call(await path(place("nowhere")))).toEqual(refused("unreachable"))
   })
 
-  test("[RM3] what is told to be too much is not read, what is not told breaks off where it is", async () => {
+  test("[RM3] a declared size over the limit isn't read, an undeclared one breaks off at the limit", async () => {
     const told = place("too-large")
     expect(await call(await path(told))).toEqual(refused("size"))
     await expect.poll(async () => (await seen(told))[0]?.closed, { timeout: 5_000 }).toBe(true)
@@ -173,12 +173,12 @@ describe("media of other hosts", () => {
     await expect.poll(async () => (await seen(endless))[0]?.closed, { timeout: 5_000 }).toBe(true)
   })
 
-  test("[RM3] without a length it comes all the same", async () => {
+  test("[RM3] a response without a length works", async () => {
     const answer = await ask(place("untold"))
     expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 70])
   })
 
-  test("[RM3] what breaks off breaks off here, and is not kept", async () => {
+  test("[RM3] a response that breaks off breaks off here, and isn't cached", async () => {
     const what = place("cut")
     for (let n = 0; n < 2; n++) {
       const remote = await fetchRemote(what, readTimeLimits({}), ANYWHERE, UPSTREAM)
@@ -201,21 +201,21 @@ describe("media of other hosts", () => {
     ])
   })
 
-  test("[RM3] what is packed counts unpacked", async () => {
+  test("[RM3] compressed bytes count unpacked", async () => {
     const remote = await fetchRemote(place("packed"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     expect(remote.value.size).toBeNull()
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow("too large")
   })
 
-  test("[RM3] what ends before its told length breaks off here too", async () => {
+  test("[RM3] a response that ends before its declared length breaks off here too", async () => {
     const remote = await fetchRemote(place("short"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     expect(await call(await path(place("short")), { headers: { range: "bytes=5-" } })).toEqual(refused("unreachable"))
   })
 
-  test("[RM3] what comes a byte at a time is given up before it shows what it is", async () => {
+  test("[RM3] one byte at a time is given up before the type is known", async () => {
     const drip = place("drip")
     expect(await fetchRemote(drip, readTimeLimits({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
       fault: { because: "timeout" },
@@ -235,7 +235,7 @@ describe("media of other hosts", () => {
     await expect.poll(async () => (await seen(stall))[0]?.closed, { timeout: 5_000 }).toBe(true)
   })
 
-  test("[RM4] it is fetched once for a tenant, and anew for another", async () => {
+  test("[RM4] it is fetched once for a tenant, and again for another", async () => {
     const what = place("wav")
     // The answer to a range comes when all of it is kept.
     const fetchedBy = async (tenant: string, headers = {}) =>
@@ -247,7 +247,7 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toHaveLength(2)
   })
 
-  test("[RM4] a range of a sound is cut from what is kept, also the first time", async () => {
+  test("[RM4] a range of audio is cut from the cached response, also the first time", async () => {
     const what = place("wav")
     for (const range of ["bytes=100-199", "bytes=9900-"]) {
       const part = await ask(what, { range })
@@ -261,7 +261,7 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toHaveLength(1)
   })
 
-  test("[RM4] a range of a sound is cut though no cache keeps it; one that is not there is refused, with or without", async () => {
+  test("[RM4] a range of audio is cut even without a cache; one outside the file is refused, with or without", async () => {
     const range = { range: "bytes=9900-" }
     const beyond = { headers: { range: "bytes=10000-" } }
     const put = vi.spyOn(caches.default, "put").mockRejectedValue(new Error("full"))
@@ -282,7 +282,7 @@ describe("media of other hosts", () => {
     }
   })
 
-  test("[RM4] a player that begins with a range of all has it as a range, while it comes, and it is kept", async () => {
+  test("[RM4] a player that requests the full range gets it as a range, while it streams, and it is cached", async () => {
     const what = place("wav")
     const first = await ask(what, { range: "bytes=0-" })
     expect([first.status, first.headers.get("content-range")]).toEqual([206, "bytes 0-9999/10000"])
@@ -305,7 +305,7 @@ describe("media of other hosts", () => {
   test.each([
     ["of unknown length", "wav-untold", 10_000],
     ["larger than what is kept", "wav-large", 17 * 1024 * 1024],
-  ])("[RM4] a range of a sound %s is answered with all of it, which promises no ranges", async (_, scenario, bytes) => {
+  ])("[RM4] a range of audio %s is answered with the whole, without range support", async (_, scenario, bytes) => {
     const answer = await ask(place(scenario), { range: "bytes=100-" })
     expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, null])
     expect((await answer.arrayBuffer()).byteLength).toBe(bytes)

@@ -74,8 +74,8 @@ async function expectOpen(line: Line): Promise<void> {
   expect(line.closed).toBeNull()
 }
 
-describe("what a revoked token opens", () => {
-  test("[AU7] nothing, over HTTP or as a socket, while the user's other tokens go on", async () => {
+describe("a revoked token", () => {
+  test("[AU7] opens nothing, over HTTP or as a socket, while the user's other tokens work", async () => {
     const [lost, kept] = [await tokenOf("au7a", "ada"), await tokenOf("au7a", "ada")]
     const id = await makeSession(lost)
     expect(await revoke(lost)).toMatchObject({ status: 200, json: { revoked: "token" } })
@@ -89,7 +89,7 @@ describe("what a revoked token opens", () => {
     expect(await tryOpen(id, kept)).toMatchObject({ status: 101 })
   })
 
-  test("[AU7] where the Worker has asked before, a route holds after REVOCATION_MS, a new socket at once", async () => {
+  test("[AU7] where the Worker has asked before, a route is closed after REVOCATION_MS, a new socket at once", async () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
     // As another isolate does it: this one's memory is not told.
@@ -100,7 +100,7 @@ describe("what a revoked token opens", () => {
     expect(await list(token)).toEqual(REVOKED)
   })
 
-  test("[AU7] an upgrade elsewhere is no way around it", async () => {
+  test("[AU7] an upgrade on another route doesn't bypass it", async () => {
     const token = await tokenOf("au7c", "ada")
     await revoke(token)
     const headers = { upgrade: "websocket" }
@@ -108,7 +108,7 @@ describe("what a revoked token opens", () => {
     expect(await call("/v1/sessions", { headers: socketHeaders(token) })).toEqual(REVOKED)
   })
 
-  test("[AU7] asking for an unknown user stores nothing, neither does a stranger at a session", async () => {
+  test("[AU7] checking an unknown user stores nothing, neither does a stranger at a session", async () => {
     const id = await makeSession(await tokenOf("au7d", "ada"))
     const token = await tokenOf("au7d", "nobody")
     expect(await list(token)).toMatchObject({ status: 200 })
@@ -117,7 +117,7 @@ describe("what a revoked token opens", () => {
     expect(await tablesOf(directory("au7d", "nobody"))).toEqual([])
   })
 
-  test("[AU7] the Worker's memory asks once a user in REVOCATION_MS, and keeps the newest users only", async () => {
+  test("[AU7] the Worker's memory asks once per user in REVOCATION_MS, and keeps the newest users only", async () => {
     const memory = createRevocationCache(2)
     const asked: string[] = []
     const look = (who: string, now: number) =>
@@ -143,7 +143,7 @@ describe("what a revoked token opens", () => {
 })
 
 describe("its sockets", () => {
-  test("[AU8] are closed with 4401 in every session, those of another token stay", async () => {
+  test("[AU8] are closed with 4401 in every session; those of another token stay", async () => {
     const [lost, kept] = [await tokenOf("au8a", "ada"), await tokenOf("au8a", "ada")]
     const [one, two] = [await makeSession(lost), await makeSession(kept)]
     const closing = [await openSocket(one, lost), await openSocket(one, lost), await openSocket(two, lost)]
@@ -153,7 +153,7 @@ describe("its sockets", () => {
     for (const line of staying) await expectOpen(line)
   })
 
-  test("[AU8] all of a user's, of no other user and of no other tenant, whatever the ids", async () => {
+  test("[AU8] all of a user's, of no other user or tenant, whatever the ids", async () => {
     const claims = { jti: "same", iat: nowSeconds() }
     const mine = await foreignToken("au8b", "ada", claims)
     const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
@@ -167,7 +167,7 @@ describe("its sockets", () => {
     for (const one of staying) await expectOpen(one)
   })
 
-  test("[AU8] also where session and directory slept since", async () => {
+  test("[AU8] also after session and directory slept", async () => {
     const token = await tokenOf("au8c", "ada")
     const id = await makeSession(token)
     const line = await openSocket(id, token)
@@ -177,7 +177,7 @@ describe("its sockets", () => {
     await expectClosed(line)
   })
 
-  test("[AU8] also where the session could not be told at first: the alarm tells it, until it worked", async () => {
+  test("[AU8] also if the session could not be notified at first: the alarm retries until it works", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au8d", "ada", 6000)
     const id = await makeSession(token)
@@ -205,7 +205,7 @@ describe("its sockets", () => {
     expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
   })
 
-  test("[AU8] revoking more does not put off what is due", async () => {
+  test("[AU8] another revocation doesn't postpone pending ones", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
       throw new Error("away")
@@ -219,7 +219,7 @@ describe("its sockets", () => {
     expect(await alarmOf(directory("au8e"))).toBe(due)
   })
 
-  test("[AU8] a session that does not answer keeps no other one waiting", async () => {
+  test("[AU8] a session that doesn't respond delays no other", async () => {
     const token = await tokenOf("au8f", "ada")
     const [deaf, good] = [await makeSession(token), await makeSession(token)]
     const lines = [await openSocket(deaf, token), await openSocket(good, token)] as const
@@ -231,7 +231,7 @@ describe("its sockets", () => {
     for (const line of lines) await expectClosed(line)
   })
 
-  test("[AU8] a socket that was let in before and comes after is closed when it comes", async () => {
+  test("[AU8] a socket admitted before that connects later is closed on connecting", async () => {
     const claims: Claims = { tenant: "au8g", user: "ada", expires: 4_000_000_000, token: "late", issued: 1 }
     await createSession("s1", claims)
     const session = sessionOf("s1", claims)
@@ -250,7 +250,7 @@ describe("its sockets", () => {
     expect(other.closed).toBeNull()
   })
 
-  test("[AU8] being told again, and a client that does not hang up, harm nothing", async () => {
+  test("[AU8] repeated notifications, and a client that doesn't close, do no harm", async () => {
     const claims: Claims = { tenant: "au8h", user: "ada", expires: 4_000_000_000, token: "t", issued: 1 }
     await createSession("s1", claims)
     const line = await connect("s1", claims)
@@ -262,7 +262,7 @@ describe("its sockets", () => {
     expect(await tablesOf(ghost)).toEqual([])
   })
 
-  test("[AU8] a client that does not hang up finds its socket shut, also after the object slept", async () => {
+  test("[AU8] a client that doesn't close finds its socket closed, also after the object slept", async () => {
     const [lost, kept] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
     const id = await makeSession(kept)
     const line = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
@@ -277,7 +277,7 @@ describe("its sockets", () => {
     expect(page.json.messages).toEqual([])
   })
 
-  test("[AU8] nothing that a turn says afterwards reaches them", async () => {
+  test("[AU8] nothing of a running turn reaches them afterwards", async () => {
     const [lost, kept] = [await tokenOf("au8i", "ada"), await tokenOf("au8i", "ada")]
     const id = await makeSession(kept)
     const [line, other] = [await openSocket(id, lost), await openSocket(id, kept)]
@@ -292,7 +292,7 @@ describe("its sockets", () => {
 })
 
 describe("revoking", () => {
-  test("[AU9] the same again is answered the same and changes nothing", async () => {
+  test("[AU9] the same again gets the same response and changes nothing", async () => {
     const [one, two] = [await tokenOf("au9a", "ada"), await tokenOf("au9a", "ada")]
     for (let n = 0; n < 2; n += 1) expect(await revoke(one)).toMatchObject({ status: 200, json: { revoked: "token" } })
     const all = await revoke(two, '{"all":true}')
@@ -303,14 +303,14 @@ describe("revoking", () => {
     expect(await list(two)).toEqual(REVOKED)
   })
 
-  test("[AU9] a token that was revoked by itself cannot shut its owner out", async () => {
+  test("[AU13] a token that was revoked individually can't lock its owner out", async () => {
     const [found, own] = [await tokenOf("au9b", "ada"), await tokenOf("au9b", "ada")]
     await revoke(found)
     expect(await revoke(found, '{"all":true}')).toEqual(REVOKED)
     expect(await list(own)).toMatchObject({ status: 200 })
   })
 
-  test("[AU9] `all` is what was issued up to that moment: not what comes after, but all of its second as others sign", async () => {
+  test("[AU9] `all` is what was issued up to that moment: nothing later, but all of its second for other signers", async () => {
     const token = await tokenOf("au9c", "ada")
     const { up_to } = (await revoke(token, '{"all":true}')).json
     expect(Math.abs(up_to - Date.now() / 1000)).toBeLessThan(5)
@@ -320,13 +320,13 @@ describe("revoking", () => {
     expect(await list(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) + 1 }))).toMatchObject({ status: 200 })
   })
 
-  test("[AU9] a token whose signer's clock is ahead revokes itself too", async () => {
+  test("[AU12] a token whose signer's clock is ahead revokes itself too", async () => {
     const token = await foreignToken("au9d", "ada", { iat: nowSeconds() + 4 })
     expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
     expect(await list(token)).toEqual(REVOKED)
   })
 
-  test("[AU9] a token without an id is revoked with all others; one without a time of issue stays so for ever", async () => {
+  test("[AU12] a token without an id is revoked with all others; one without an issue time stays revoked", async () => {
     const bare = await foreignToken("au9e", "ada")
     const named = await foreignToken("au9e", "ada", { jti: "t1" })
     const line = await openSocket(await makeSession(bare), bare)
@@ -357,7 +357,7 @@ describe("revoking", () => {
     expect(await stub.getRevocationState()).toMatchObject({ tokens: [], upTo: expect.any(Number) })
   })
 
-  test("[AU9] the row of a token goes when the token would have run out; that of all stays", async () => {
+  test("[AU9] the row of a token is deleted when the token would have expired; that of all stays", async () => {
     const [short, long] = [await tokenOf("au9g", "ada", 60), await tokenOf("au9g", "ada", 6000)]
     await openSocket(await makeSession(short), short)
     await revoke(short)
@@ -386,7 +386,7 @@ describe("revoking", () => {
     expect(await tablesOf(directory("au9h"))).toEqual([])
   })
 
-  test("[AU9] needs a good token; other origins are refused, listed ones answered; there is nothing to GET", async () => {
+  test("[AU9] needs a valid token; other origins are refused, listed ones allowed; there is no GET", async () => {
     expect(await revoke(await tokenOf("au9i", "ada", -60))).toEqual(refusal(401, "token_expired"))
     expect(await revoke("rubbish")).toEqual(refusal(401, "token_invalid"))
     const token = await tokenOf("au9i", "ada")

@@ -1,4 +1,4 @@
-/** routes.test.ts: the HTTP doors: bodies, sessions, history, strangers, errors; through the whole Worker. */
+/** routes.test.ts: the HTTP routes: bodies, sessions, history, other users, errors; through the whole Worker. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -17,7 +17,7 @@ async function messagesOf(id: string, token: string): Promise<readonly { readonl
 }
 
 describe("sessions and messages", () => {
-  test("[RT1] make, say, read: the same effect as on the socket", async () => {
+  test("[RT1] create, send, read: the same effect as on the socket", async () => {
     const { token, id } = await open()
     const post = { method: "POST", token }
     const said = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"/say hi"}' })
@@ -27,7 +27,7 @@ describe("sessions and messages", () => {
     expect(await messagesOf(id, token)).toHaveLength(2)
   })
 
-  test("[RT1] a session that is asked for twice by one id is made once, and is its owner's alone", async () => {
+  test("[RT1] a session created twice with one id exists once, and belongs to its owner", async () => {
     const [ada, eve] = [await tokenOf("acme", "ada"), await tokenOf("acme", "eve")]
     const body = JSON.stringify({ id: "mine-1", title: "Mine" })
     for (let i = 0; i < 2; i++) {
@@ -41,7 +41,7 @@ describe("sessions and messages", () => {
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: odd })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[RT1] a session is given an id and a time, with or without a title", async () => {
+  test("[RT1] a session gets an id and a time, with or without a title", async () => {
     const token = await tokenOf("acme", "ada")
     const made = await call("/v1/sessions", { method: "POST", token, body: '{"title":"Trip \\ud800"}' })
     expect(made).toMatchObject({ status: 201, json: { title: "Trip \ufffd", created: expect.any(Number) } })
@@ -68,7 +68,7 @@ describe("history", () => {
   })
 
   test.each(["?limit=1", "?limit=120", "?before=1", "?limit=12&before=999999999999999", ""])(
-    "[RT3] %j is taken",
+    "[RT3] %j is accepted",
     async (query) => {
       const { token, id } = await open()
       const page = await call(recent(id, query), { token })
@@ -96,14 +96,14 @@ describe("bodies", () => {
     ["an empty message", '{"content":"  \\n"}', 400, "message_empty"],
     ["a long message", long(MAX_MESSAGE_BYTES + 1), 413, "message_too_large"],
     ["a long body", long(MAX_BODY_BYTES), 413, "body_too_large"],
-  ])("[RT4] a body of %s is told, and nothing is stored", async (_what, body, status, code) => {
+  ])("[RT4] a body of %s is reported, and nothing is stored", async (_what, body, status, code) => {
     const { token, id } = await open()
     expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toEqual(refusal(status, code))
     expect(await messagesOf(id, token)).toEqual([])
   })
 
   test.each([`{"title":"${"x".repeat(MAX_TITLE_CHARS + 1)}"}`, '{"title":7}', '{"title":null}'])(
-    "[RT4] %.20s makes no session",
+    "[RT4] %.20s creates no session",
     async (body) => {
       const token = await tokenOf("acme", "untitled")
       expect(await call("/v1/sessions", { method: "POST", token, body })).toEqual(
@@ -113,32 +113,35 @@ describe("bodies", () => {
     },
   )
 
-  test("[RT4] a message of the full size, in its worst escaping, is taken", async () => {
+  test("[RT4] a message of the full size, in its worst escaping, is accepted", async () => {
     const { token, id } = await open()
     const body = `{"content":"/say ${"\\u0001".repeat(MAX_MESSAGE_BYTES - 5)}"}`
     expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toMatchObject({ status: 202 })
   })
 
-  test.each([undefined, "2"])("[RT4] a body that says its length is %s is counted as it comes", async (length) => {
-    const { token, id } = await open()
-    const chunk = new Uint8Array(64 * 1024).fill(120)
-    let sent = 0
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        sent += chunk.byteLength
-        if (sent > MAX_BODY_BYTES * 8) controller.close()
-        else controller.enqueue(chunk)
-      },
-    })
-    const headers: Record<string, string> = length === undefined ? {} : { "content-length": length }
-    const said = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body, headers, env: {} })
-    expect(said).toEqual(refusal(413, "body_too_large"))
-    expect(sent).toBeLessThan(MAX_BODY_BYTES * 2)
-    expect(await messagesOf(id, token)).toEqual([])
-  })
+  test.each([undefined, "2"])(
+    "[RT4] a body that declares its length as %s is counted as it arrives",
+    async (length) => {
+      const { token, id } = await open()
+      const chunk = new Uint8Array(64 * 1024).fill(120)
+      let sent = 0
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          sent += chunk.byteLength
+          if (sent > MAX_BODY_BYTES * 8) controller.close()
+          else controller.enqueue(chunk)
+        },
+      })
+      const headers: Record<string, string> = length === undefined ? {} : { "content-length": length }
+      const said = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body, headers, env: {} })
+      expect(said).toEqual(refusal(413, "body_too_large"))
+      expect(sent).toBeLessThan(MAX_BODY_BYTES * 2)
+      expect(await messagesOf(id, token)).toEqual([])
+    },
+  )
 })
 
-describe("what is not there", () => {
+describe("missing resources", () => {
   test.each([
     ["GET", "/v1"],
     ["GET", "/v1/nothing"],
@@ -146,12 +149,12 @@ describe("what is not there", () => {
     ["GET", "/v1/dev/token"],
     ["GET", "/media/x/y"],
     ["POST", "/external/x"],
-  ])("[RT5] %s %s is said in JSON, token or not", async (method, path) => {
+  ])("[RT5] %s %s is reported in JSON, with or without a token", async (method, path) => {
     expect(await call(path, { method })).toEqual(refusal(404, "route_unknown"))
     expect(await call(path, { method, token: await tokenOf("acme", "ada") })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[RT5] a method that a session does not have, or an address below it, is not there", async () => {
+  test("[RT5] a method that a session doesn't have, or an address below it, doesn't exist", async () => {
     const { token, id } = await open()
     expect(await call("/v1/sessions", { method: "DELETE", token })).toEqual(refusal(404, "route_unknown"))
     expect(await call(`/v1/sessions/${id}`, { token })).toEqual(refusal(404, "route_unknown"))
@@ -172,7 +175,7 @@ describe("what is not there", () => {
     },
   )
 
-  test("[RT5] a socket's address without an upgrade says so", async () => {
+  test("[RT5] a socket's address without an upgrade gets 426", async () => {
     const { token, id } = await open()
     expect(await call(`/v1/sessions/${id}/socket`, { token })).toEqual(refusal(426, "upgrade_expected"))
   })
@@ -182,7 +185,7 @@ describe("what is not there", () => {
   })
 })
 
-describe("strangers", () => {
+describe("other users", () => {
   test.each([
     ["another tenant", "evil", "ada"],
     ["another user of the tenant", "acme", "eve"],
@@ -200,12 +203,12 @@ describe("strangers", () => {
   })
 })
 
-describe("what every answer carries", () => {
+describe("headers of every response", () => {
   test.each([
     ["/healthz", 200],
     ["/v1/nothing", 404],
     ["/v1/sessions", 401],
-  ])("[RT7] %s (%i): nothing to sniff, keep, refer to or run", async (path, status) => {
+  ])("[RT7] %s (%i): nothing to sniff, cache, refer to or run", async (path, status) => {
     const { headers, ...answer } = await call(path)
     expect(answer.status).toBe(status)
     expect(headers.get("x-content-type-options")).toBe("nosniff")
@@ -214,7 +217,7 @@ describe("what every answer carries", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[RT7] other paths are the page's files, with the headers that they bring", async () => {
+  test("[RT7] other paths are the page's files, with their own headers", async () => {
     const ASSETS = {
       fetch: ({ url }: Request) => new Response(url, { headers: { "content-security-policy": "script-src 'self'" } }),
     }
@@ -224,7 +227,7 @@ describe("what every answer carries", () => {
   })
 })
 
-test("[RT8] a thrown error is `internal`; its words are in the log, in one line, and nowhere else", async () => {
+test("[RT8] a thrown error is `internal`; its text is in the log, in one line, and nowhere else", async () => {
   const logged = vi.spyOn(console, "error").mockImplementation(() => {})
   const DIRECTORY = {
     getByName: () => {

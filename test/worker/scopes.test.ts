@@ -1,4 +1,4 @@
-/** scopes.test.ts: what a token is good for, and how a producer outside gets one. */
+/** scopes.test.ts: what each scope allows, and how an external producer gets a token. */
 
 import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -24,7 +24,7 @@ const say = (id: string, token: string) =>
   call(`/external/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ text: "x" }) })
 
 describe("scopes", () => {
-  test("[AU10] the user's routes and sockets take a token of scope user or of none, and no other", async () => {
+  test("[AU10] a user's routes and sockets accept scope user or none, and no other", async () => {
     const token = await tokenOf("au10a", "ada")
     const id = await makeSession(token)
     const routes: [method: string, path: string][] = [
@@ -50,7 +50,7 @@ describe("scopes", () => {
     for (const wrong of [token, await scoped("au10a", "admin", id)]) expect(await say(id, wrong)).toEqual(DENIED)
   })
 
-  test("[AU10] an unknown scope, and an external one that names no session, are no token", async () => {
+  test("[AU10] an unknown scope, and an external one without a session, are invalid tokens", async () => {
     const sign = (more: object) =>
       new SignJWT({ tenant: "au10b", sub: "ada", exp: nowSeconds() + 600, ...more })
         .setProtectedHeader({ alg: "HS256" })
@@ -69,8 +69,8 @@ describe("scopes", () => {
   })
 })
 
-describe("a token for a producer outside", () => {
-  test("[AU11] is given to the session's owner, for that session, and lives as long as is asked within bounds", async () => {
+describe("a token for an external producer", () => {
+  test("[AU11] is issued to the session's owner, for that session, and lives as long as requested within limits", async () => {
     const token = await tokenOf("au11a", "ada")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     const given = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
@@ -97,7 +97,7 @@ describe("a token for a producer outside", () => {
     }
   })
 
-  test("[AU11] it can be revoked by itself and with all of its user's, and can revoke nobody else", async () => {
+  test("[AU11] can be revoked alone and with all of its user's, and can revoke only itself", async () => {
     const token = await tokenOf("au11b", "ada")
     const id = await makeSession(token)
     const [one, two] = [await externalToken(id, token), await externalToken(id, token)]
@@ -111,7 +111,7 @@ describe("a token for a producer outside", () => {
     expect(await say(id, two)).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[AU11] a request that is still being sent ends when its token is revoked or runs out", async () => {
+  test("[AU11] a request in progress ends when its token is revoked or expires", async () => {
     const token = await tokenOf("au11c", "ada")
     const id = await makeSession(token)
     const sending = async (outside: string) => {

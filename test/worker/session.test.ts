@@ -1,4 +1,4 @@
-/** session.test.ts: the session object on the wire: turns, recovery, history, the store; real workerd, real SQLite. */
+/** session.test.ts: the session object on the wire: turns, recovery, history, the store; real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -16,7 +16,7 @@ const freshSession = (): Promise<string> => fresh("s")
 const WEATHER = "What's the weather in London and in Tokyo?"
 
 describe("a turn", () => {
-  test("[TU1] the weather in two cities: thinking, prose, two calls, a card for each, and history says the same", async () => {
+  test("[TU1] the weather in two cities: thinking, prose, two calls, a card for each, and the same in history", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: WEATHER })
@@ -61,7 +61,7 @@ describe("a turn", () => {
     }
   })
 
-  test("[TU3] messages sent while a turn runs are queued, and answered in the order they were acknowledged", async () => {
+  test("[TU3] messages sent while a turn runs are queued, and answered in the order of acknowledgement", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/bench deltas=60 chars=6 tools=1 delay_ms=2 yield_every=1" })
@@ -122,7 +122,7 @@ describe("crash and recovery", () => {
     })
   })
 
-  test("[TU4] a step that had shown nothing is run again", async () => {
+  test("[TU4] a step that had shown nothing runs again", async () => {
     const id = await freshSession()
     await leaveBehind(id, () => {})
     const client = await connect(id, CLAIMS, { after: 0, epoch: (await pageOf(id)).epoch })
@@ -131,7 +131,7 @@ describe("crash and recovery", () => {
     expect(JSON.stringify(answer.segments)).toContain("went on")
   })
 
-  test("[TU4] a call that only reads is run again; the turn goes on", async () => {
+  test("[TU4] a call that only reads runs again; the turn continues", async () => {
     const id = await freshSession()
     await leaveBehind(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "weather", args: '{"location":"Paris"}' })
@@ -143,7 +143,7 @@ describe("crash and recovery", () => {
     expect(answer.status).toBe("completed")
   })
 
-  test("[TU4] a call of a tool that does not declare itself repeatable is interrupted and told so", async () => {
+  test("[TU4] a call of a tool that isn't declared repeatable is interrupted, and the model is told", async () => {
     const id = await freshSession()
     await leaveBehind(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "pay", args: "{}" })
@@ -187,7 +187,7 @@ describe("history", () => {
     await evictDurableObject(sessionOf(id))
   }
 
-  test("[HI1] [HI2] pages meet every message once, oldest first inside a page", async () => {
+  test("[HI1] [HI2] pages return every message once, oldest first inside a page", async () => {
     const id = await freshSession()
     await fill(id, 20)
     const seen: string[] = []
@@ -207,7 +207,7 @@ describe("history", () => {
     expect(seen).toEqual(Array.from({ length: 40 }, (_, i) => `m${i}`))
   })
 
-  test("[HI1] a page is bounded in bytes and holds one message at least", async () => {
+  test("[HI1] a page is limited in bytes and holds at least one message", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
@@ -247,7 +247,7 @@ describe("history", () => {
 })
 
 describe("the store", () => {
-  test("[ST1] an unknown id writes nothing, whatever it is asked", async () => {
+  test("[ST1] an unknown id writes nothing, whatever the request", async () => {
     const stub = env.SESSION.getByName("acme:ghost")
     expect(await stub.readHistoryPage(CLAIMS, { limit: 5 })).toMatchObject({
       ok: false,
@@ -267,7 +267,7 @@ describe("the store", () => {
   test.each([
     ["another tenant", { ...CLAIMS, tenant: "evil" }],
     ["another user", { ...CLAIMS, user: "eve" }],
-  ])("[ST1] %s is told that there is no such session, by the object itself", async (_who, claims) => {
+  ])("[ST1] the object itself reports %s as an unknown session", async (_who, claims) => {
     const id = await freshSession()
     expect(await sessionOf(id).readHistoryPage(claims, { limit: 5 })).toMatchObject({
       fault: { reason: "session_unknown" },

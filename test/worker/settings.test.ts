@@ -1,4 +1,4 @@
-/** settings.test.ts: what a tenant allows its transcripts, who may say so, and how sessions learn of it. */
+/** settings.test.ts: what a tenant allows in its transcripts, who may set it, and how sessions get it. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -20,14 +20,14 @@ async function put(tenant: string, settings: unknown) {
 }
 
 describe("what a tenant allows", () => {
-  test("[SE1] nothing until it says so, and asking stores nothing", async () => {
+  test("[SE1] [SE4] nothing by default, and reading stores nothing", async () => {
     const asked = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
     expect(asked).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
     expect((await stub("se-quiet").getAgentView("general"))?.settings).toBeUndefined()
     expect(await tablesOf(stub("se-quiet"))).toEqual([])
   })
 
-  test("[SE1] an administrator sets both lists at once, a user is told; another tenant has its own", async () => {
+  test("[SE1] [SE4] an administrator sets both lists at once, users can read them; another tenant has its own", async () => {
     const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: ["img.example.com"] }
     expect(await put("se-told", allowed)).toMatchObject({ status: 200, json: allowed })
     for (const token of [await tokenOf("se-told", "ada"), await admin("se-told")]) {
@@ -42,7 +42,7 @@ describe("what a tenant allows", () => {
     })
   })
 
-  test("[SE1] a user's token sets nothing, a producer's is told nothing", async () => {
+  test("[SE1] [SE4] a user's token sets nothing, a producer's can't read them", async () => {
     const ada = await tokenOf("se-guarded", "ada")
     expect(await call("/v1/settings", { method: "PUT", token: ada, body: "{}" })).toEqual(refusal(403, "scope_denied"))
     const bounds = { scope: "external", session: "s1" } as const
@@ -54,7 +54,7 @@ describe("what a tenant allows", () => {
     expect(await tablesOf(stub("se-guarded"))).toEqual([])
   })
 
-  test("[SE1] agents that were configured before stay", async () => {
+  test("[SE1] agents configured before stay", async () => {
     const tenant = stub("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
       // As the version before left it.
@@ -71,13 +71,13 @@ describe("what a tenant allows", () => {
   })
 })
 
-describe("what may be named", () => {
+describe("valid entries", () => {
   test.each([
     ["https://charts.example.com/", "https://charts.example.com"],
     ["HTTPS://Charts.Example.com:443", "https://charts.example.com"],
     ["https://charts.example.com:8443", "https://charts.example.com:8443"],
     ["https://bücher.example.de", "https://xn--bcher-kva.example.de"],
-  ])("[SE2] the origin %s is kept as the platform writes it, once", async (written, kept) => {
+  ])("[SE2] the origin %s is stored normalised, once", async (written, kept) => {
     expect((await put("se-kept", { embed_origins: [written, kept] })).json.embed_origins).toEqual([kept])
   })
 
@@ -103,7 +103,7 @@ describe("what may be named", () => {
     "",
     null,
     7,
-  ])("[SE2] %s is no origin that may be framed", async (origin) => {
+  ])("[SE2] %s can't be framed", async (origin) => {
     expect(await put("se-refused", { embed_origins: [origin] })).toEqual(refusal(400, "field_invalid"))
     expect(await tablesOf(stub("se-refused"))).toEqual([])
   })
@@ -126,11 +126,11 @@ describe("what may be named", () => {
     "metadata.google.internal",
     "",
     {},
-  ])("[SE2] %s is no host whose media is loaded", async (host) => {
+  ])("[SE2] %s isn't a host whose media may load", async (host) => {
     expect(await put("se-refused", { media_hosts: [host] })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[SE2] there are so many at most, and no list that is not known", async () => {
+  test("[SE2] the number is limited, and an unknown list is refused", async () => {
     const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
     const origins = hosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
     expect((await put("se-full", { embed_origins: origins, media_hosts: hosts(MAX_MEDIA_HOSTS) })).status).toBe(200)
@@ -142,7 +142,7 @@ describe("what may be named", () => {
   })
 })
 
-test("[SE3] a session learns of it when a page opens it, as of its agent", async () => {
+test("[SE3] a session gets them when a page opens it, like its agent", async () => {
   const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
   const known = () =>

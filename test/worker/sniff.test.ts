@@ -1,4 +1,4 @@
-/** sniff.test.ts: what a file is, by its first bytes. */
+/** sniff.test.ts: the type of a file from its first bytes. */
 
 import { describe, expect, test } from "vitest"
 import { detectFileType } from "../../worker/asset/detect-file-type.ts"
@@ -70,12 +70,12 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ["half a signature", file(8, 0x89, "PNG\r\n\x1a\n")],
 ]
 
-describe("what a file is", () => {
+describe("the type of a file", () => {
   test.each(TAKEN)("[AS2] %s", (_, bytes, type) => {
     expect(detectFileType(bytes)?.mime_type).toBe(type)
   })
 
-  test.each(REFUSED)("[AS2] not taken: %s", (_, bytes) => {
+  test.each(REFUSED)("[AS14] refused: %s", (_, bytes) => {
     expect(detectFileType(bytes)).toBeNull()
   })
 })

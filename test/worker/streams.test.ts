@@ -1,6 +1,6 @@
 /**
- * streams.test.ts: any stream on real SQLite: each event is heard by a fresh recorder that knows nothing but the rows,
- * and what was told live is what the rows say, at every event; then it goes out and comes into another session.
+ * streams.test.ts: any stream on real SQLite: each event goes to a fresh recorder with only the rows, and the live state
+ * equals the rows at every event. Then the session is exported and imported into another.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"

@@ -1,6 +1,6 @@
 /**
- * subagents.test.ts: the twelve sentinels of seed 000, round 3: a subagent is never told of cards, moves no counter, and
- * what it returns holds no spans. Each stands here by the name it has there.
+ * subagents.test.ts: the twelve checks of the original implementation's suite, under their original names: a subagent
+ * gets no cards, changes no counter, and what it returns holds no spans.
  */
 
 import { describe, expect, test } from "vitest"
@@ -52,7 +52,7 @@ describe("TestDispatcherChannelGate", () => {
     })
   })
 
-  test("[AG7] 2 subagent channel does not, even if it were handed one", async () => {
+  test("[AG7] 2 subagent channel does not, even if it receives one", async () => {
     for (const channel of ["subagent", "agent", "external"] as const) {
       const result = await dispatched(channel, 1)
       expect(result).toMatchObject({ status: "ok", card: null })
@@ -60,7 +60,7 @@ describe("TestDispatcherChannelGate", () => {
     }
   })
 
-  test("[AG7] 3 mixed channels do not advance the user's counter", () => {
+  test("[AG7] 3 mixed channels leave the user's counter unchanged", () => {
     const events: TurnEvent[] = [
       callOf("weather", "c1"),
       startOf("c1", 1),

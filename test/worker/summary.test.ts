@@ -1,4 +1,4 @@
-/** summary.test.ts: a long session is told in short to the model, and whole to the reader. */
+/** summary.test.ts: a long session is summarised for the model, and complete for the user. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -36,7 +36,7 @@ function turnsOf(count: number): Message[] {
   ]).flat()
 }
 
-describe("what is told in short", () => {
+describe("what is summarised", () => {
   const plan = (messages: readonly Message[], budget: number) =>
     planSummary(answerOf(), messages.length, createPastTurns(row(messages), 1e6), budget)
 
@@ -50,7 +50,7 @@ describe("what is told in short", () => {
     expect(due?.previous).toBeNull()
   })
 
-  test("[TU9] the next summary begins where the last one ended, and takes it in", () => {
+  test("[TU9] the next summary begins where the last one ended, and includes it", () => {
     const messages = [...turnsOf(12), asked("now")]
     messages[11] = { ...(messages[11] as Message), summary: { text: "before six", upto: 8 } }
     const due = plan(messages, 800)
@@ -82,7 +82,7 @@ describe("what is told in short", () => {
     expect(planSummary(current, messages.length, createPastTurns(row(messages), 1e6), 100)).toBeNull()
   })
 
-  test("[TU9] the model is told the summary instead of what it covers, and tool pairs stay whole", () => {
+  test("[TU9] the model gets the summary instead of what it covers, and tool pairs stay whole", () => {
     const messages = [...turnsOf(4), asked("now")]
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
     const past = createPastTurns(row(messages), 1e6)
@@ -92,7 +92,7 @@ describe("what is told in short", () => {
     expect(told.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
   })
 
-  test("[TU9] a summary that an earlier answer of the path carries is used again", () => {
+  test("[TU9] a summary of an earlier answer on the path is used again", () => {
     const messages = [...turnsOf(4), asked("now")]
     messages[7] = { ...(messages[7] as Message), summary: { text: "Older.", upto: 4 } }
     const past = createPastTurns(row(messages), 1e6)
@@ -103,7 +103,7 @@ describe("what is told in short", () => {
   })
 })
 
-test("[TU6] tokens are counted as they may come: letters by four, ideographs each", () => {
+test("[TU6] tokens are estimated: four letters each, one per ideograph", () => {
   expect(estimateTokens("four")).toBe(1)
   expect(estimateTokens("東京都")).toBe(3)
   expect(estimateTokens("")).toBe(0)

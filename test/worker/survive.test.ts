@@ -1,4 +1,4 @@
-/** survive.test.ts: cancel, withdrawal, restarts, time: what a turn survives; real workerd, real SQLite. */
+/** survive.test.ts: cancel, withdrawal, restarts, deadlines: what a turn survives; real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -53,7 +53,7 @@ describe("cancel", () => {
     expect((await pageOf(id)).messages[1]).toEqual(stored)
   })
 
-  test("[CN2] twice is one; of what ended, what is queued and what is unknown it says so", async () => {
+  test("[CN2] a repeated cancel has no effect; ended, queued and unknown answers each get their response", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))
@@ -89,7 +89,7 @@ describe("cancel", () => {
     expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
   })
 
-  test("[CN3] right after the acknowledgement of the send, before anything was shown", async () => {
+  test("[CN3] right after the send was acknowledged, before anything was shown", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([pause(LONG), say("late")]) })
@@ -98,7 +98,7 @@ describe("cancel", () => {
     await expectSame(id, client)
   })
 
-  test("[CN4] the queue goes on after a cancel", async () => {
+  test("[CN4] the queue continues after a cancel", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))
@@ -108,7 +108,7 @@ describe("cancel", () => {
     await expectSame(id, client)
   })
 
-  test("[CN5] over HTTP: the exchange by name, or the one that runs", async () => {
+  test("[CN5] over HTTP: a named exchange, or the running one", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))
@@ -122,7 +122,7 @@ describe("cancel", () => {
 })
 
 describe("the queue", () => {
-  test("[QU1] a queued message can be taken back; its id brings it back never again", async () => {
+  test("[QU1] a queued message can be withdrawn; its id never restores it", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(400)]))
@@ -142,7 +142,7 @@ describe("the queue", () => {
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "message_unknown" && frame.id === "w4")
   })
 
-  test("[QU2] a client that was away learns that a message was taken back", async () => {
+  test("[QU2] a client that was away learns that a message was withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(600)]))
@@ -162,10 +162,10 @@ describe("the queue", () => {
   })
 })
 
-describe("effects", () => {
+describe("side effects", () => {
   const dispatched = async (key: string): Promise<number> => (await readUpstream(env, key)).length
 
-  test("[TU4] a tool with an effect that ran when the process ended is not dispatched again; the model is told", async () => {
+  test("[TU4] a tool with a side effect that ran when the process ended isn't dispatched again; the model is told", async () => {
     const id = await freshSession()
     const key = `cut-${id}`
     const client = await connect(id)
@@ -179,7 +179,7 @@ describe("effects", () => {
     expect(await dispatched(key)).toBe(1)
   })
 
-  test("[AP3] leave that is given three times lets the call run once", async () => {
+  test("[AP3] a call that is allowed three times runs once", async () => {
     const id = await freshSession()
     const key = `thrice-${id}`
     const client = await connect(id)
@@ -192,7 +192,7 @@ describe("effects", () => {
   })
 })
 
-test("[TU12] a model that says nothing a reader would see has said all it has to say", async () => {
+test("[TU12] a step that shows nothing to the user ends the turn", async () => {
   const id = await freshSession()
   const client = await connect(id)
   for (const [i, words] of ["\n", "<!-- nothing -->"].entries()) {
@@ -202,7 +202,7 @@ test("[TU12] a model that says nothing a reader would see has said all it has to
   await expectSame(id, client)
 })
 
-test("[TO11] a tool that is run again after a restart says again what it says, once", async () => {
+test("[TO11] a tool that runs again after a restart shows its output once", async () => {
   const id = await freshSession()
   const client = await connect(id)
   const stream = call("probe_stream", { lines: 6, ms: 120 })
@@ -219,7 +219,7 @@ test("[TO11] a tool that is run again after a restart says again what it says, o
   await expectSame(id, again)
 })
 
-describe("time", () => {
+describe("deadlines", () => {
   test("[TU11] a turn whose deadline passed while no process ran is ended by the next one", async () => {
     const id = await freshSession()
     const client = await connect(id)
@@ -243,7 +243,7 @@ describe("time", () => {
   })
 })
 
-test("[TU10] a message that the model cannot take is refused by name", async () => {
+test("[TU10] a message that the model can't take is refused", async () => {
   const id = await freshSession()
   const client = await connect(id)
   client.say({ type: "send", id: "q1", content: "\u00e9".repeat(32_000) })

@@ -1,4 +1,4 @@
-/** tenant.test.ts: a tenant's agents, and what the default ones do without a network. */
+/** tenant.test.ts: a tenant's agents, and what the default ones do offline. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,13 +14,13 @@ const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const agent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
 
 describe("agents of a tenant", () => {
-  test("[AG1] asking stores nothing, and there are three", async () => {
+  test("[AG1] reading stores nothing, and there are three", async () => {
     expect((await stub("quiet").listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher"])
     expect(await stub("quiet").getAgentView("nobody")).toBeNull()
     expect(await tablesOf(stub("quiet"))).toEqual([])
   })
 
-  test("[AG1] one is added, changed, taken away; so are default ones, but the general one stays", async () => {
+  test("[AG1] one is added, changed, deleted; so are default ones, but the general one stays", async () => {
     const tenant = stub("busy")
     await tenant.putAgent(agent("writer"))
     await tenant.putAgent({ ...agent("weather"), prompt: "You are ours." })
@@ -37,7 +37,7 @@ describe("agents of a tenant", () => {
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher", "writer"])
   })
 
-  test("[AG1] there are so many at most", async () => {
+  test("[AG1] their number is limited", async () => {
     const tenant = stub("full")
     for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++)
       expect((await tenant.putAgent(agent(`a${n}`))).ok).toBe(true)
@@ -54,7 +54,7 @@ describe("the routes", () => {
     )
   const body = JSON.stringify({ description: "Writes.", prompt: "You write.", tools: ["weather"] })
 
-  test("[AG1] an administrator configures, a user is told the names, and a session is made with one", async () => {
+  test("[AG1] an administrator configures, users get the names, and a session is created with one", async () => {
     const [root, ada] = [await admin("routed"), await tokenOf("routed", "ada")]
     const put = await call("/v1/agents/writer", { method: "PUT", token: root, body })
     expect(put).toMatchObject({ status: 200, json: { name: "writer", model: null, tools: ["weather"] } })
@@ -95,7 +95,7 @@ describe("the routes", () => {
     expect(await tablesOf(stub("refused"))).toEqual([])
   })
 
-  test("[AG1] a user's token configures nothing", async () => {
+  test("[AG1] a user's token can't configure", async () => {
     const ada = await tokenOf("guarded", "ada")
     expect(await call("/v1/agents/a", { method: "PUT", token: ada, body })).toEqual(refusal(403, "scope_denied"))
     expect(await call("/v1/agents/a", { method: "DELETE", token: ada })).toEqual(refusal(403, "scope_denied"))
@@ -103,7 +103,7 @@ describe("the routes", () => {
 })
 
 describe("a session's agent", () => {
-  test("[AG2] answers in it; an unknown one makes no session", async () => {
+  test("[AG2] answers in it; an unknown one creates no session", async () => {
     const made = await sessionOf("ag-none").create(CLAIMS, "ag-none", "", "nobody")
     expect(made).toMatchObject({ fault: { reason: "agent_unknown" } })
     expect(await tablesOf(sessionOf("ag-none"))).toEqual([])
@@ -123,7 +123,7 @@ describe("a session's agent", () => {
     expect(textIn(answer)).toContain("Findings")
   })
 
-  test("[AG2] it takes the newest configuration when a page opens it, and a turn keeps what it began with", async () => {
+  test("[AG2] gets the newest configuration when a page opens the session; a turn keeps the one it began with", async () => {
     const claims = { ...CLAIMS, tenant: "changing" }
     const configured = (tools: ("weather" | "rename_conversation")[]) => ({ ...agent("general"), tools })
     await stub("changing").putAgent(configured([]))
@@ -138,7 +138,7 @@ describe("a session's agent", () => {
     expect(toolsIn(await other.untilEnd("q2"))).toMatchObject([{ status: "ok" }])
   })
 
-  test("[AG2] a model that the deployment does not have is told as unreachable", async () => {
+  test("[AG2] a model that the deployment doesn't have is unreachable", async () => {
     const claims = { ...CLAIMS, tenant: "modelled" }
     await stub("modelled").putAgent({ ...agent("general"), model: "some-model" })
     await sessionOf("s1", claims).create(claims, "s1", "")
@@ -149,7 +149,7 @@ describe("a session's agent", () => {
 })
 
 describe("offline", () => {
-  test("[AG3] the general agent asks the researcher when a person wants it to, and says what it said", async () => {
+  test("[AG3] the general agent asks the researcher on request, and reports its answer", async () => {
     const id = await freshSession("off")
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo and Lima" })
@@ -159,7 +159,7 @@ describe("offline", () => {
     expect(textIn(answer)).not.toContain("span")
   })
 
-  test("[AG4] or in the background, and hears of it later", async () => {
+  test("[AG4] or in the background, and gets the answer later", async () => {
     const id = await freshSession("off")
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "Ask the weather agent in the background about the weather in Oslo" })

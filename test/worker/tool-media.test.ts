@@ -1,6 +1,6 @@
 /**
- * tool-media.test.ts: a real tool stores files in a real bucket and gives them to the reply, in real turns: where they
- * stand, with what voice, and that history says so too.
+ * tool-media.test.ts: a real tool stores files in a real bucket and attaches them to the answer, in real turns: where
+ * they appear, which are voice notes, and that history agrees.
  */
 
 import { env, evictDurableObject } from "cloudflare:test"
@@ -26,7 +26,7 @@ function kinds({ segments }: WireMessage): string[] {
 
 const saves = (labels: string, trailer: string, data = ""): object => call("probe_save", { labels, trailer, data })
 
-test("[DR12] [DR13] files of calls stand at the end in the order of the calls, as history has them, and their trailers stay home", async () => {
+test("[DR12] [DR19] [DR20] files of calls come at the end in the order of the calls, as in history, without trailers", async () => {
   const id = await freshSession("given")
   const client = await connect(id)
   const first = saves("a.txt b.wav", "MEDIA:/media/$1\nMEDIA:/media/$0 [[audio_as_voice]]")
@@ -45,7 +45,7 @@ test("[DR12] [DR13] files of calls stand at the end in the order of the calls, a
   await expectSame(id, client)
 })
 
-test("[DR12] what the data names, what the trailer does not name, and what another call stored is not given", async () => {
+test("[DR12] files that only the data names, that the trailer doesn't name, or that another call stored aren't attached", async () => {
   const id = await freshSession("kept")
   const client = await connect(id)
   const given = await ask(client, "q1", [saves("a.txt", "MEDIA:/media/$0")], [say("One.")])
@@ -55,7 +55,7 @@ test("[DR12] what the data names, what the trailer does not name, and what anoth
   await expectSame(id, client)
 })
 
-test("[DR13] a reply that names a file of the session gets it there, and nothing at the end", async () => {
+test("[DR13] a file that the text names appears there, and not again at the end", async () => {
   const id = await freshSession("named")
   const client = await connect(id)
   const first = await ask(client, "q1", [saves("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [say("One.")])
@@ -66,7 +66,7 @@ test("[DR13] a reply that names a file of the session gets it there, and nothing
   await expectSame(id, client)
 })
 
-test("[DR13] a turn that fails is followed by nothing, also after an eviction", async () => {
+test("[DR20] a turn that fails gets nothing appended, also after an eviction", async () => {
   const id = await freshSession("failed")
   const client = await connect(id)
   const failed = await ask(client, "q1", [saves("a.txt", "MEDIA:/media/$0")], [say("Ha"), fault("model_cut_off")])
@@ -75,7 +75,7 @@ test("[DR13] a turn that fails is followed by nothing, also after an eviction", 
   expect(kinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
 })
 
-test("[DR13] an answer that is run again keeps the files of the calls that it keeps, and they stand at its end", async () => {
+test("[DR20] a retried answer keeps the files of the calls that it keeps, at its end", async () => {
   const id = await freshSession("again")
   const client = await connect(id)
   const steps = [[saves("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [pause(1_500), say("Done.")]]
@@ -93,7 +93,7 @@ test("[DR13] an answer that is run again keeps the files of the calls that it ke
   await expectSame(id, client)
 })
 
-test("[DR12] [SG11] a canvas that a call stored: the line that asks for its embedding stays home, live and exported", async () => {
+test("[DR19] [SG11] a canvas that a call stored: the line that asks for its embedding isn't shown or exported", async () => {
   const id = await freshSession("canvas")
   const client = await connect(id)
   const answer = await ask(client, "q1", [call("canvas_create", { title: "Plan", html: "<p>x" })], [say("Done.")])
@@ -104,7 +104,7 @@ test("[DR12] [SG11] a canvas that a call stored: the line that asks for its embe
   await expectSame(id, client)
 })
 
-test("[DR12] [SG11] an agent that is asked is told of no lines for a reply", async () => {
+test("[DR19] [SG11] an agent that is asked gets no lines for a reply", async () => {
   const id = await freshSession("agent")
   const client = await connect(id)
   const message = script([saves("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])
@@ -115,7 +115,7 @@ test("[DR12] [SG11] an agent that is asked is told of no lines for a reply", asy
   expect(made).toMatchObject({ name: "probe_save", status: "ok", result: '{"data":""}' })
 })
 
-test("[AS10] what an interrupted call had saved stays with the session, shown by nobody", async () => {
+test("[AS10] a file saved by an interrupted call stays with the session and isn't shown", async () => {
   const id = await freshSession("stopped")
   const client = await connect(id)
   const slow = call("probe_save", { labels: "a.txt", trailer: "MEDIA:/media/$0", ms: 60_000 })

@@ -1,4 +1,4 @@
-/** tool.test.ts: the tools that change something, and what the page learns of what a tool says while it runs. */
+/** tool.test.ts: tools with side effects, and the live output of a running tool. */
 
 import { toolContext } from "./tools.ts"
 import { describe, expect, test } from "vitest"
@@ -12,7 +12,7 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 const CTX = toolContext()
 
 describe("renaming", () => {
-  test("[TO10] asks first, then stores the title; a bad one asks nobody and says what is wrong", async () => {
+  test("[TO10] asks first, then stores the title; an invalid one is an error without asking", async () => {
     const titles: string[] = []
     const tool = createRenameTool(async (title) => void titles.push(title))
     expect(tool.needsApproval?.({ title: "x" })).toBe(true)
@@ -44,7 +44,7 @@ describe("renaming", () => {
 })
 
 describe("output while a tool runs", () => {
-  test("[TO11] grows live in its segment, several tools side by side, and is stored", async () => {
+  test("[TO11] grows live in its segment, several tools in parallel, and is stored", async () => {
     const id = await freshSession("out")
     const client = await connect(id)
     const stream = call("probe_stream", { lines: 8, ms: 60 })
@@ -57,7 +57,7 @@ describe("output while a tool runs", () => {
     await expectSame(id, client)
   })
 
-  test("[TO11] what is shown is the head, with the true totals, also of what is not kept", async () => {
+  test("[TO11] the head is shown, with the full totals, including what isn't stored", async () => {
     const id = await freshSession("big")
     const client = await connect(id)
     const lines = Math.ceil((MAX_OUTPUT_CHARS * 1.2) / 17)
@@ -77,7 +77,7 @@ describe("output while a tool runs", () => {
   })
 
   test.each(["throw", "error"])(
-    "[TU7] a tool that fails (%s) is told to the model, and the turn goes on",
+    "[TU7] a tool that fails (%s) is reported to the model, and the turn continues",
     async (how) => {
       const id = await freshSession("fail")
       const client = await connect(id)

@@ -1,4 +1,4 @@
-/** tools.ts: the tools of the default agents, and the context of a call, for tests that run neither sessions nor agents. */
+/** tools.ts: the tools of the default agents, and a call's context, for tests without sessions or agents. */
 
 import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
 import { createTools } from "../../worker/tool/tool-registry.ts"

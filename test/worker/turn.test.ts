@@ -1,4 +1,4 @@
-/** turn.test.ts: what a turn does next, and what it does when models and writes fail. */
+/** turn.test.ts: a turn's next action, and failures of models and writes. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -22,8 +22,8 @@ import { saveNothing } from "./tools.ts"
 
 const nextAct = (message: Message) => nextActOf(message, AT_REST)
 
-describe("what is next", () => {
-  test("[TU4] is read off the stored state alone", () => {
+describe("the next action", () => {
+  test("[TU4] depends on the stored state alone", () => {
     const step: TurnEvent = { type: "step_start" }
     expect(nextAct(answerOf()).do).toBe("step")
     expect(nextAct(answerOf(step, callOf("a"))).do).toBe("dispatch")
@@ -34,7 +34,7 @@ describe("what is next", () => {
     expect(nextAct(answerOf({ type: "end", status: "completed", reason: null, metrics: null })).do).toBe("rest")
   })
 
-  test("[TU4] a turn without end is ended by its steps", () => {
+  test("[TU4] a turn without an end is ended by its step limit", () => {
     const round = (i: number): TurnEvent[] => [
       { type: "step_start" } as const,
       callOf("a", `c${i}`),
@@ -45,7 +45,7 @@ describe("what is next", () => {
     expect(nextAct(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
   })
 
-  test("[TU4] recovery interrupts what may have had effects, and nothing else", () => {
+  test("[TU4] recovery interrupts what may have had side effects, and nothing else", () => {
     const running = answerOf(callOf("pay", "c1"), startOf("c1"), callOf("read", "c2"), startOf("c2", 2))
     expect(
       planRecovery(running, (name) => name === "read").map((event) => "call_id" in event && event.call_id),
@@ -64,8 +64,8 @@ describe("model faults", () => {
   })
 })
 
-describe("leaves", () => {
-  test("[ST4] [ST5] a long text lies in bounded leaves, cut beside surrogates; a fresh object goes on in the last", async () => {
+describe("text chunks", () => {
+  test("[ST4] [ST5] a long text is stored in bounded chunks, cut between surrogate pairs; a fresh object continues the last", async () => {
     await createSession("leaves")
     const lengths = await runInDurableObject(sessionOf("leaves"), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
@@ -92,7 +92,7 @@ describe("leaves", () => {
   })
 })
 
-describe("when things go wrong", () => {
+describe("failures", () => {
   interface Played {
     readonly live: WireMessage | null
     readonly stored: WireMessage | null
@@ -185,7 +185,7 @@ describe("when things go wrong", () => {
   }
 
   test.each([1, 99])(
-    "[TU8] a write that fails %i times ends the turn, shows nothing that is not stored, leaves no gap",
+    "[TU8] a write that fails %i times ends the turn, shows nothing that isn't stored, leaves no gap",
     async (times) => {
       let left = times
       const played = await play(
@@ -209,7 +209,7 @@ describe("when things go wrong", () => {
     },
   )
 
-  test("[TU8] a model that obeys nothing is left behind at the turn's limit, and the queue goes on in its order", async () => {
+  test("[TU8] a model that ignores an abort is abandoned at the turn's limit, and the queue continues in order", async () => {
     let calls = 0
     const played = await play(
       "deaf",
@@ -234,7 +234,7 @@ describe("when things go wrong", () => {
     expect(played.stored?.status).toBe("completed")
   })
 
-  test("[TU8] empty deltas say nothing, and blank ones write no row each", async () => {
+  test("[TU8] empty deltas have no effect, and blank ones don't write a row each", async () => {
     let rows = 0
     const played = await play(
       "blank",
@@ -263,7 +263,7 @@ describe("when things go wrong", () => {
     expect(rows).toBeLessThan(8)
   })
 
-  test("[TU4] a step cut between its calls ends the turn; one of which nothing was seen is run again", () => {
+  test("[TU4] a step cut between its calls ends the turn; one that had shown nothing runs again", () => {
     const none = (): boolean => false
     const cut = answerOf({ type: "step_start" }, callOf("weather"))
     expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
@@ -272,7 +272,7 @@ describe("when things go wrong", () => {
     expect(nextAct(blank).do).toBe("step")
   })
 
-  test("[TU3] so many messages may wait and no more", async () => {
+  test("[TU3] the number of waiting messages is limited", async () => {
     await createSession("crowd")
     const client = await connect("crowd")
     client.say({ type: "send", id: "q0", content: "/bench deltas=50 chars=4 tools=0 delay_ms=10 yield_every=1" })
@@ -283,7 +283,7 @@ describe("when things go wrong", () => {
   })
 })
 
-test("[TU4] a step whose calls were dispatched is finished, whatever the model said after them", () => {
+test("[TU4] a step whose calls were dispatched is finished, whatever the model wrote after them", () => {
   const said: TurnEvent = { type: "text_delta", delta: "I wait." }
   const asked: TurnEvent = { type: "tool_approval", call_id: "c1", approval: "asked" }
   expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), said, asked), () => false)).toEqual([])

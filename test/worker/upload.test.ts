@@ -1,4 +1,4 @@
-/** upload.test.ts: files of users: what is taken, what is refused, and that nothing is left of what failed. */
+/** upload.test.ts: uploads: what is accepted, what is refused, and that a failure leaves nothing behind. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -24,8 +24,8 @@ function streamOf(bytes: Uint8Array, breakAt = Infinity): ReadableStream<Uint8Ar
   })
 }
 
-describe("what is taken", () => {
-  test("[AS1] a file is kept: its row, its bytes, and what is known of it", async () => {
+describe("accepted", () => {
+  test("[AS1] a file is stored: its row, its bytes and its metadata", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const told = await upload(id, token, png(1, 50_000), { name: "cat.png" })
@@ -37,7 +37,7 @@ describe("what is taken", () => {
     expect(new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(png(1, 50_000))
   })
 
-  test("[AS5] the same bytes again are the file that there is, whatever they are called", async () => {
+  test("[AS5] the same bytes again are the existing file, under any name", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await upload(id, token, png(2), { name: "a.png" })
@@ -48,7 +48,7 @@ describe("what is taken", () => {
     expect((await upload(other, token, png(2))).status).toBe(201)
   })
 
-  test("[AS5] at the same moment too: one is kept, all are told of it", async () => {
+  test("[AS5] simultaneously too: one is stored, all uploads get it", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const told = await Promise.all(Array.from({ length: 5 }, () => upload(id, token, png(3, 60_000))))
@@ -76,7 +76,7 @@ describe("what is taken", () => {
     expect(await leftOf(T, id)).toEqual(before)
   })
 
-  test("[AS6] a label is the last part of a name, without what is not seen, and never too long", async () => {
+  test("[AS6] a label is the last part of a name, without invisible characters, and never too long", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const names = [
@@ -97,8 +97,8 @@ describe("what is taken", () => {
   })
 })
 
-describe("what is refused", () => {
-  test("[AS3] a length that is not told, is too much, or is not true", async () => {
+describe("refused", () => {
+  test("[AS3] a length that is missing, too large or wrong", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     const headers = (length: number) => ({ headers: { "content-length": String(length) } })
@@ -123,7 +123,7 @@ describe("what is refused", () => {
     }
   })
 
-  test("[AS2] a type that is not on the list, and nothing at all", async () => {
+  test("[AS14] an unsupported type, and an empty file", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     const bad = [file(100, "PK", 3, 4), file(100, "MZ"), file(100, 0x7f, "ELF"), file(0), file(9, "hello", 0)]
@@ -131,7 +131,7 @@ describe("what is refused", () => {
     expect(await leftOf(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS4] one more than a session may have, counting those that are on their way", async () => {
+  test("[AS4] one more than a session may hold, counting uploads in progress", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     await runInDurableObject(stubOf(id), (_object, { storage }) => {
@@ -149,7 +149,7 @@ describe("what is refused", () => {
     expect([bytes.length, rows.length]).toEqual([1, MAX_SESSION_ASSETS])
   })
 
-  test("[AS8] another's session, one that there is not, and tokens of other scopes", async () => {
+  test("[AS8] another's session, an unknown one, and tokens of other scopes", async () => {
     const [token, foreign] = [await tokenOf(T, "bob"), await tokenOf("else", "bob")]
     const id = await makeSession(token)
     expect(await upload(id, foreign, png())).toEqual(refusal(404, "session_unknown"))
@@ -175,7 +175,7 @@ describe("when the bucket fails", () => {
     expect((await upload(id, token, png(1, 40_000))).status).toBe(201)
   })
 
-  test("[AS7] to delete: the row waits, and is taken away later with its bytes", async () => {
+  test("[AS7] to delete: the row waits, and is removed later with its bytes", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     const first = await upload(id, token, png(1))
@@ -186,7 +186,7 @@ describe("when the bucket fails", () => {
     expect(await leftOf(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
   })
 
-  test("[AS7] and when whoever uploads is killed between put and keep", async () => {
+  test("[AS7] and when the uploading process is killed between put and keep", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("cid"), 200)
@@ -223,7 +223,7 @@ describe("an erased session", () => {
     call(`/v1/sessions/${id}`, { method: "DELETE", token, ...options })
   const keysOf = async (id: string) => (await env.MEDIA.list({ prefix: `${T}/${id}/` })).objects.length
 
-  test("[AS9] takes its files along, also more than one page of them", async () => {
+  test("[AS9] erases its files, also more than one page of them", async () => {
     const token = await tokenOf(T, "dan")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     await upload(other, token, png(1))
@@ -232,7 +232,7 @@ describe("an erased session", () => {
     expect([await keysOf(id), await keysOf(other)]).toEqual([0, 1])
   })
 
-  test("[AS9] that fails half-way is erased when it is asked again", async () => {
+  test("[AS9] that fails half-way is erased when it is repeated", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await upload(id, token, png(1))
@@ -251,7 +251,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] leaves nothing of an upload that was under way", async () => {
+  test("[AS9] leaves nothing of an upload in progress", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const bytes = file(30_000, "%PDF-1.7")
@@ -273,7 +273,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] nor where whoever uploads is killed before it hears of the erasing", async () => {
+  test("[AS9] also if the uploading process is killed before it learns of the erasure", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)
@@ -288,7 +288,7 @@ describe("an erased session", () => {
     expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
-  test("[AS9] a new one of that id keeps its files", async () => {
+  test("[AS9] a new one with that id keeps its files", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await stubOf(id).reserveAsset(claimsOf("dan"), 200)

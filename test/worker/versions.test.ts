@@ -1,4 +1,4 @@
-/** versions.test.ts: another answer, another question, one run again, and the way back; real workerd, real SQLite. */
+/** versions.test.ts: regenerate, edit, retry and switch; real workerd and SQLite. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -43,7 +43,7 @@ function pathOf(page: HistoryPage): string[] {
 }
 
 describe("another answer", () => {
-  test("[VE1] is a version in the place of the first, which stays and can be switched to in every tab", async () => {
+  test("[VE1] is a version in the place of the first, which stays and can be activated in every tab", async () => {
     const id = await freshSession()
     const [client, second] = [await connect(id), await connect(id)]
     const first = await ask(client, "q1", "/say hello")
@@ -66,7 +66,7 @@ describe("another answer", () => {
     expect(pathOf(await pageOf(id))).toEqual(["q1", first.id])
   })
 
-  test("[VE2] what is said after a switch stands under that version; each keeps the end of its own path", async () => {
+  test("[VE2] messages after a switch belong to that version; each keeps the end of its own path", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await ask(client, "q1", "/say one")
@@ -105,8 +105,8 @@ describe("another question", () => {
   })
 })
 
-describe("run again", () => {
-  test("[VE4] a failed answer goes on from the step that failed: finished steps and their effects are kept", async () => {
+describe("retry", () => {
+  test("[VE4] a failed answer continues from the step that failed: finished steps and their effects are kept", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [
@@ -125,7 +125,7 @@ describe("run again", () => {
     await expectSame(id, client)
   })
 
-  test("[VE4] a fault before the first word of a later step keeps that step's elders whole", async () => {
+  test("[VE4] a fault before the first text of a later step keeps the steps before it", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const failed = await ask(client, "q1", script([call("weather", { location: "Oslo" })], [fault("model_refused")]))
@@ -134,7 +134,7 @@ describe("run again", () => {
     expect(toolsIn(retried)).toEqual(toolsIn(failed))
   })
 
-  test("[VE4] an effect of a finished step is not had again", async () => {
+  test("[VE4] a side effect of a finished step isn't repeated", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const key = `retry-${id}`
@@ -148,7 +148,7 @@ describe("run again", () => {
     expect(await readUpstream(env, key)).toHaveLength(1)
   })
 
-  test("[VE4] a cancelled and an interrupted answer can be run again, a whole one not", async () => {
+  test("[VE4] a cancelled and an interrupted answer can be retried, a complete one can't", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const running = await begin(client, "q1", script([say("x"), pause(5_000)]))
@@ -272,7 +272,7 @@ test.each(["the last", "the first"])(
   },
 )
 
-test("[VE7] a message far back is found on its path, and beside it not, in few rows", async () => {
+test("[VE7] a message far back is found on its path, and not beside it, in few rows", async () => {
   const id = await freshSession()
   const found = await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write))

@@ -1,4 +1,4 @@
-/** weather.test.ts: the weather tool over both sources; Open-Meteo as a real server on the loopback plays it. */
+/** weather.test.ts: the weather tool over both sources; a loopback server plays Open-Meteo. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -50,7 +50,7 @@ function upstreamTool(scenario: string, timeoutMs = 1_500) {
 }
 
 describe("what it returns", () => {
-  test("[TO5] without a tag: the plain object of seed 000 §7.1", async () => {
+  test("[TO5] without a tag: the plain object", async () => {
     expect(await sample.execute({ location: "London" }, context())).toEqual({
       location: "London, GB",
       condition: "Partly cloudy",
@@ -98,7 +98,7 @@ describe("what it returns", () => {
     expect(result).toEqual({ error: expect.any(String), details: expect.stringContaining("location") })
   })
 
-  test("[TO6] a source that throws, and one that never answers, are errors in time", async () => {
+  test("[TO6] a source that throws, and one that never responds, are errors in time", async () => {
     const thrown = await createWeatherTool({ fetchWeather: () => Promise.reject(new Error("boom")) }).execute(
       { location: "Rome" },
       context(),
@@ -111,7 +111,7 @@ describe("what it returns", () => {
     expect(hung).toEqual({ error: "The weather service took too long.", details: "No answer within 0.05 s." })
   })
 
-  test("[TO6] an unknown WEATHER_SOURCE fails each call; it does not pass sample data off as real", async () => {
+  test("[TO6] an unknown WEATHER_SOURCE fails each call; it doesn't pass sample data off as real", async () => {
     const tool = createWeatherTool(createWeatherSource({ WEATHER_SOURCE: "opn-meteo" }))
     const result = await tool.execute({ location: "Rome" }, context({ card: "weather_1" }))
     expect(result).toMatchObject({ details: expect.stringContaining("opn-meteo") })
@@ -119,7 +119,7 @@ describe("what it returns", () => {
 })
 
 describe("the sample source", () => {
-  test("[TO7] is the same for the same place and time, and says that it is a sample", async () => {
+  test("[TO7] is the same for the same place and time, and identifies itself as a sample", async () => {
     const { location: _, ...lower } = await payloadOf("springfield")
     expect(await payloadOf("Springfield")).toEqual({ ...lower, location: "Springfield" })
     expect((await payloadOf("Springfield")).source).toBe("sample")
@@ -137,14 +137,14 @@ describe("the sample source", () => {
   })
 
   test.each(["Atlantis", "nowhereville", "Shangri-La", "x1", "<b>", "12345", "!"])(
-    "[TO7] there is no %s",
+    "[TO7] %s doesn't exist",
     async (location) => {
       const result = await sample.execute({ location }, context({ card: "weather_1" }))
       expect(result).toEqual({ error: `There is no place called "${location}".`, details: expect.any(String) })
     },
   )
 
-  test("[TO7] every city is a payload at every hour of a year's corners; every sky and a night are among them", async () => {
+  test("[TO7] every city gives a valid payload at every hour of sample days; every sky and a night are among them", async () => {
     const conditions = new Set<string>()
     let nights = 0
     for (const month of [0, 3, 6, 9]) {
@@ -211,7 +211,7 @@ describe("Open-Meteo", () => {
     })
   })
 
-  test("[TO8] a country or state after the comma picks among places of one name", async () => {
+  test("[TO8] a country or state after the comma selects among places of one name", async () => {
     const { tool } = upstreamTool("ok")
     expect(await tool.execute({ location: "Berlin, US" }, context())).toMatchObject({ location: "Berlin, US" })
     expect(await tool.execute({ location: "Berlin, new hampshire" }, context())).toMatchObject({
@@ -241,13 +241,13 @@ describe("Open-Meteo", () => {
     expect(Date.now() - since).toBeLessThan(3000)
   })
 
-  test("[TO6] nobody there", async () => {
+  test("[TO6] a host that doesn't answer", async () => {
     const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
     const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
     expect(result).toMatchObject({ error: "The weather service failed." })
   })
 
-  test("[TO6] a cancel ends the call at once and hangs up", async () => {
+  test("[TO6] a cancel ends the call at once and closes the connection", async () => {
     const { tool, run } = upstreamTool("slow", 20_000)
     const abort = new AbortController()
     setTimeout(() => abort.abort(), 50)
@@ -258,8 +258,8 @@ describe("Open-Meteo", () => {
   })
 })
 
-describe("replies that are kept", () => {
-  test("[TO9] a fresh one is used again without asking; a later one is asked for", async () => {
+describe("cached responses", () => {
+  test("[TO9] a fresh one is used again without a request; a later one is requested again", async () => {
     const { tool, paths } = upstreamTool("ok")
     await tool.execute({ location: "Berlin" }, context())
     await tool.execute({ location: "berlin" }, context({ now: () => NOON + WEATHER_FRESH_MS - 1 }))
@@ -268,7 +268,7 @@ describe("replies that are kept", () => {
     expect(await paths()).toHaveLength(4)
   })
 
-  test("[TO9] a stale one stands in while the upstream fails, for a day", async () => {
+  test("[TO9] a stale one replaces a failing upstream, for a day", async () => {
     const { tool } = upstreamTool("once")
     const first = await tool.execute({ location: "Berlin" }, context())
     const later = (ms: number) => tool.execute({ location: "Berlin" }, context({ now: () => NOON + ms }))
@@ -277,7 +277,7 @@ describe("replies that are kept", () => {
     expect(await later(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
   })
 
-  test("[TO9] one from a time to come is not used", async () => {
+  test("[TO9] one from the future isn't used", async () => {
     const { tool, paths } = upstreamTool("ok")
     await tool.execute({ location: "Berlin" }, context())
     await tool.execute({ location: "Berlin" }, context({ now: () => NOON - MINUTE }))

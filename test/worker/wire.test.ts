@@ -1,4 +1,4 @@
-/** wire.test.ts: frames of a session: hello, resume, pieces, refusals; real workerd, real SQLite. */
+/** wire.test.ts: frames of a session: hello, resume, fragments, refusals; real workerd and SQLite. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -24,7 +24,7 @@ describe("the wire", () => {
     await client.untilTrue((frame) => frame.type === "hello")
   })
 
-  test("[WS1] another protocol is told to reload and closed with 4406", async () => {
+  test("[WS1] another protocol version is closed with 4406 and asked to reload", async () => {
     const client = await connect(await freshSession(), CLAIMS, null)
     client.say({ type: "hello", protocol: 99, live: true })
     expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "protocol_unsupported" })
@@ -61,7 +61,7 @@ describe("the wire", () => {
       "message_too_large",
     ],
     ["a long frame", `{"type":"send","id":"a","content":"${"x".repeat(MAX_CLIENT_FRAME_BYTES)}"}`, "frame_too_large"],
-  ])("[WS3] [WS4] %s: told, kept open, nothing stored", async (_what, text, code) => {
+  ])("[WS3] [WS4] %s: reported, socket open, nothing stored", async (_what, text, code) => {
     const id = await freshSession()
     const client = await connect(id)
     const before = await rowsIn(id)
@@ -73,7 +73,7 @@ describe("the wire", () => {
     expect((await client.untilEnd("still")).status).toBe("completed")
   })
 
-  test("[WS3] a binary frame is told, and the socket stays open", async () => {
+  test("[WS3] a binary frame is reported, and the socket stays open", async () => {
     const client = await connect(await freshSession())
     client.socket.send(new Uint8Array([1, 2, 3]))
     expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "frame_malformed" })
@@ -81,7 +81,7 @@ describe("the wire", () => {
     await client.untilEnd("q1")
   })
 
-  test("[WS7] a client that comes back gets the missed frames from memory", async () => {
+  test("[WS7] a client that reconnects gets the missed frames from memory", async () => {
     const id = await freshSession()
     const first = await connect(id)
     first.say({ type: "send", id: "q1", content: WEATHER })
@@ -118,7 +118,7 @@ describe("the wire", () => {
     expect((await pageOf(id)).seq).toBe(page.seq)
   })
 
-  test("[WS7] a client of another epoch is told the epoch and nothing else", async () => {
+  test("[WS7] a client of another epoch gets the epoch and nothing else", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say hi" })
@@ -157,7 +157,7 @@ describe("the wire", () => {
     expect(toCanonicalJson(answer)).toBe(toCanonicalJson((await pageOf(id)).messages[1]))
   })
 
-  test("[WS10] a token that runs out closes its socket at the next frame", async () => {
+  test("[WS10] an expired token closes its socket at the next frame", async () => {
     const id = await freshSession()
     const client = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
     await new Promise((resolve) => setTimeout(resolve, 1_100))
@@ -178,7 +178,7 @@ describe("the wire", () => {
     expect(short.texts.join()).not.toContain("secret")
   })
 
-  test("[WS12] a socket that leaves a ring of frames unseen is closed with 4408; one that says `seen` is not", async () => {
+  test("[WS12] a socket that leaves a full replay buffer unseen is closed with 4408; one that sends `seen` isn't", async () => {
     const id = await freshSession()
     const silent = await connect(id)
     const reader = await connect(id)
@@ -197,7 +197,7 @@ describe("the wire", () => {
     await again.untilTrue((frame) => "seq" in frame && frame.type !== "hello" && frame.seq === reader.last)
   })
 
-  test("[WS5] a message over the frame limit goes in pieces that come to the same", async () => {
+  test("[WS5] a message over the frame limit is split into fragments with the same result", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const long = `${"wörter und 😀 ".repeat(20_000)}end`

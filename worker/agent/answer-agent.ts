@@ -140,7 +140,7 @@ function findAnswer(store: SessionStore, id: string): AskAnswer | null {
   return messageToAnswer(answer)
 }
 
-/** Source: SPEC AG7; seed 000, round 3. */
+/** Source: SPEC AG7, AG12; seed 000, round 3. */
 export function messageToAnswer(answer: Message): AskAnswer {
   const text = truncateAnswer(extractAnswerText(answer))
   if (answer.status === "completed") return { ok: true, text }

@@ -2,7 +2,7 @@
  * token-estimate.ts: how many tokens a text will be, before any model has counted it.
  *
  * An estimate: four ASCII characters a token, three bytes a token for all else (an ideograph is one). It errs by a third
- * at most on ordinary text, which is what the share that is left free (SUMMARY_FROM) is for.
+ * at most on ordinary text, which is what the share that is left free (SUMMARY_START_SHARE) is for.
  * Pure.
  */
 

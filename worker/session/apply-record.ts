@@ -30,7 +30,7 @@ import {
  * Does what a record comes to. What one answer may not hold any more ends it: `failed`, `answer_too_long`.
  *
  * Errors  throws what a write throws; the run is spent then.
- * Source  SPEC EX3, EX5, EX10.
+ * Source  SPEC EX3, EX5, EX10, EX19–EX21.
  */
 export function applyRecord(
   host: TurnHost,

@@ -3,7 +3,7 @@
  *
  * object → ERASING → bucket, rows, alarm
  * Whoever brings a file may put it behind the erasing, and die before they hear that there is no session any more.
- * Source: SPEC RT9, AS9; docs/decisions/0017-asset-rows-and-bytes.md.
+ * Source: SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md.
  */
 
 import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"

@@ -2,7 +2,7 @@
  * plants.ts: bugs to be planted on purpose, so that the fault suite can be seen to find them (SPEC FS4).
  *
  * PLANT names one; it is for tests, and a production deployment refuses it (SPEC AU3). Each makes its window
- * PLANT_MS wide, so that a kill can hit it.
+ * WRITE_DELAY_MS wide, so that a kill can hit it.
  */
 
 import type { Sockets } from "../socket/sockets.ts"

@@ -102,7 +102,7 @@ export interface ProducerIngress {
  * The door of one object: it knows who is sending now, and lets nobody in who is not for this room (law 12).
  *
  * Errors  `session_unknown`, `token_revoked`; what is wrong with the records is told in `Taken`.
- * Source  SPEC EX1–EX11.
+ * Source  SPEC EX1–EX22.
  */
 export function createProducerIngress(env: Env): ProducerIngress {
   const requests = new Set<ProducerRequest>()

@@ -3,7 +3,7 @@
  *
  * store, staging → GATE → SQLite
  * Whatever was under way for the erased session (a model that still talks, a tool, an import) finds the gate shut, also
- * when a new session of the same id stands in the object by then. Source: SPEC RT9.
+ * when a new session of the same id stands in the object by then. Source: SPEC RT10.
  */
 
 /** All that the stores need of SQLite. */

@@ -38,7 +38,7 @@ export interface ChunkWriter {
 
 /**
  * Shapes  (Store, position of the message, whether it has no leaves yet) → LeafWriter.
- * Cost    one row a call, and one more for every MAX_LEAF_CHARS that were added; never the whole text.
+ * Cost    one row a call, and one more for every MAX_TEXT_CHUNK_CHARS that were added; never the whole text.
  * Source  SPEC ST4.
  */
 export function createChunkWriter(store: SessionStore, pos: number, isNew = false): ChunkWriter {

@@ -28,7 +28,7 @@ const questionSchema = v.object({
  * Errors  `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
  *         `agent_failed`.
  * Cost    sync: as long as the other one takes, at most `ms`.
- * Source  SPEC AG3–AG8.
+ * Source  SPEC AG3–AG12.
  */
 export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent, ms: number): Tool {
   const peerDescriptions = peers.map(({ name, description }) => `${name}: ${description}`)

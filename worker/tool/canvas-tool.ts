@@ -42,11 +42,12 @@ export function createCanvasTool(): Tool {
       const parsed = v.safeParse(argsSchema, args)
       if (!parsed.success) {
         const path = v.getDotPath(parsed.issues[0]) ?? "html"
-        return createRefusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
+        return createRefusal("tool_arguments", `"${path}" is missing or invalid.`)
       }
       const { title, html, height } = parsed.output
       const bytes = new TextEncoder().encode(html)
-      if (bytes.length > MAX_CANVAS_BYTES) return createRefusal("tool_arguments", `${MAX_CANVAS_BYTES} bytes at most.`)
+      if (bytes.length > MAX_CANVAS_BYTES)
+        return createRefusal("tool_arguments", `"html" can be up to ${MAX_CANVAS_BYTES} bytes.`)
       const saved = await ctx.saveAsset(bytes, { kind: "canvas", label: title, mime_type: "text/html" })
       if (!saved.ok) return createSaveFailure(saved.fault)
       const ref = saved.value.id

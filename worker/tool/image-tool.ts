@@ -79,7 +79,7 @@ export function createImageTool(env: ImageEnv): Tool {
       const parsed = v.safeParse(argsSchema, args)
       if (!parsed.success) {
         const path = v.getDotPath(parsed.issues[0]) ?? "prompt"
-        return createRefusal("tool_arguments", `"${path}" is missing or of the wrong kind.`)
+        return createRefusal("tool_arguments", `"${path}" is missing or invalid.`)
       }
       const request = parsed.output
       if (request.kind === "chart" && request.data.length === 0) {

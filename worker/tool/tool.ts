@@ -75,7 +75,7 @@ export type ToolResult = string & { readonly [TOOL_RESULT]: true }
  *
  * Shapes  (ToolContext, data, trailer by the tag) → Told, or the plain object. No blank line stands in JSON, so that data never
  *         reaches the trailer; what a trailer says of data is the tool's own business.
- * Source  SPEC TO5, AG7, DR15.
+ * Source  SPEC TO5, AG7, DR21.
  */
 export function toolResult(
   { card }: Pick<ToolContext, "card">,

@@ -32,7 +32,7 @@ export interface PartUpload {
  * Shapes  byte stream → Tally.
  * Errors  those of an upload that cannot be read to its end; its rows may be there then.
  * Cost    linear; the memory of one chunk, of the longest line and of one batch.
- * Source  SPEC RE6, RE9–RE11, RE20.
+ * Source  SPEC RE6, RE9–RE11, RE20, RE28–RE36.
  */
 export async function stagePart(
   staging: StagedRows,

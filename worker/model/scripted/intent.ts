@@ -31,7 +31,7 @@ const NOT_A_PLACE = /^(?:yes|no|ok(?:ay)?|thanks|thank you|hello|hi|hey|cool|gre
  * What the last of some questions asks for.
  *
  * Shapes  the user's messages, oldest first → Ask. Earlier ones matter where the last one only goes on ("and in Rome?").
- * Cost    linear in the last message; a follow-up reads at most MAX_BACK earlier ones.
+ * Cost    linear in the last message; a follow-up reads at most MAX_EARLIER_QUESTIONS earlier ones.
  */
 export function parseIntent(questions: readonly string[]): Intent {
   return parseIntentAt(questions, questions.length - 1, MAX_EARLIER_QUESTIONS)

@@ -240,7 +240,7 @@ function joinWords(words: readonly string[]): string {
  * Says a script word by word.
  *
  * Errors  throws the signal's reason once it is aborted.
- * Cost    at most about MAX_SPEECH_MS, whatever the length.
+ * Cost    at most about MAX_STREAM_MS, whatever the length.
  */
 async function* streamTokens(
   script: readonly ModelEvent[],
