@@ -74,7 +74,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
       reply.writeHead(200, { "content-encoding": "gzip" })
       return void reply.end(gzipSync(Buffer.concat([PNG, Buffer.alloc(30_000_000)])))
     case "short":
-      reply.writeHead(200, { "content-length": 60_000 })
+      reply.writeHead(200, { "content-length": 60_000, connection: "close" })
       return void reply.end(wav(20_000))
     case "206":
       reply.writeHead(206, { "content-range": `bytes 0-69/${PNG.length * 2}`, "content-length": PNG.length })
