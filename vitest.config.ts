@@ -1,9 +1,9 @@
 /**
- * vitest.config.ts: one project per belt.
+ * vitest.config.ts: one project per kind of test.
  *
  * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
- * browser: plain Node, driving a real Chromium. These two run alone and after the others; they and `testing` use what
- * `npm run build` left in dist/.
+ * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
+ * All files share one pool of MAX_WORKERS. Each file starts its own servers, so any two of them can run side by side.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -18,11 +18,15 @@ const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
+/** One more than the two cores of CI: most files wait for a server, a browser or a timer for part of their time. */
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 3)
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: MAX_WORKERS,
     passWithNoTests: true,
+    // A failed test prints what it and its Worker logged; a passed one prints nothing.
+    silent: "passed-only",
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {
@@ -35,6 +39,8 @@ export default defineConfig({
         plugins: [
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
+            // Otherwise workerd prints a stack for each exception, also for those that a test expects.
+            verbose: false,
             miniflare: {
               cf: false,
               // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
@@ -69,9 +75,6 @@ export default defineConfig({
         test: {
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
-          fileParallelism: false,
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
           testTimeout: FAULTS_MS,
           hookTimeout: LONG_MS,
         },
@@ -81,9 +84,6 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
-          fileParallelism: false,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
         },
