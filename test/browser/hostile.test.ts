@@ -7,6 +7,7 @@ import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
+import { loadWholeHistory } from "./page.ts"
 import { setStage } from "./stage.ts"
 
 /** Exchanges that the largest page of history holds. */
@@ -57,14 +58,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
     if (isFar) found.push(`asked through ${pathname}`)
   })
   // A reload shows all of the session, as for a reader who has gone to its beginning.
-  await context.route(/\/conversation\/recent/, (route) =>
-    route.fallback({
-      url: route
-        .request()
-        .url()
-        .replace(/limit=\d+/, `limit=${MAX_PAGE_MESSAGES}`),
-    }),
-  )
+  await loadWholeHistory(context)
   const answer = await page.goto(`${stage.cuecard.url}/${at}`)
   expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
   expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)

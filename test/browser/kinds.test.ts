@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { beforeAll, expect, test } from "vitest"
 import { card, weather } from "../../client/fixtures/messages.ts"
 import type { Segment, WireMessage } from "../../shared/frame.ts"
-import { openIn } from "./page.ts"
+import { openIn, shoot } from "./page.ts"
 import { epochOf, said, say, text } from "./samples.ts"
 import { setStage } from "./stage.ts"
 
@@ -72,13 +72,11 @@ test.each(["light", "dark"] as const)("[PG39] every kind of segment that is word
     const { id } = await stage.cuecard.createSession()
     await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages())
     const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
-    const segment = page.locator(shown === "" ? "article[data-role=assistant]" : shown)
+    const selector = shown === "" ? "article[data-role=assistant]" : shown
+    const segment = page.locator(selector)
     await segment.waitFor()
     if (opened !== null) await segment.locator(opened).first().click()
-    // Entrances.
-    await page.waitForTimeout(900)
-    await page.mouse.move(0, 0)
-    await segment.screenshot({ path: `${PICTURES}${name}-${theme}.png`, animations: "disabled" })
+    await shoot(page, selector, `${PICTURES}${name}-${theme}.png`)
     expect(errors).toEqual([])
     await context.close()
   }

@@ -56,6 +56,13 @@ async function begin(page: Page, words: string): Promise<string> {
   return sessionIn(page)
 }
 
+/** How many conversations the server lists for the user of the page. */
+async function listedSessions(): Promise<number> {
+  const headers = { authorization: `Bearer ${cuecard.token}` }
+  const answer = await fetch(`${cuecard.url}/v1/sessions`, { headers })
+  return ((await answer.json()) as { sessions: unknown[] }).sessions.length
+}
+
 const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
 
 describe.each(SIZES)("the list at the %s", (_, size) => {
@@ -149,7 +156,8 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     const nothing = join(folder, "nothing.jsonl")
     writeFileSync(nothing, "one\ntwo\n")
     await showList(page)
-    const before = (await page.$$("[data-session]")).length
+    const before = await listedSessions()
+    await expect.poll(async () => (await page.$$("[data-session]")).length, SOON).toBe(before)
     await page.click(".sidebar .import")
     await page.setInputFiles("dialog input[type=file]", nothing)
     await page.waitForSelector("dialog .fault", SOON)

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import type { PageSettings } from "../../shared/asset.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/frame.ts"
-import { DESK, FIELD, openIn, PHONE } from "./page.ts"
+import { DESK, FIELD, openIn, PHONE, shoot } from "./page.ts"
 import { canvas, epochOf, media, said, say, serve, text } from "./samples.ts"
 import { setStage } from "./stage.ts"
 
@@ -303,9 +303,18 @@ describe("files of a message", () => {
 
 /** One picture of each kind, in both themes: what the papers show. */
 describe("pictures for the papers", () => {
-  const KINDS: readonly (readonly [string, () => WireMessage["segments"]])[] = [
-    ["image", () => [text("This is the bay at dusk."), media("image", "/media/landscape", "The bay at dusk")]],
-    ["chart", () => [text("July was the best month:"), media("image", "/media/chart", "Visitors by month")]],
+  /** Of each: its name, what the answer shows, and what has to be drawn in it. */
+  const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
+    [
+      "image",
+      () => [text("This is the bay at dusk."), media("image", "/media/landscape", "The bay at dusk")],
+      (page) => isShown(page),
+    ],
+    [
+      "chart",
+      () => [text("July was the best month:"), media("image", "/media/chart", "Visitors by month")],
+      (page) => isShown(page),
+    ],
     [
       "remote",
       () => [
@@ -313,36 +322,51 @@ describe("pictures for the papers", () => {
         media("image", FAR, "harbour.png"),
         text("And ![a map](https://example.net/map.png) of the way."),
       ],
+      (page) => expect.poll(() => page.$$(".gate"), SOON).toHaveLength(2),
     ],
-    ["audio", () => [text("It sounds like this."), media("audio", "/media/tone", "harbour.wav")]],
-    ["voice", () => [media("audio", "/media/note", "note", { voice: true, size: 80_044 })]],
-    ["video", () => [media("video", "/media/film", "film.webm")]],
+    [
+      "audio",
+      () => [text("It sounds like this."), media("audio", "/media/tone", "harbour.wav")],
+      (page) => page.waitForSelector(".sound .play"),
+    ],
+    [
+      "voice",
+      () => [media("audio", "/media/note", "note", { voice: true, size: 80_044 })],
+      (page) => expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/),
+    ],
+    [
+      "video",
+      () => [media("video", "/media/film", "film.webm")],
+      (page) => page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) > 1),
+    ],
     [
       "file",
       () => [
         text("The figures are in this table."),
         media("file", "/media/table", "visitors.csv", { mime_type: "text/csv", size: 4_200 }),
       ],
+      (page) => page.waitForSelector("button.file"),
     ],
-    ["canvas", () => [text("So the day could go:"), canvas(PLAN, "Plan of the visit", 190)]],
+    [
+      "canvas",
+      () => [text("So the day could go:"), canvas(PLAN, "Plan of the visit", 190)],
+      (page, theme) =>
+        expect.poll(() => page.frameLocator("iframe").locator("body").getAttribute("class"), SOON).toBe(theme),
+    ],
   ]
 
-  async function shoot(page: Page, name: string, theme: string, selector: string): Promise<void> {
-    // Entrances, and what is fetched for its looks.
-    await page.waitForTimeout(900)
-    await page.mouse.move(0, 0)
-    await page.locator(selector).screenshot({ path: `${PICTURES}${name}-${theme}.png`, animations: "disabled" })
-  }
+  const segmentsIn = (page: Page) =>
+    page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
 
   test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of segment, %s", async (theme) => {
-    for (const [name, segments] of KINDS) {
-      const { page, context, errors } = await show([said("user", [text("And?")]), said("assistant", segments())], {
-        theme,
-        size: { width: 720, height: 640 },
-      })
-      await page.waitForSelector("[data-role=assistant] :is([data-segment=media], [data-segment=canvas])")
-      await shoot(page, name, theme, "article[data-role=assistant]")
-      expect(errors).toEqual([])
+    for (const [name, segments, expectDrawn] of KINDS) {
+      const messages = [said("user", [text("And?")]), said("assistant", segments())]
+      const size = { width: 720, height: 640 }
+      const { page, context, errors, strangers } = await show(messages, { theme, size })
+      await expect.poll(() => segmentsIn(page), SOON).toEqual(segments().map(({ type }) => type))
+      await expectDrawn(page, theme)
+      await shoot(page, "article[data-role=assistant]", `${PICTURES}${name}-${theme}.png`)
+      expect([errors, strangers], name).toEqual([[], []])
       await context.close()
     }
   })
@@ -363,7 +387,7 @@ describe("pictures for the papers", () => {
         [{ width: 720, height: 620 }, ""],
         [PHONE, "phone-"],
       ] as const) {
-        const { page, context } = await show([asked, reply], { theme, size })
+        const { page, context, errors, strangers } = await show([asked, reply], { theme, size })
         const letGo = await holdUploads(context)
         await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
         await drop(page, "main", ["Notes from the visit.txt", "tool.exe"])
@@ -371,12 +395,18 @@ describe("pictures for the papers", () => {
         await page.click("article[data-role=assistant] [data-way=reply]")
         await page.waitForSelector(".chip[data-state=failed]")
         await page.fill(FIELD, "How sure are you?")
-        await shoot(page, `${place}reply`, theme, "#app")
+        await shoot(page, "#app", `${PICTURES}${place}reply-${theme}.png`)
         if (place === "") {
           await page.click(".frame >> nth=0")
-          await page.waitForSelector(".lightbox img")
-          await shoot(page, "lightbox", theme, "#app")
+          await isShown(page, ".lightbox .stage img")
+          await shoot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
         }
+        expect(await page.textContent(".quoted .what")).toContain("The first one: the light falls")
+        const states = await page.$$eval(".chip[data-state]", (all) => all.map((one) => one.getAttribute("data-state")))
+        expect(states).toEqual(["sending", "failed"])
+        // The refused upload is the only error that the console shows.
+        expect(errors.filter((error) => !error.includes("415"))).toEqual([])
+        expect(strangers).toEqual([])
         letGo()
         await context.close()
       }

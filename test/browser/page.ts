@@ -4,6 +4,8 @@
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
+import { expect } from "vitest"
+import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 
 export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
@@ -103,8 +105,58 @@ export async function settled(page: Page, answers = 1): Promise<void> {
     answers,
     { timeout: 30_000 },
   )
-  // Entrances take 400 ms at most.
-  await page.waitForTimeout(700)
+  await untilStill(page)
+}
+
+/** How long the transcript has to stay unchanged, in milliseconds. The number in a card pauses for 110 ms at most. */
+const STILL_MS = 150
+
+/** Waits until the transcript has stopped changing: entrances are over and the numbers in cards have counted up. */
+export async function untilStill(page: Page): Promise<void> {
+  await page.evaluate(
+    (stillMs) =>
+      new Promise<void>((done) => {
+        let shown: string | undefined
+        let since = 0
+        const isMoving = (one: Animation): boolean =>
+          one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
+        requestAnimationFrame(function look(now) {
+          const html = document.querySelector("[data-transcript]")?.innerHTML
+          if (since === 0 || html !== shown || document.getAnimations().some(isMoving)) {
+            shown = html
+            since = now
+          }
+          if (now - since < stillMs) requestAnimationFrame(look)
+          else done()
+        })
+      }),
+    STILL_MS,
+  )
+}
+
+/** Writes a screenshot of an element, which has to be as large as the element. */
+export async function shoot(page: Page, selector: string, path: string): Promise<void> {
+  await untilStill(page)
+  await page.mouse.move(0, 0)
+  const element = page.locator(selector)
+  const png = await element.screenshot({ path, animations: "disabled" })
+  const box = await element.boundingBox()
+  // Width and height stand at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each side.
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
+  expect(Math.abs(width - (box?.width ?? 0)), `width of ${path}`).toBeLessThan(2)
+  expect(Math.abs(height - (box?.height ?? 0)), `height of ${path}`).toBeLessThan(2)
+}
+
+/** Lets a page load all of a session at once, as if the user had scrolled to its beginning. */
+export async function loadWholeHistory(context: BrowserContext): Promise<void> {
+  await context.route(/\/conversation\/recent/, (route) =>
+    route.fallback({
+      url: route
+        .request()
+        .url()
+        .replace(/limit=\d+/, `limit=${MAX_PAGE_MESSAGES}`),
+    }),
+  )
 }
 
 /** The transcript's elements, attributes and text; what the browser itself adds is left out. */

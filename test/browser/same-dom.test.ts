@@ -1,7 +1,6 @@
 /**
  * same-dom.test.ts: every golden transcript looks the same live, loaded from storage, after its own export and import, and
  * after an import of what another system would have written of it: the same elements, in a real Chromium on the built page.
-import { setStage } from "./stage.ts"
  *
  * Live comes from the frames that the server would send (GO4 holds them to be those); the rest from the real server.
  */
@@ -19,11 +18,13 @@ import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { answerOfGolden, endedEvents, openAnswer, questionOf } from "../support/golden-messages.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
-import { open, openIn, transcriptOf } from "./page.ts"
+import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Turns of one session: a page of history holds them all. */
-const TURNS = 6
+/** Turns of one session. A page of history holds all of their messages. */
+const TURNS = 36
+
+const VIEW = { viewport: DESK, colorScheme: "light" } as const
 
 const stage = setStage()
 
@@ -140,8 +141,7 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
-  // Entrances, and counting up, take 400 ms at most.
-  await page.waitForTimeout(600)
+  await untilStill(page)
   return await transcriptOf(page)
 }
 
@@ -152,17 +152,19 @@ function statusesIn(page: Page): Promise<(string | null)[]> {
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
-  const { page, errors } = await open(stage.browser, stage.cuecard, { at: `#/s/${session}` })
+  const context = await stage.browser.newContext(VIEW)
+  await loadWholeHistory(context)
+  const { page, errors } = await openIn(context, stage.cuecard, `#/s/${session}`)
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
-  await page.context().close()
+  await context.close()
   return shown
 }
 
 async function shownLive(turns: readonly Turn[]): Promise<string> {
   const { id } = await stage.cuecard.createSession()
   const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
-  const context = await stage.browser.newContext({ viewport: { width: 1280, height: 1010 }, colorScheme: "light" })
+  const context = await stage.browser.newContext(VIEW)
   await playLive(context, epoch, framesOf(turns))
   const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
   const shown = await shownBy(page, turns)
@@ -188,7 +190,7 @@ function isPlain({ answer }: Turn): boolean {
 const goldens = readGoldens()
 const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at) => {
   const some = goldens.slice(at * TURNS, (at + 1) * TURNS)
-  return [some.map(({ name }) => name).join(", "), turnsOf(some)] as const
+  return [`${some[0]?.name} to ${some.at(-1)?.name}`, turnsOf(some)] as const
 })
 
 describe("golden transcripts in the page", () => {

@@ -16,7 +16,8 @@ interface Stage {
 export function setStage(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<Stage> {
   const stage: Partial<Stage> & Pick<Stage, "files"> = { files: new Map() }
   beforeAll(async () => {
-    stage.cuecard = await startCuecard(options)
+    // What the server logs belongs to the test that runs: it is printed when that test fails.
+    stage.cuecard = await startCuecard({ onLog: console.log, ...options })
     stage.browser = await launchChromium()
     if (!withFiles) return
     const page = await stage.browser.newPage()
