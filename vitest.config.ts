@@ -21,6 +21,14 @@ const FAULTS_MS = 300_000
 /** One more than the two cores of CI: most files wait for a server, a browser or a timer for part of their time. */
 const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 3)
 
+/** The length of generated tests (test/support/seeded.ts). workerd takes its environment from its bindings. */
+const LENGTHS = Object.fromEntries(
+  ["RUNS", "FC_RUNS", "FC_SEED"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  }),
+)
+
 export default defineConfig({
   test: {
     maxWorkers: MAX_WORKERS,
@@ -46,6 +54,7 @@ export default defineConfig({
               // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
               bindings: {
                 PROBE_TOOLS: "on",
+                ...LENGTHS,
                 ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
               },
             },

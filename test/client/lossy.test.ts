@@ -6,12 +6,11 @@ import { RequestError } from "../../client/api.ts"
 import { Room, type RoomDeps } from "../../client/room.ts"
 import { canonicalJson, type HistoryPage } from "../../shared/frame.ts"
 import { LossyServer } from "./lossy.ts"
+import { holdAsync } from "../support/seeded.ts"
 import { createShelf } from "./opened.ts"
 import { createClock, settle } from "./wire.ts"
 
-/** As in test/support/seeded.ts, whose `hold` waits for no promise. */
-const SEED = Number(process.env["FC_SEED"] ?? 586_031)
-const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
+const RUNS = 1_000
 
 interface Loading {
   readonly done: (page: HistoryPage) => void
@@ -171,6 +170,6 @@ describe("a session on bad wires", () => {
       expect(room.link.value).toBe("live")
       room.close()
     })
-    await fc.assert(property, { seed: SEED, numRuns: RUNS })
+    await holdAsync(property, RUNS)
   }, 120_000)
 })
