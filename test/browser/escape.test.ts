@@ -115,8 +115,8 @@ afterAll(async () => {
 
 const baits = WAYS.flatMap(({ name, isHeard }, at) => (isHeard === "never" ? [] : [[name, at, isHeard] as const]))
 
-describe("a document that wants out", () => {
-  test.each(baits)("[CD4] the bait is good: open, %s is heard", async (_name, at, isHeard) => {
+describe("a document that tries to escape", () => {
+  test.each(baits)("[CD4] control: without restrictions, %s reaches its host", async (_name, at, isHeard) => {
     if (isHeard === "packets" && !hasNetwork) return
     heard.length = 0
     const page = await open.newPage()
@@ -125,7 +125,7 @@ describe("a document that wants out", () => {
     await page.close()
   })
 
-  test.each(["closed", "closed-without-allowlist"])("[CD4] %s, none is heard", async (mode) => {
+  test.each(["closed", "closed-without-allowlist"])("[CD4] %s: no attempt reaches its host", async (mode) => {
     heard.length = 0
     const context = await browser.newContext()
     const page = await context.newPage()
@@ -143,7 +143,7 @@ describe("a document that wants out", () => {
     expect(heard.filter((said) => !isControl(said))).toEqual([])
   })
 
-  test("[CD5] what never ends in a document does not stop the page", async () => {
+  test("[CD5] an endless loop in a document does not block the page", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const ran = await countRuns(page)
@@ -175,7 +175,7 @@ describe("a document that wants out", () => {
     }, `/canvas/documents/${CONTROL}/index.html?mode=open`)
   }
 
-  test("[CD4] it gets nothing of the page, its storage or its cookies, and no second policy", async () => {
+  test("[CD4] it cannot read the page, its storage or its cookies, nor add a second policy", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const dialogs: string[] = []
@@ -204,7 +204,7 @@ describe("a document that wants out", () => {
     await context.close()
   })
 
-  test("[CD4] the bait is good: without its frame's bounds a document gets most of it", async () => {
+  test("[CD4] control: without the restrictions of its frame a document reads most of it", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())

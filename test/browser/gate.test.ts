@@ -26,7 +26,7 @@ function cutHosts(page: Page): Promise<string[]> {
 test.each([
   ["desk", DESK],
   ["phone", PHONE],
-])("[PG40] on a %s the whole host stands there, however long it and the name are", async (_name, viewport) => {
+])("[PG40] %s: the whole host is visible, however long the host and the label are", async (_name, viewport) => {
   const context = await stage.browser.newContext({ viewport })
   await serve(context, new Map())
   const { id } = await stage.cuecard.createSession()

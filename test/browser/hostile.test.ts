@@ -166,14 +166,14 @@ const sessions = Array.from({ length: Math.ceil(HOSTILE.length / PER_SESSION) },
   HOSTILE.slice(n * PER_SESSION, (n + 1) * PER_SESSION).map(({ text }) => text),
 )
 
-test("[PG50] there are at least 300 hostile texts, each once", () => {
+test("[PG50] the table has at least 300 hostile texts without duplicates", () => {
   expect(new Set(HOSTILE.map(({ text }) => text)).size).toBe(HOSTILE.length)
   expect(HOSTILE.length).toBeGreaterThanOrEqual(300)
 })
 
-describe("written by the model in a turn", () => {
+describe("hostile text from the model", () => {
   test.each(sessions.map((texts, n) => [n + 1, texts] as const))(
-    "[PG50] session %i: nothing runs, nobody is asked, nothing strange is drawn, live and after a reload, with the policy and without",
+    "[PG50] session %i: runs nothing, requests nothing and draws no unexpected element, live and after a reload, with and without the policy",
     async (_n, texts) => {
       const { id } = await stage.cuecard.createSession()
       const contexts = [await stage.browser.newContext(), await stage.browser.newContext({ bypassCSP: true })]
@@ -213,8 +213,8 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
   return { ...watched, context }
 }
 
-describe("as it was written", () => {
-  test("[PG51] without the server's cleaning and without the policy nothing runs, nobody is asked, nothing strange is drawn", async () => {
+describe("hostile text that was not sanitised", () => {
+  test("[PG51] without sanitising and without the policy it runs nothing, requests nothing and draws no unexpected element", async () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
     expect(await strangersIn(page)).toEqual([])
     // Whatever can be hovered, focused or entered is.
@@ -225,7 +225,7 @@ describe("as it was written", () => {
     await context.close()
   })
 
-  test("[PG51] code shows its text exactly, in fences and within lines", async () => {
+  test("[PG51] code blocks and inline code show their text exactly", async () => {
     const texts = CODE.flatMap((code) => [`\`\`\`html\n${code}\n\`\`\``, `\`${code}\``])
     const { page, found, context } = await showRaw(texts)
     const shown = await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>

@@ -40,7 +40,7 @@ test.each([
   ["a field of its own", "setInterval(()=>i.focus(),20)"],
   ["itself", "setInterval(()=>{window.focus();i.focus()},20)"],
   ["what its address names", "setInterval(()=>{location.hash='x';location.hash='i';i.select()},20)"],
-])("[PG52] one that focuses %s again and again goes, and what is written stays where it was", async (_name, script) => {
+])("[PG52] a document that focuses %s repeatedly is removed, and typed text stays in the composer", async (_name, script) => {
   const page = await show(`${script}`)
   await page.click(FIELD)
   await frameOf(page)?.evaluate("take()")
@@ -56,7 +56,7 @@ test.each([
   await page.context().close()
 })
 
-test("[PG52] one that does it once stays, and its reader's press gives it the keyboard", async () => {
+test("[PG52] a document that takes the focus once stays, and a click gives it the keyboard", async () => {
   const page = await show("i.focus()")
   await page.click(FIELD)
   await page.keyboard.type("Wh")

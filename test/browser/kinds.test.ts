@@ -66,7 +66,7 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
   ],
 ]
 
-test.each(["light", "dark"] as const)("[PG39] every kind of segment that is words, %s", async (theme) => {
+test.each(["light", "dark"] as const)("[PG39] every kind of text segment is drawn, %s", async (theme) => {
   for (const [name, messages, opened, shown] of KINDS) {
     const context = await stage.browser.newContext({ viewport: SIZE, colorScheme: theme })
     const { id } = await stage.cuecard.createSession()

@@ -54,7 +54,7 @@ describe("the main job", () => {
     await page.context().close()
   })
 
-  test("[PG2] two tabs on one session, and one that comes in the middle of the turn, show the same", async () => {
+  test("[PG2] two tabs, and one that opens in the middle of the turn, show the same", async () => {
     const { page: first } = await open(browser, cuecard)
     await ask(first, "hello")
     await settled(first)
@@ -71,7 +71,7 @@ describe("the main job", () => {
     await Promise.all([first, second, third].map((page) => page.context().close()))
   })
 
-  test("[PG3] what the model types runs nothing and asks nobody", async () => {
+  test("[PG3] text of the model runs no code and makes no request", async () => {
     const hostile = [
       "<script>document.title='owned'</script>",
       "<img src=x onerror=\"document.title='owned'\">",
@@ -106,7 +106,7 @@ describe("the main job", () => {
     await page.context().close()
   })
 
-  test("[PG4] a message of 100 KB leaves the page alive", async () => {
+  test("[PG4] the page stays responsive after a message of 100 KB", async () => {
     const { page, errors } = await open(browser, cuecard)
     const script = [
       [{ type: "text_delta", delta: `${"A long line of words. ".repeat(5_000)}\n\nthe end` }, { type: "finish" }],

@@ -54,8 +54,8 @@ const isShown = (page: Page, selector = ".frame img") =>
 const topOf = (page: Page, words: string) =>
   page.locator(`[data-segment=text] >> text=${words}`).evaluate((element) => element.getBoundingClientRect().top)
 
-describe("pictures", () => {
-  test("[PG38] [PG39] one of ours comes by itself, moves nothing as it comes, and opens; Escape leads back to it", async () => {
+describe("images", () => {
+  test("[PG38] [PG39] a stored image loads by itself, shifts no layout, and opens; Escape returns to it", async () => {
     const messages = one(
       text("Before"),
       media("image", "/media/landscape", "The bay"),
@@ -83,7 +83,7 @@ describe("pictures", () => {
     await context.close()
   })
 
-  test("[PG40] one from elsewhere waits for its click, and comes through our own server; one refused says why", async () => {
+  test("[PG40] an external image waits for a click and loads through the server; a refused one shows why", async () => {
     const messages = one(
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
@@ -104,7 +104,7 @@ describe("pictures", () => {
     await context.close()
   })
 
-  test("[PG40] of a host that the tenant allows it comes without a click", async () => {
+  test("[PG40] an image of a host that the tenant allows loads without a click", async () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
     const { page, context, fetched, strangers } = await show(one(media("image", FAR, "harbour.png")), { settings })
     await isShown(page)
@@ -114,8 +114,8 @@ describe("pictures", () => {
   })
 })
 
-describe("sound and film", () => {
-  test("[PG39] a player by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
+describe("audio and video", () => {
+  test("[PG39] a player works by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
     const messages = [
       said("user", [text("Play")]),
       said(
@@ -148,7 +148,7 @@ describe("sound and film", () => {
     await context.close()
   })
 
-  test("[PG39] a film shows its first frame and waits", async () => {
+  test("[PG39] a video shows its first frame and does not play by itself", async () => {
     const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
@@ -158,7 +158,7 @@ describe("sound and film", () => {
     await context.close()
   })
 
-  test("[PG39] a file is had by a click, under its name", async () => {
+  test("[PG39] a click downloads a file under its name", async () => {
     const { page, context, asked } = await show(
       one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
@@ -171,7 +171,7 @@ describe("sound and film", () => {
 })
 
 describe("documents", () => {
-  test("[PG41] a document stands in its frame, is loaded once while words stream in beside it, and hears the theme", async () => {
+  test("[PG41] a document loads once while text streams in beside it, and is sent the theme", async () => {
     const answer = said("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], { status: "running" })
     const { page, context, wire, fetched, errors } = await show([said("user", [text("Plan it")]), answer], {
       theme: "dark",
@@ -192,7 +192,7 @@ describe("documents", () => {
 })
 
 describe("replies", () => {
-  test("[PG43] a quote leads to its message, far up; Reply sends what it replies to", async () => {
+  test("[PG43] a quote scrolls to its message, far up; Reply sends the id of the message", async () => {
     const first = said("user", [text("The very first words")])
     const filling = Array.from({ length: 12 }, (_, at) =>
       said("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
@@ -250,8 +250,8 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
     [selector, ...names],
   )
 
-describe("files of a message", () => {
-  test("[PG42] dropped, with its progress, refused and given up; the message waits and names them", async () => {
+describe("attachments", () => {
+  test("[PG42] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
     const { page, context, wire } = await show([])
     const letGo = await holdUploads(context)
     await page.waitForSelector(".attach")
@@ -277,7 +277,7 @@ describe("files of a message", () => {
     await context.close()
   })
 
-  test("[PG42] [PG35] what is dropped on the list is an import, and no file of the message", async () => {
+  test("[PG42] [PG35] a file that is dropped on the list is imported and not attached", async () => {
     const { page, context } = await show([])
     await page.waitForSelector(".attach")
     await drop(page, ".sidebar", ["old.jsonl"])
@@ -286,7 +286,7 @@ describe("files of a message", () => {
     await context.close()
   })
 
-  test("[PG42] the picker takes several, and the same one again", async () => {
+  test("[PG42] the file picker takes several files, and the same one again", async () => {
     const { page, context } = await show([])
     const letGo = await holdUploads(context)
     letGo()
@@ -302,7 +302,7 @@ describe("files of a message", () => {
 })
 
 /** One picture of each kind, in both themes: what the papers show. */
-describe("pictures for the papers", () => {
+describe("screenshots for the documentation", () => {
   /** Of each: its name, what the answer shows, and what has to be drawn in it. */
   const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
     [
@@ -358,7 +358,7 @@ describe("pictures for the papers", () => {
   const segmentsIn = (page: Page) =>
     page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
 
-  test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of segment, %s", async (theme) => {
+  test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
     for (const [name, segments, expectDrawn] of KINDS) {
       const messages = [said("user", [text("And?")]), said("assistant", segments())]
       const size = { width: 720, height: 640 }
@@ -372,7 +372,7 @@ describe("pictures for the papers", () => {
   })
 
   test.each(["light", "dark"] as const)(
-    "[PG42] [PG43] a reply, files in the composer, a picture looked at, %s",
+    "[PG42] [PG43] a reply, files in the composer and an open image are drawn, %s",
     async (theme) => {
       const asked = said("user", [
         text("Which of these is older?"),

@@ -46,8 +46,8 @@ async function drawn([type, width, height]: readonly [string, number, number]): 
 /** After its first two bytes: an Exif that says that the camera was held sideways. */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
-describe("a picture in its message", () => {
-  test("[AS2] [PG39] its box has its shape before it comes, and as much room as it needs", async () => {
+describe("an image in its message", () => {
+  test("[AS2] [PG39] its box has the final size and ratio before it loads", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
@@ -87,8 +87,8 @@ describe("a picture in its message", () => {
   })
 })
 
-describe("a picture that is looked at", () => {
-  test("[PG39] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
+describe("an open image", () => {
+  test("[PG39] the focus starts on Close, stays inside the dialog, and returns to the image", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await twoPictures(page)
     await page.focus(".frame >> nth=0")
@@ -107,7 +107,7 @@ describe("a picture that is looked at", () => {
     await page.context().close()
   })
 
-  test("[PG39] a finger goes sideways for the next, and down to close", async () => {
+  test("[PG39] a horizontal swipe shows the next image, and a downward swipe closes it", async () => {
     const context = await stage.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
     const { page, errors } = await openIn(context, stage.cuecard)
     await twoPictures(page)
@@ -132,8 +132,8 @@ describe("a picture that is looked at", () => {
   })
 })
 
-describe("what leaves the page", () => {
-  test("[PG44] what is copied by hand names media; no address that runs out, nothing that is folded", async () => {
+describe("copying and printing", () => {
+  test("[PG44] a copied selection names media, and contains no signed address and no collapsed text", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
     for (const [at, wish] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
@@ -162,7 +162,7 @@ describe("what leaves the page", () => {
     await page.context().close()
   })
 
-  test("[PG44] on paper stands the conversation alone, all of it, dark on light", async () => {
+  test("[PG44] a printed page holds the whole conversation and nothing else, dark on light", async () => {
     const { page } = await open(stage.browser, stage.cuecard, { theme: "dark" })
     for (let at = 0; at < 4; at++) {
       await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
@@ -186,8 +186,8 @@ describe("what leaves the page", () => {
   })
 })
 
-describe("sound", () => {
-  test("[PG39] it can be had as a file, under its name", async () => {
+describe("audio", () => {
+  test("[PG39] it can be downloaded under its name", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await ask(page, "say hello world")
     await settled(page)
@@ -198,8 +198,8 @@ describe("sound", () => {
   })
 })
 
-describe("files and replies by keyboard", () => {
-  test("[PG42] [PG5] a chip that goes, or its button, leaves the keyboard in the composer; names look like what they are", async () => {
+describe("attachments and replies by keyboard", () => {
+  test("[PG42] [PG5] removing or retrying an upload moves the focus to the composer; direction marks in names are not shown", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     let isDown = true
     await page.route("**/assets?name=notes*", (route) => {
@@ -221,7 +221,7 @@ describe("files and replies by keyboard", () => {
     await page.context().close()
   })
 
-  test("[PG42] gone from the net in the middle of a file: it goes up again by itself, and its message comes everywhere", async () => {
+  test("[PG42] an upload that was cut off is retried when the network is back, and its message appears in every window", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     const context = page.context()
     await ask(page, "/say Hello.")
@@ -241,7 +241,7 @@ describe("files and replies by keyboard", () => {
     await context.close()
   })
 
-  test("[PG43] Escape lets go of a reply before it stops anything; of a long message its beginning is shown", async () => {
+  test("[PG43] Escape cancels a reply before it stops anything; a quote of a long message scrolls to its beginning", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
     await settled(page)

@@ -77,7 +77,7 @@ describe.each([
   ["with the page", () => joined, () => joined.url, () => canvas],
   ["on an origin of their own", () => apart, () => canvas, () => apart.url],
 ] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
-  test("[CD1] [CD2] [HD2] [HD3] one runs there, the policy lets the page frame that place alone, and it is nowhere else", async () => {
+  test("[CD1] [CD2] [HD2] [HD3] one runs at its address, which is the only one that the policy lets the page frame", async () => {
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
     const { page, errors, strangers } = await open(browser, cuecard)
     const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
@@ -100,7 +100,7 @@ describe.each([
     await page.context().close()
   })
 
-  test("[PG41] the page hears a frame by its window: forged words of the page or of another frame change nothing", async () => {
+  test("[PG41] the page identifies a frame by its window: forged messages of the page or of another frame have no effect", async () => {
     const cuecard = serverOf()
     const { page, errors } = await open(browser, cuecard)
     for (const [n, title] of ["First", "Second"].entries()) {
@@ -136,7 +136,7 @@ describe.each([
   })
 })
 
-test("[CD2] on the documents' origin there is no page, no route and no medium", async () => {
+test("[CD2] the origin of the documents serves no page, no API route and no media", async () => {
   const host = new URL(canvas).host
   for (const path of ["/", "/index.html", "/healthz", "/v1/sessions", "/v1/dev/token", "/media/x", "/media/remote"]) {
     expect([path, await askAs(host, apart, path)]).toEqual([path, 404])
@@ -144,7 +144,7 @@ test("[CD2] on the documents' origin there is no page, no route and no medium", 
   expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
 })
 
-test("[SE1] [HD2] [PG41] a document of another origin is framed where the tenant allows that, and is a link where not any more", async () => {
+test("[SE1] [HD2] [PG41] a document of another origin is framed while the tenant allows that origin, and is a link otherwise", async () => {
   const far = "https://frames.example.com"
   const admin = await joined.tokenFor({ scope: "admin" })
   const allow = async (embed_origins: readonly string[]): Promise<void> => {

@@ -91,7 +91,7 @@ const seek = (page: Page, to: number) =>
 const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
-  test("[PG40] what does not say what it is is shown as what it turns out to be, after a click; what is not shown is a link", async () => {
+  test("[PG40] a file without a known type is shown by its content after a click; one that cannot be shown is a link", async () => {
     const { page, errors, strangers } = await said(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
     await page.waitForSelector("button.file >> nth=2")
     expect(UNNAMED.flatMap(askedOf)).toEqual([])
@@ -110,7 +110,7 @@ describe("media of other hosts", () => {
     await page.context().close()
   })
 
-  test("[PG40] [RM1] nobody is asked before the click, then the picture is there; an allowed host's comes by itself", async () => {
+  test("[PG40] [RM1] an external image is requested after the click and not before; one of an allowed host loads by itself", async () => {
     const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
     const { page, errors, strangers } = await said(text)
     expect(await page.$$(".frame, img")).toEqual([])
@@ -142,7 +142,7 @@ describe("media of other hosts", () => {
     ["short", 3, 2],
     ["untold", 3, 2],
     ["long", 1100, 900],
-  ] as const)("[PG40] [PG39] [RM4] a sound plays, and can be sought: %s", async (name, length, to) => {
+  ] as const)("[PG40] [PG39] [RM4] external audio plays and can seek: %s", async (name, length, to) => {
     const { page, errors, strangers } = await said(`MEDIA:${SOUNDS[name]}`)
     expect(askedOf(SOUNDS[name])).toEqual([])
     await page.click("[aria-label^='Load: Audio from sounds.example.com']")
@@ -160,7 +160,7 @@ describe("media of other hosts", () => {
     await page.context().close()
   })
 
-  test("[PG40] [RM2] what is not there says so, in the server's words", async () => {
+  test("[PG40] [RM2] a missing file shows the error text of the server", async () => {
     const { page } = await said("MEDIA:https://pictures.example.com/nothing.png")
     await page.click("[aria-label^='Load']")
     await page.waitForSelector(".gate[data-state=failed]", SOON)
@@ -190,7 +190,7 @@ function tokenFor(audience: string, session: string, what: string, seconds: numb
     .sign(createHmac("sha256", JWT_SECRET).update("cuecard media").digest())
 }
 
-describe("a server that is away", () => {
+describe("a server that cannot be reached", () => {
   async function drawn(question: string): Promise<{ at: string; page: Page }> {
     const { page } = await open(browser, cuecard)
     await ask(page, question)
@@ -198,7 +198,7 @@ describe("a server that is away", () => {
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
-  test("[PG38] that cannot sign says so; when it can, the picture comes by itself", async () => {
+  test("[PG38] an image whose address cannot be signed shows that, and loads by itself later", async () => {
     const { at, page } = await drawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
@@ -211,7 +211,7 @@ describe("a server that is away", () => {
     await context.close()
   })
 
-  test("[PG38] [PG26] what was drawn while the net was away comes when it is back", async () => {
+  test("[PG38] [PG26] media that was drawn offline loads when the network is back", async () => {
     const { page } = await drawn("paint a sunset")
     const context = page.context()
     await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
@@ -226,7 +226,7 @@ describe("a server that is away", () => {
     await context.close()
   })
 
-  test("[PG39] [PG38] a sound whose address runs out in the middle goes on where it is sought to", async () => {
+  test("[PG39] [PG38] audio whose address expires while it plays continues at the position it seeks to", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
       call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
@@ -255,7 +255,7 @@ describe("a server that is away", () => {
     await page.context().close()
   })
 
-  test("[PG41] [CD1] a document is signed when it is scrolled to; one whose address has run out is signed anew", async () => {
+  test("[PG41] [CD1] a document is signed when it scrolls into view, and again after its address has expired", async () => {
     const { at, page } = await drawn("make a clock canvas")
     await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
     await settled(page, 2)

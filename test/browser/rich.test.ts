@@ -60,8 +60,8 @@ async function expectSame(other: Page): Promise<void> {
   expect(await transcriptOf(other)).toBe(shown)
 }
 
-describe("what tools make", () => {
-  test("[PG38] [PG39] [PG41] each built-in tool, asked as a person would: decoded, sounding, running", async () => {
+describe("assets of tools", () => {
+  test("[PG38] [PG39] [PG41] each built-in tool, asked in plain words: the image decodes, the audio plays, the document runs", async () => {
     const opened = await open(browser, cuecard)
     page = opened.page
     for (const [n, question] of QUESTIONS.entries()) {
@@ -78,7 +78,7 @@ describe("what tools make", () => {
     expect([opened.errors, opened.strangers]).toEqual([[], []])
   })
 
-  test("[PG1] [PG2] it is the same in a second tab that saw it happen, after a reload, and in a browser that was never there", async () => {
+  test("[PG1] [PG2] the transcript is the same in a second tab, after a reload, and in a new browser", async () => {
     await expectSame(twin.page)
     await twin.page.close()
     await page.reload()
@@ -89,7 +89,7 @@ describe("what tools make", () => {
     expect([twin.errors, other.errors, twin.strangers, other.strangers]).toEqual([[], [], [], []])
   })
 
-  test("[PG26] [PG38] it is the same after workerd was killed, on the page that was open and on a new one", async () => {
+  test("[PG26] [PG38] the transcript is the same after workerd was killed, on the open page and on a new one", async () => {
     await cuecard.kill()
     cuecard = await startCuecard({ ...options, persist: cuecard.persist })
     servers.push(cuecard)
@@ -116,8 +116,8 @@ async function imported(file: string) {
   return { id, ...opened }
 }
 
-describe("taken along", () => {
-  test("[RE25] [RE26] a sealed export shows all of it in another session, also when the first is gone; a changed one its words", async () => {
+describe("export and import", () => {
+  test("[RE25] [RE26] a sealed export shows everything in another session, even after the first was deleted; a changed export shows text only", async () => {
     const first = sessionIn(page)
     const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
     const copy = await imported(file)
@@ -145,8 +145,8 @@ describe("taken along", () => {
   })
 })
 
-describe("what a reader sends", () => {
-  test("[PG42] [PG39] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
+describe("attachments of the user", () => {
+  test("[PG42] [PG39] [AS9] an image goes from the picker to the lightbox, and leaves the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
     const before = keptCopies(cuecard, bay)

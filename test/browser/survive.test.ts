@@ -59,7 +59,7 @@ async function expectSame(answers: number): Promise<void> {
 }
 
 describe("stopping", () => {
-  test("[PG18] stopped on the phone, by its button: every window shows what there was, and that it was stopped", async () => {
+  test("[PG18] Stop on a phone: every window shows the answer so far and that it was stopped", async () => {
     const [first, second, phone] = await threeWindows()
     await ask(first, SLOW)
     await shows([first, second, phone], "article[data-status=running] [data-segment=text]")
@@ -69,7 +69,7 @@ describe("stopping", () => {
     await expectSame(2)
   })
 
-  test("[PG18] Escape stops it too, with words in the composer, which stay; the drawer takes Escape first", async () => {
+  test("[PG18] Escape stops the answer and keeps the text in the composer; an open drawer takes Escape first", async () => {
     const { page } = await open(browser, cuecard, { size: PHONE })
     await ask(page, SLOW)
     await page.waitForSelector("article[data-status=running] [data-segment=text]")
@@ -85,11 +85,11 @@ describe("stopping", () => {
   })
 })
 
-describe("the net", () => {
+describe("the network", () => {
   test.each([
-    ["it goes on meanwhile", false],
-    ["it is stopped meanwhile", true],
-  ])("[PG26] a window that is cut off in the middle comes back to what the others show: %s", async (_, isStopped) => {
+    ["the answer completes meanwhile", false],
+    ["the answer is stopped meanwhile", true],
+  ])("[PG26] a window that was offline in the middle of an answer shows what the others show: %s", async (_, isStopped) => {
     const [first, second] = await threeWindows()
     const context = await browser.newContext()
     const net = await netOf(context)
@@ -109,7 +109,7 @@ describe("the net", () => {
     await expectSame(3)
   })
 
-  test("[SO13] written offline, the window closed, another opened elsewhere: it arrives once", async () => {
+  test("[SO13] a message that was written offline arrives once, though its window was closed", async () => {
     const context = await browser.newContext()
     const net = await netOf(context)
     const { page } = await openIn(context, cuecard)
@@ -137,7 +137,7 @@ describe("the net", () => {
     await expectSame(2)
   })
 
-  test("[SO13] first words that were written offline go out from the next window", async () => {
+  test("[SO13] the first message of a conversation, written offline, is sent by the next window", async () => {
     const context = await browser.newContext()
     const { page } = await openIn(context, cuecard)
     await context.setOffline(true)
@@ -153,8 +153,8 @@ describe("the net", () => {
   })
 })
 
-describe("leave", () => {
-  test("[PG20] allowed in one window and denied in another at once: one of them counts, and all show which", async () => {
+describe("approval", () => {
+  test("[PG20] allowed in one window and denied in another at once: one decision counts, and every window shows it", async () => {
     const [first, second, phone] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows([first, second, phone], ".ask")
@@ -170,7 +170,7 @@ describe("leave", () => {
     await expectSame(2)
   })
 
-  test("[PG20] [PG28] on a phone all of a long argument is seen, and all of what is written", async () => {
+  test("[PG20] [PG28] on a phone a long argument and a long line in the composer are fully visible", async () => {
     const { page } = await open(browser, cuecard, { size: PHONE })
     const long = "/etc/very/long/path/that/goes/on".repeat(4)
     await ask(page, `/call probe_ask {"text":"${long}"}`)
@@ -189,7 +189,7 @@ describe("leave", () => {
     await page.context().close()
   })
 
-  test("[PG20] by keyboard alone", async () => {
+  test("[PG20] approval works by keyboard alone", async () => {
     const [first] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await first.waitForSelector(".ask")
@@ -201,7 +201,7 @@ describe("leave", () => {
     await expectSame(2)
   })
 
-  test("[PG20] a waiting answer is stopped by Escape; its call is interrupted and asks no more", async () => {
+  test("[PG20] Escape stops a waiting answer; its call is interrupted and no longer asks", async () => {
     const [first, second] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows([first, second], ".ask")
@@ -212,8 +212,8 @@ describe("leave", () => {
   })
 })
 
-describe("again", () => {
-  test("[PG21] a failed answer says why, and is tried again; the attempts are versions", async () => {
+describe("retries and versions", () => {
+  test("[PG21] a failed answer shows why and can be retried; the attempts are versions", async () => {
     const [first, second] = await threeWindows()
     await ask(first, "/fault model_cut_off")
     await shows(windows, "[data-note=failed]")
@@ -226,7 +226,7 @@ describe("again", () => {
     await expectSame(2)
   })
 
-  test("[PG21] an answer that a crash cut off is shown as far as it was seen, and goes on", async () => {
+  test("[PG21] an answer that a crash cut off shows all that was visible, and continues", async () => {
     const vars = { SCRIPTED_DELAY_MS: "5" }
     const before = await startCuecard({ vars })
     const { page } = await open(browser, before)
@@ -248,7 +248,7 @@ describe("again", () => {
     await before.close()
   })
 
-  test("[PG22] [PG23] said differently, and back: the same in every window and after a reload", async () => {
+  test("[PG22] [PG23] an edited message and its earlier version are the same in every window and after a reload", async () => {
     const [first, second, phone] = await threeWindows("/say one")
     await ask(first, "/say two")
     await settled(first, 2)
@@ -270,7 +270,7 @@ describe("again", () => {
     await expectSame(2)
   })
 
-  test("[PG23] far up, another version comes without moving the switch that the reader used", async () => {
+  test("[PG23] switching versions far up does not move the switch on the screen", async () => {
     const [first] = await threeWindows('/say "a\\n\\nb\\n\\nc"')
     for (let at = 2; at <= 16; at++) {
       await ask(first, `/say "${"line\\n\\n".repeat(12)}${at}"`)
@@ -301,7 +301,7 @@ describe("again", () => {
     await Promise.all(windows.map((page) => page.context().close()))
   })
 
-  test("[PG19] queued words are taken back in the window that asks, and go from all", async () => {
+  test("[PG19] a withdrawn message returns to the composer of one window and disappears from all", async () => {
     const [first, second, phone] = await threeWindows()
     await ask(first, SLOW)
     await first.waitForSelector("article[data-status=running] [data-segment=text]")
@@ -318,7 +318,7 @@ describe("again", () => {
     await expectSame(3)
   })
 
-  test("[PG20] words sent to a waiting answer settle its question as denied, and are answered", async () => {
+  test("[PG20] a message to a waiting answer denies its call and is answered", async () => {
     const [first, second] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows(windows, ".ask")
@@ -328,7 +328,7 @@ describe("again", () => {
     await expectSame(3)
   })
 
-  test("[PG24] a long conversation gets a summary, folded above the answer it was made for, and keeps its words", async () => {
+  test("[PG24] a long conversation gets a collapsed summary above the answer it was made for, and keeps all messages", async () => {
     const small = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0", MODEL_CONTEXT_TOKENS: "3000" } })
     const { page, errors } = await open(browser, small)
     for (let at = 1; at <= 10; at++) {
@@ -350,7 +350,7 @@ describe("again", () => {
     await small.close()
   })
 
-  test("[PG25] the output of a running tool grows while its fold is open", async () => {
+  test("[PG25] the output of a running tool grows while its details are open", async () => {
     const { page } = await open(browser, cuecard)
     await ask(page, '/call probe_stream {"lines":200,"ms":15}')
     await page.waitForSelector("[data-state=running] summary")

@@ -41,7 +41,7 @@ async function resumed(server: Cuecard, session: string, epoch: string, last: nu
   return late.frames.flatMap((frame) => ("prev" in frame ? [frame.type] : []))
 }
 
-test("[TE11] an evicted session goes on, on the socket that it had; what was in memory alone is gone", async () => {
+test("[TE11] an evicted session continues on its open socket; state that was only in memory is gone", async () => {
   const server = await startCuecard()
   cuecard = server
   const { id } = await server.createSession()

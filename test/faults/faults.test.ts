@@ -15,7 +15,7 @@ const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 60))
 /** The usual seeds are the same everywhere, so that a change is never blamed for what was there before it. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 
-test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults lose nothing, double nothing and leave no turn open`, async () => {
+test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults: no message is lost or duplicated, and every turn ends`, async () => {
   const started = performance.now()
   const reports = await playUntil(FAULTS, FROM, () => {})
   const total = totalOf(reports, performance.now() - started)
@@ -23,13 +23,13 @@ test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults lose nothing, double nothing and
   expect(violationLines(total)).toBe("")
 })
 
-test("[FS1] each fault of a model ends its answer as it should, with the words that were said", async () => {
+test("[FS1] each model fault ends its answer with the right status and the text so far", async () => {
   const { faults, violations } = await runPlan(everyPlay())
   expect(violations).toEqual([])
   expect([...faults.keys()]).toEqual(expect.arrayContaining(MODEL_FAULTS.map((play) => `model: ${play}`)))
 })
 
-test.each(readKept())("[FS1] [FS2] [FS3] kept: $name", async ({ plan }) => {
+test.each(readKept())("[FS1] [FS2] [FS3] regression: $name", async ({ plan }) => {
   const { faults, violations } = await runPlan(plan)
   expect(violations).toEqual([])
   expect(faults.size).toBeGreaterThan(0)
