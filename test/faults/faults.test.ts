@@ -1,4 +1,4 @@
-/** faults.test.ts: the short form of `npm run faults`: real workerd, seeded faults, nothing lost, nothing doubled. */
+/** faults.test.ts: the short form of `npm run faults`: seeded faults against a real workerd. */
 
 import process from "node:process"
 import { expect, test } from "vitest"
@@ -10,9 +10,9 @@ import { playUntil } from "./series.ts"
 import { MODEL_FAULTS } from "./upstream.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 
-/** 200 in full, fewer in `npm test`; `npm run faults` plays 1,000. */
+/** 200 in a full run, fewer in `npm test`. `npm run faults` plays 1,000. */
 const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 60))
-/** The usual seeds are the same everywhere, so that a change is never blamed for what was there before it. */
+/** The default seed is the same everywhere, so that a failure comes from the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 
 test(`[FS1] [FS2] [FS3] ${FAULTS} seeded faults: no message is lost or duplicated, and every turn ends`, async () => {

@@ -1,4 +1,4 @@
-/** instruments.test.ts: what the fault suite measures with is right: frames are counted, gaps and strange states are found. */
+/** instruments.test.ts: tests of the fault suite itself: its frame counter, taps and checks. */
 
 import { connect, createServer } from "node:net"
 import { expect, test } from "vitest"
@@ -17,7 +17,7 @@ import type { Stage } from "./stage.ts"
 import type { Rule } from "./violation.ts"
 import { createTap } from "./tap.ts"
 
-/** A frame as a server sends it, or (masked) a client. */
+/** A frame as a server sends it, or a client (masked). */
 function frameOf(opcode: number, size: number, isMasked = false): Buffer {
   const mask = isMasked ? 0x80 : 0
   const length =
@@ -130,7 +130,7 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   hello("e2", 9)
   welcome("e2", 9)
   ops(10, 9)
-  // Told of e3 while a hello of e2 is on its way: that is answered too, and then the one of e3.
+  // The server announces e3 while a hello of e2 is in flight. It answers that hello, and then the one of e3.
   hello("e2", 10)
   welcome("e3", 12)
   welcome("e3", 12)
@@ -164,7 +164,7 @@ test("[FS5] the tap matches answers to two frames with the same id, and reports 
 
 const EMPTY = openMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** A turn with a tool, a card, thinking and prose, and every state that was shown on the way. */
+/** A turn with a tool, a card, thinking and text, and every intermediate state that was shown. */
 function turn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
   const result = '{"location":"Oslo"}\n\nUse <span id=\'weather_1\'>words</span>'
   const events = [
@@ -230,7 +230,7 @@ test("[FS5] an approval or an ending that was sent, and is stored differently, i
 
 const AROUND = { question: "play early_end t", kills: 0, isCancelAsked: false, hasSmallContext: false }
 
-/** An answer with so many words of the tag `t` and an end. */
+/** An answer with a number of words of the tag `t`, and an end. */
 function answerOf(
   words: number,
   status: "completed" | "failed" | "cancelled" | "interrupted",
@@ -260,7 +260,7 @@ test("[FS5] an answer with the wrong ending or the wrong text is reported", () =
   expect(wrongs).not.toContain(null)
 })
 
-/** What is found where these messages are stored and these effects happened, by `<key>/<call id>`. */
+/** Violations for these stored messages and these effects, by `<key>/<call id>`. */
 function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
   const stage: Stage = {
     ...{ session: "s", plan: { name: "s", tabs: 0, turns: [] }, tabs: [], ledger: new Map(), withdrawals: new Map() },
@@ -274,7 +274,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(stage, stored, facts).map(({ rule }) => rule)
 }
 
-/** What is found where two answers tell of one call, as after a retry, and its effect happened so often. */
+/** Violations for one call in two answers, as after a retry, whose effect happened `count` times. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [
