@@ -1,4 +1,4 @@
-/** kinds.test.ts: the kinds of segment that are words, one picture each in both themes; those of media: media.test.ts. */
+/** kinds.test.ts: one screenshot of each kind of text segment in both themes. Those of media are in media.test.ts. */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -45,7 +45,7 @@ const tool: Segment = {
 
 const answer = (...segments: Segment[]): WireMessage[] => [said("user", [text("And?")]), said("assistant", segments)]
 
-/** Of each: what is said, what is clicked open, and what the picture shows. */
+/** Of each kind: its messages, what is clicked, and what the screenshot shows. */
 const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: string | null, shown: string])[] = [
   ["text", () => answer(text(PROSE)), null, "article[data-role=assistant]"],
   ["thinking", () => answer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],

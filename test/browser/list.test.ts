@@ -1,4 +1,4 @@
-/** list.test.ts: conversations are named, deleted, exported and imported in the sidebar; calls stand in groups; in a real Chromium. */
+/** list.test.ts: rename, delete, export and import in the sidebar, and groups of tool calls, in a real Chromium. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { launchChromium } from "../support/chromium.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 10_000 }
 
 let cuecard: Cuecard
@@ -34,7 +34,7 @@ const SIZES = [
   ["phone", PHONE],
 ] as const
 
-/** On a phone the list is a drawer. */
+/** Opens the list, which is a drawer on a phone. */
 async function showList(page: Page): Promise<void> {
   const isClosed = (await page.isVisible(".topbar")) && (await page.$(".sidebar[data-open]")) === null
   if (isClosed) await page.click("button[aria-label=Conversations]")
@@ -221,7 +221,7 @@ test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that
     await page.waitForSelector("dialog", { state: "detached", ...SOON })
     await expectFocus(page, "Import a conversation")
   }
-  // Another one than the open one goes, and the field of that stays as it is.
+  // Deletes a conversation that is not open. The composer keeps the focus.
   await page.goto(`${cuecard.url}/#/s/${id}`)
   await settled(page)
   await menu(page, spare, "Delete…")
@@ -251,7 +251,7 @@ test("[PG32] a click into the composer saves the title and keeps the focus; a re
   await page.fill(".rename", "By leaving")
   await page.click(".composer textarea")
   await expect.poll(() => title(page, one), SOON).toBe("By leaving")
-  // Longer than any focus is given back late.
+  // Longer than any delay with which the focus returns.
   await page.waitForTimeout(100)
   await page.keyboard.type("and on")
   expect(await page.inputValue(".composer textarea")).toBe("and on")
@@ -331,7 +331,7 @@ test("[PG35] an import that was cut off by closing the page is removed when the 
   const kept = await begin(page, "/say kept")
   await expect.poll(async () => (await listed(page))[0], SOON).toBe(kept)
   const before = await listed(page)
-  // The line swallows the file.
+  // The upload never arrives.
   await page.evaluate(() => {
     XMLHttpRequest.prototype.send = () => {}
   })
@@ -357,7 +357,7 @@ async function tokenOfPage(): Promise<string> {
   return (await answer.json()).token
 }
 
-/** What an element is called says nothing of how it looks. */
+/** Removes ids, which differ between two copies. */
 function withoutIds(shown: string): string {
   return shown.replace(/(?:id|aria-controls|data-session)="[^"]*"/g, "")
 }

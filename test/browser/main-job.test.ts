@@ -1,4 +1,4 @@
-/** main-job.test.ts: ask for the weather, get a card, reload, see the same; in a real Chromium on the built page. */
+/** main-job.test.ts: asks for the weather, gets a card, reloads and sees the same, in a real Chromium on the built page. */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
 import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
-/** `npm run pictures` refreshes those of the papers; any other run leaves the tree as it was. */
+/** `npm run pictures` updates the screenshots of the documentation. Other runs write to an ignored folder. */
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )

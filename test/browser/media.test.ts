@@ -1,4 +1,4 @@
-/** media.test.ts: media, documents, files and replies as a reader meets them, in a real Chromium on the built page. */
+/** media.test.ts: media, documents, attachments and replies in a real Chromium on the built page. */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -14,10 +14,10 @@ import { setStage } from "./stage.ts"
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 10_000 }
 const FAR = "https://pictures.example.com/harbour.png"
-/** The server's words. */
+/** The error of the server. */
 const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
@@ -33,7 +33,7 @@ interface Scene {
   readonly settings?: PageSettings
 }
 
-/** A page that shows these messages, with the files of this test behind them. */
+/** Opens a page that shows these messages, and serves the files of this test. */
 async function show(messages: readonly WireMessage[], { size = DESK, theme = "light", settings }: Scene = {}) {
   const context = await stage.browser.newContext({ viewport: size, colorScheme: theme })
   const served = await serve(context, stage.files, settings)
@@ -75,7 +75,7 @@ describe("images", () => {
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
     expect(await page.evaluate(() => document.activeElement?.getAttribute("data-url"))).toBe("/media/landscape")
-    // A click beside the picture closes it too.
+    // A click beside the image closes it too.
     await page.click(".frame >> nth=0")
     await page.mouse.click(20, 500)
     await page.waitForSelector(".lightbox", { state: "detached" })
@@ -129,7 +129,7 @@ describe("audio and video", () => {
     ]
     const { page, context, wire, errors } = await show(messages)
     await expect.poll(() => page.textContent(".time >> nth=1"), SOON).toBe("0:05")
-    // The wave is known once it is decoded.
+    // The waveform appears after decoding.
     await expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/)
     const playing = () => page.$$eval("audio", (all) => all.map((sound) => !sound.paused))
     await page.click("[aria-label=Play] >> nth=0")
@@ -217,7 +217,7 @@ describe("replies", () => {
   })
 })
 
-/** Uploads that stand still half-way until they are let go. */
+/** Holds uploads until the returned function is called. */
 async function holdUploads(context: BrowserContext): Promise<() => void> {
   let letGo = (): void => {}
   const held = new Promise<void>((done) => {
@@ -301,9 +301,9 @@ describe("attachments", () => {
   })
 })
 
-/** One picture of each kind, in both themes: what the papers show. */
+/** One screenshot of each kind of segment in both themes, for the documentation. */
 describe("screenshots for the documentation", () => {
-  /** Of each: its name, what the answer shows, and what has to be drawn in it. */
+  /** Of each kind: its name, the segments of the answer, and a check that they are drawn. */
   const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
     [
       "image",

@@ -1,5 +1,5 @@
 /**
- * page.ts: what the browser tests do with the page: open it, ask, wait, and read its transcript in a normal form.
+ * page.ts: helpers of the browser tests: open the page, send, wait, and read the transcript in a normal form.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -12,9 +12,9 @@ export const PHONE = { width: 390, height: 844 }
 
 export interface Opened {
   readonly page: Page
-  /** What the page said on its console as an error, and what it threw. */
+  /** Errors on the console and uncaught exceptions. */
   readonly errors: string[]
-  /** Every address that it asked for outside the server. */
+  /** Every requested URL outside the server. */
   readonly strangers: string[]
 }
 
@@ -34,7 +34,7 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
   return openIn(context, cuecard, view.at)
 }
 
-/** One more tab of a browser that is open: it shares the storage with its neighbours. */
+/** Opens another tab in a browser context. Tabs of a context share their storage. */
 export async function openIn(context: BrowserContext, cuecard: Cuecard, at = ""): Promise<Opened> {
   const page = await context.newPage()
   const errors: string[] = []
@@ -62,17 +62,17 @@ export async function ask(page: Page, question: string): Promise<void> {
   await page.press(FIELD, "Enter")
 }
 
-/** The composer's field: an editor has one too. */
+/** The text field of the composer. An editor has one too. */
 export const FIELD = ".composer textarea"
 
 export interface Net {
-  /** Swallows all that its open sockets say and hear, without closing them, and takes the page off the net. */
+  /** Drops all frames of the open sockets without closing them, and takes the page offline. */
   cut(): Promise<void>
-  /** The net is back; the old sockets stay as dead as they are. */
+  /** Takes the page online again. The old sockets stay dead. */
   mend(): Promise<void>
 }
 
-/** Stands between a browser and the server. Before its pages are opened. */
+/** Puts a proxy between a browser context and the server. Call it before a page is opened. */
 export async function netOf(context: BrowserContext): Promise<Net> {
   let generation = 0
   await context.routeWebSocket(/\/socket$/, (page) => {
@@ -94,7 +94,7 @@ export async function netOf(context: BrowserContext): Promise<Net> {
   }
 }
 
-/** Waits until so many answers stand there and none of them runs. */
+/** Waits until there are at least so many answers, all of them have ended and nothing moves. */
 export async function settled(page: Page, answers = 1): Promise<void> {
   await page.waitForFunction(
     (count) => {
@@ -159,7 +159,7 @@ export async function loadWholeHistory(context: BrowserContext): Promise<void> {
   )
 }
 
-/** The transcript's elements, attributes and text; what the browser itself adds is left out. */
+/** The elements, attributes and text of the transcript, in a normal form. */
 export function transcriptOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
@@ -170,7 +170,7 @@ export function transcriptOf(page: Page): Promise<string> {
         return
       }
       if (!(node instanceof Element)) return
-      // A signature is made for each page anew.
+      // Each page gets signatures of its own.
       const told = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))
       const attributes = [...node.attributes].map(({ name, value }) => `${name}=${told(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)
@@ -178,7 +178,7 @@ export function transcriptOf(page: Page): Promise<string> {
     }
     const transcript = document.querySelector("[data-transcript]")
     if (transcript === null) throw new Error("no transcript")
-    // Text that stands in pieces side by side is one text.
+    // Adjacent text nodes become one.
     transcript.normalize()
     for (const article of transcript.querySelectorAll("article")) walk(article, 0)
     return lines.join("\n")

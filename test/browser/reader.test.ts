@@ -1,11 +1,11 @@
-/** reader.test.ts: what a reader does with media by hand, on the real server, in a real Chromium: keys, fingers, clipboard, paper. */
+/** reader.test.ts: media by keyboard, touch, clipboard and print, on a real server in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
 const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
@@ -24,7 +24,7 @@ const pictures = (page: Page, count: number) =>
     return images.length === of && images.every((image) => image.complete && image.naturalWidth > 0)
   }, count)
 
-/** Two pictures in one message of the reader's. */
+/** Sends a message with two images. */
 async function twoPictures(page: Page): Promise<void> {
   await choose(page, ["bay.png", bytesOf("/media/landscape")], ["hills.png", bytesOf("/media/portrait")])
   await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
@@ -34,7 +34,7 @@ async function twoPictures(page: Page): Promise<void> {
   await pictures(page, 2)
 }
 
-/** Runs in the page: a picture of this size and type, as base64. */
+/** Runs in the page: makes an image of this size and type, as base64. */
 async function drawn([type, width, height]: readonly [string, number, number]): Promise<string> {
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   pen.fillStyle = "#8b7cf6"
@@ -43,7 +43,7 @@ async function drawn([type, width, height]: readonly [string, number, number]): 
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 }
 
-/** After its first two bytes: an Exif that says that the camera was held sideways. */
+/** Exif data for a rotated camera, to be inserted after the first two bytes of a JPEG. */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
 describe("an image in its message", () => {
@@ -62,7 +62,7 @@ describe("an image in its message", () => {
     for (const [at, one] of all.entries()) {
       await choose(page, one)
       await expect.poll(() => chips(page), SOON).toEqual(["done"])
-      // It does not come before it is looked at.
+      // The test holds the image back until its box is measured.
       const held = Promise.withResolvers<void>()
       await page.route(/\/media\/[^/]+\?token=/, async (route) => {
         await held.promise
@@ -179,7 +179,7 @@ describe("copying and printing", () => {
       }
     })
     expect(paper).toEqual({ around: [false, false, false], isWhole: true, ink: "rgb(23, 23, 31)" })
-    // And the printer cuts it into as many sheets as it takes.
+    // The print has as many pages as the conversation needs.
     const sheets = (await page.pdf({ format: "A5" })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []
     expect(sheets.length).toBeGreaterThan(2)
     await page.context().close()
@@ -227,7 +227,7 @@ describe("attachments and replies by keyboard", () => {
     await ask(page, "/say Hello.")
     await settled(page)
     const other = await openIn(context, stage.cuecard, `#/s/${sessionIn(page)}`)
-    // What the browser says of a line that broke half-way.
+    // The error of the browser for a broken connection.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])

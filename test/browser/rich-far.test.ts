@@ -1,6 +1,6 @@
 /**
- * rich-far.test.ts: media of other hosts, and what stands there when a server is away or an address has run out: a real
- * server in a real Chromium, and a real server that stands for all other hosts.
+ * rich-far.test.ts: media of other hosts, unreachable servers and expired addresses: a real server in a real Chromium, and
+ * a second server in the place of all other hosts.
  */
 
 import { createHmac } from "node:crypto"
@@ -16,12 +16,12 @@ import { type Bytes, makeFiles } from "./samples.ts"
 const JWT_SECRET = "a secret of this test, to sign what has run out"
 const PICTURE = "https://pictures.example.com/harbour.png"
 const ALLOWED = "https://allowed.example.com/harbour.png"
-/** Their addresses do not say what they are. */
+/** The addresses do not reveal the types. */
 const UNNAMED = ["https://cdn.example.com/photo?id=3", "https://cdn.example.com/sound", "https://cdn.example.com/a.pdf"]
 const SOUNDS = {
   short: "https://sounds.example.com/short.wav",
   untold: "https://sounds.example.com/untold.wav",
-  /** More than is kept. */
+  /** Larger than the cache accepts. */
   long: "https://sounds.example.com/long.wav",
 }
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await elsewhere?.close()
 })
 
-/** So many seconds of nothing: 8 kHz, 16 bits, one channel. */
+/** Seconds of silence: 8 kHz, 16 bits, one channel. */
 function silence(seconds: number): Buffer {
   const bytes = Buffer.alloc(44 + seconds * 16_000)
   bytes.write("RIFF    WAVEfmt ")
@@ -68,7 +68,7 @@ function silence(seconds: number): Buffer {
   return bytes
 }
 
-/** The model says this, in a new session. */
+/** Creates a session in which the model answers with this text. */
 async function said(text: string) {
   const opened = await open(browser, cuecard)
   await ask(opened.page, `/say ${JSON.stringify(text)}`)
@@ -104,7 +104,7 @@ describe("media of other hosts", () => {
     await page.click("button.file")
     await expect.poll(() => page.getAttribute("button.file + a", "href"), SOON).toBe(UNNAMED[2])
     expect(await page.textContent("button.file small")).toMatch(/^(?!.*could not be loaded)/)
-    // The browser tells of the refusal itself.
+    // The browser logs the refusal itself.
     expect(errors.filter((one) => !one.includes("502"))).toEqual([])
     expect(strangers).toEqual([])
     await page.context().close()
@@ -125,12 +125,12 @@ describe("media of other hosts", () => {
     const admin = await cuecard.tokenFor({ scope: "admin" })
     expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
     expect(errors).toEqual([])
-    // A server that is away when it is asked what is allowed is asked again.
+    // The page asks again for the settings if the server could not be reached.
     let asked = 0
     await page.route("**/v1/settings", (route) => (asked++ < 2 ? route.abort() : route.continue()))
     await page.reload()
     await settled(page)
-    // A click holds as long as the page lives; what the tenant allows, always.
+    // A click is valid until the page closes; a setting of the tenant stays valid.
     await expect.poll(() => picturesIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
     expect([askedOf(PICTURE).length, askedOf(ALLOWED).length]).toEqual([1, 1])
@@ -169,7 +169,7 @@ describe("media of other hosts", () => {
   })
 })
 
-/** The next requests for signatures fail so often. */
+/** Makes the next requests for signatures fail. */
 async function failSigning(context: BrowserContext, times: number): Promise<() => number> {
   let count = 0
   await context.route("**/media/sign", async (route) => {
@@ -180,7 +180,7 @@ async function failSigning(context: BrowserContext, times: number): Promise<() =
   return () => count
 }
 
-/** What the server signs, for as long as it takes here; less than nothing: it has run out. */
+/** Signs an address for a number of seconds; a negative number makes an expired one. */
 function tokenFor(audience: string, session: string, what: string, seconds: number): Promise<string> {
   return new SignJWT({ tenant: "demo", session })
     .setProtectedHeader({ alg: "HS256" })
@@ -267,7 +267,7 @@ describe("a server that cannot be reached", () => {
       signed.push(urls)
       const answer = await (await route.fetch()).json()
       if (signed.length > 1) return await route.fulfill({ json: answer })
-      // The true address of an hour and more ago.
+      // A genuine address that has expired.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
       const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })

@@ -1,4 +1,4 @@
-/** survive.test.ts: stopped, cut off, asked for leave, tried again and said differently, in several windows of a real Chromium. */
+/** survive.test.ts: cancel, network loss, approval, retry and edit, in several windows of a real Chromium. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
@@ -23,7 +23,7 @@ afterAll(async () => {
   await cuecard?.close()
 })
 
-/** Another window on the session of the first; a phone if asked. */
+/** Opens another window on the session of the first, of the given size. */
 async function another(of: Page, size?: typeof PHONE): Promise<Page> {
   const { page, errors } = await open(browser, cuecard, { at: `#/s/${sessionIn(of)}`, ...(size ? { size } : {}) })
   faults.push(...errors)
@@ -32,7 +32,7 @@ async function another(of: Page, size?: typeof PHONE): Promise<Page> {
   return page
 }
 
-/** Two windows at a desk and one of a phone, on a session in which something was said. */
+/** Opens two windows on a desk and one on a phone, on a session with one exchange. */
 async function threeWindows(first = "/say hello"): Promise<[Page, Page, Page]> {
   const { page, errors } = await open(browser, cuecard)
   windows = [page]
@@ -46,7 +46,7 @@ const state = (page: Page) => page.getAttribute("article[data-role=assistant] >>
 const shows = (pages: readonly Page[], selector: string) =>
   Promise.all(pages.map((page) => page.waitForSelector(selector, { timeout: 20_000 })))
 
-/** All windows, and one that is opened now, show the same. */
+/** Expects all windows, and a new one, to show the same. */
 async function expectSame(answers: number): Promise<void> {
   await Promise.all(windows.map((page) => settled(page, answers)))
   const fresh = await another(windows[0] as Page)
@@ -89,25 +89,28 @@ describe("the network", () => {
   test.each([
     ["the answer completes meanwhile", false],
     ["the answer is stopped meanwhile", true],
-  ])("[PG26] a window that was offline in the middle of an answer shows what the others show: %s", async (_, isStopped) => {
-    const [first, second] = await threeWindows()
-    const context = await browser.newContext()
-    const net = await netOf(context)
-    const { page: lost } = await openIn(context, cuecard, `#/s/${sessionIn(first)}`)
-    windows.push(lost)
-    await lost.waitForSelector("article")
-    await ask(first, "/bench deltas=400 delay_ms=10 tools=2")
-    await shows(windows, "article[data-status=running] [data-segment=text]")
-    await net.cut()
-    const before = await lost.textContent("article[data-status=running]")
-    if (isStopped) await second.keyboard.press("Escape")
-    await ask(lost, "/say written offline")
-    // The answer ends in the other windows.
-    await Promise.all([settled(first, 2), settled(second, 2)])
-    expect(await lost.textContent("article[data-status=running]")).toBe(before)
-    await net.mend()
-    await expectSame(3)
-  })
+  ])(
+    "[PG26] a window that was offline in the middle of an answer shows what the others show: %s",
+    async (_, isStopped) => {
+      const [first, second] = await threeWindows()
+      const context = await browser.newContext()
+      const net = await netOf(context)
+      const { page: lost } = await openIn(context, cuecard, `#/s/${sessionIn(first)}`)
+      windows.push(lost)
+      await lost.waitForSelector("article")
+      await ask(first, "/bench deltas=400 delay_ms=10 tools=2")
+      await shows(windows, "article[data-status=running] [data-segment=text]")
+      await net.cut()
+      const before = await lost.textContent("article[data-status=running]")
+      if (isStopped) await second.keyboard.press("Escape")
+      await ask(lost, "/say written offline")
+      // The answer ends in the other windows.
+      await Promise.all([settled(first, 2), settled(second, 2)])
+      expect(await lost.textContent("article[data-status=running]")).toBe(before)
+      await net.mend()
+      await expectSame(3)
+    },
+  )
 
   test("[SO13] a message that was written offline arrives once, though its window was closed", async () => {
     const context = await browser.newContext()
@@ -161,7 +164,7 @@ describe("approval", () => {
     expect(await phone.textContent(".ask")).toContain("May this run?")
     expect(await phone.isVisible('[data-segment=tool] >> text="now"')).toBe(true)
     expect(await first.$(".typing")).toBe(null)
-    // Whoever comes second finds no button any more.
+    // The second click may find no button any more.
     const press = (page: Page, name: string) => page.click(`.ask >> text=${name}`, { timeout: 3_000 }).catch(() => {})
     await Promise.all([press(second, "Approve"), press(phone, "Deny")])
     await settled(first, 2)

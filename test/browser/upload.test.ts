@@ -1,11 +1,11 @@
-/** upload.test.ts: files that a reader sends, on the real server, in a real Chromium: up, shown, fetched, kept. */
+/** upload.test.ts: attachments on a real server in a real Chromium: uploaded, shown and downloaded. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { FIELD, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
 const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
