@@ -35,6 +35,8 @@ export default defineConfig({
     passWithNoTests: true,
     // A failed test prints what it and its Worker logged; a passed one prints nothing.
     silent: "passed-only",
+    // Milliseconds. Slower tests are listed one by one.
+    slowTestThreshold: 10_000,
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {

@@ -92,7 +92,9 @@ describe("a session that is erased", () => {
     const token = await tokenOf("era", "exporter")
     const id = await makeSession(token)
     for (const message of ["m1", "m2", "m3"]) await send(id, token, "/bench deltas=200 chars=300", message)
-    await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.status, { timeout: 8_000 }).toBe("completed")
+    await expect
+      .poll(async () => (await pageOf(id, token)).messages.at(-1)?.status, { timeout: 8_000 })
+      .toBe("completed")
     const init = { headers: { authorization: `Bearer ${token}` } }
     const exported = (await SELF.fetch(`${HOST}/v1/sessions/${id}/events`, init)).body?.getReader()
     expect((await exported?.read())?.done).toBe(false)
