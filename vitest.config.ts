@@ -46,6 +46,8 @@ export default defineConfig({
         test: { name: "shared", include: ["test/{shared,golden,contract}/**/*.test.ts"], testTimeout: LONG_MS },
       },
       {
+        // Vite warns of source maps that packages lack.
+        logLevel: "error",
         plugins: [
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
@@ -71,7 +73,12 @@ export default defineConfig({
       },
       {
         plugins: [preact()],
-        test: { name: "client", include: ["test/client/**/*.test.{ts,tsx}"], environment: "happy-dom" },
+        test: {
+          name: "client",
+          include: ["test/client/**/*.test.{ts,tsx}"],
+          environment: "happy-dom",
+          setupFiles: ["test/client/console.ts"],
+        },
       },
       {
         resolve: { alias: NODE_ALIAS },
