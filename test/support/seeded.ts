@@ -1,6 +1,6 @@
 /**
- * seeded.ts: property tests with a printed seed. The usual seed is the same everywhere, so that a change is never blamed
- * for what was there before it; `FC_SEED=random npm test` explores, `FC_SEED=…` repeats a run, and `FC_RUNS=…` sets the length.
+ * seeded.ts: property tests with a printed seed. The default seed is the same everywhere, so that a failure comes from the
+ * change under test. `FC_SEED=random npm test` explores, `FC_SEED=…` repeats a run, and `FC_RUNS=…` sets the length.
  */
 
 import fc from "fast-check"
@@ -20,7 +20,7 @@ export const RUNS = Number(length ?? 10_000)
 
 console.log(`property seed ${seed} (FC_SEED=${seed} repeats it)`)
 
-/** How many of so many generated runs this test run plays. */
+/** The number of generated runs that this test run plays. */
 export function shareOf(runs: number): number {
   return Math.ceil(runs * SHARE)
 }
@@ -30,7 +30,7 @@ export function hold<T>(property: fc.IProperty<T>, runs = RUNS): void {
   fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
 
-/** The same for one that waits. */
+/** The same for an asynchronous property. */
 export async function holdAsync<T>(property: fc.IAsyncProperty<T>, runs = RUNS): Promise<void> {
   await fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
