@@ -1,9 +1,9 @@
 /**
- * vitest.config.ts: one project per belt.
+ * vitest.config.ts: one project per kind of test.
  *
  * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
- * browser: plain Node, driving a real Chromium. These two run alone and after the others; they and `testing` use what
- * `npm run build` left in dist/.
+ * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
+ * All files share one pool of MAX_WORKERS. Each file starts its own servers, so any two of them can run side by side.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -18,11 +18,25 @@ const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
+/** One more than the two cores of CI: most files wait for a server, a browser or a timer for part of their time. */
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 3)
+
+/** The length of generated tests (test/support/seeded.ts). workerd takes its environment from its bindings. */
+const LENGTHS = Object.fromEntries(
+  ["RUNS", "FC_RUNS", "FC_SEED"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  }),
+)
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: MAX_WORKERS,
     passWithNoTests: true,
+    // A failed test prints what it and its Worker logged; a passed one prints nothing.
+    silent: "passed-only",
+    // Milliseconds. Slower tests are listed one by one.
+    slowTestThreshold: 10_000,
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {
@@ -32,14 +46,19 @@ export default defineConfig({
         test: { name: "shared", include: ["test/{shared,golden,contract}/**/*.test.ts"], testTimeout: LONG_MS },
       },
       {
+        // Vite warns of source maps that packages lack.
+        logLevel: "error",
         plugins: [
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
+            // Otherwise workerd prints a stack for each exception, also for those that a test expects.
+            verbose: false,
             miniflare: {
               cf: false,
               // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
               bindings: {
                 PROBE_TOOLS: "on",
+                ...LENGTHS,
                 ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
               },
             },
@@ -54,7 +73,12 @@ export default defineConfig({
       },
       {
         plugins: [preact()],
-        test: { name: "client", include: ["test/client/**/*.test.{ts,tsx}"], environment: "happy-dom" },
+        test: {
+          name: "client",
+          include: ["test/client/**/*.test.{ts,tsx}"],
+          environment: "happy-dom",
+          setupFiles: ["test/client/console.ts"],
+        },
       },
       {
         resolve: { alias: NODE_ALIAS },
@@ -69,9 +93,6 @@ export default defineConfig({
         test: {
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
-          fileParallelism: false,
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
           testTimeout: FAULTS_MS,
           hookTimeout: LONG_MS,
         },
@@ -81,9 +102,6 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
-          fileParallelism: false,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
         },

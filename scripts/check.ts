@@ -1,58 +1,96 @@
 /**
- * check.ts: everything CI asks, in its order: format, lint, types, rooms, tests, size.
+ * check.ts: everything CI asks, in its order: format, lint, types, tests, size.
  *
- * All steps run even when one fails, so that one run tells everything. The totals of the tests, with each other
- * step counted as one, are left in TOTALS_FILE for .ci/run.
+ * All steps run, also after one has failed. The tests play every generated run (RUNS=full). At the end stand the steps
+ * with their times, and for each failure the command that runs it again. The totals of the tests, with each other step
+ * counted as one, are left in TOTALS_FILE for .ci/run.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { relative } from "node:path"
 import process from "node:process"
 
 /** Written by vitest.config.ts. */
 const VITEST_FILE = "node_modules/.cache/cuecard/vitest.json"
 const TOTALS_FILE = "node_modules/.cache/cuecard/totals.txt"
+/** Failed tests that are named for each file. */
+const MAX_NAMED_TESTS = 5
 
 const STEPS = [
   { name: "format", args: ["run", "check:format"] },
   { name: "lint", args: ["run", "check:lint"] },
   { name: "types", args: ["run", "check:types"] },
-  { name: "rooms", args: ["run", "check:rooms"] },
   { name: "tests", args: ["test"] },
   { name: "size", args: ["run", "size"] },
 ] as const
 
-type Count = { readonly passed: number; readonly failed: number }
-type VitestTotals = { numPassedTests: number; numFailedTests: number; testResults: { status: string }[] }
-
-function runStep(args: readonly string[]): boolean {
-  return spawnSync("npm", ["--silent", ...args], { stdio: "inherit" }).status === 0
+interface Step {
+  readonly name: string
+  readonly ok: boolean
+  readonly seconds: number
+  readonly passed: number
+  readonly failed: number
+  /** One line each: what failed, or the command that runs it again. */
+  readonly help: readonly string[]
 }
 
-/** The tests of all belts. A file that does not load, or a run that ends badly, is a failure although no test failed. */
-function countTests(ok: boolean): Count {
-  if (!existsSync(VITEST_FILE)) return { passed: 0, failed: 1 }
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(VITEST_FILE, "utf8")) as VitestTotals
-  const brokenFiles = testResults.filter((file) => file.status === "failed").length
-  const failed = numFailedTests > 0 ? numFailedTests : brokenFiles
-  return { passed: numPassedTests, failed: ok ? failed : Math.max(1, failed) }
+interface VitestResult {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
+  }[]
+}
+
+function runStep(name: string, args: readonly string[]): Step {
+  console.log(`\n── ${name} ──`)
+  const started = performance.now()
+  const env = { ...process.env, RUNS: process.env["RUNS"] ?? "full" }
+  const ok = spawnSync("npm", ["--silent", ...args], { stdio: "inherit", env }).status === 0
+  const seconds = (performance.now() - started) / 1000
+  if (name === "tests") return { name, ok, seconds, ...readTests(ok) }
+  return { name, ok, seconds, passed: ok ? 1 : 0, failed: ok ? 0 : 1, help: [`  npm ${args.join(" ")}`] }
+}
+
+/** The tests of all projects. A file that does not load, or a run that ends badly, is a failure although no test failed. */
+function readTests(ok: boolean): Pick<Step, "passed" | "failed" | "help"> {
+  if (!existsSync(VITEST_FILE)) return { passed: 0, failed: 1, help: ["  npm test"] }
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(VITEST_FILE, "utf8")) as VitestResult
+  const broken = testResults.filter((file) => file.status === "failed")
+  const failed = numFailedTests > 0 ? numFailedTests : broken.length
+  return {
+    passed: numPassedTests,
+    failed: ok ? failed : Math.max(1, failed),
+    help: broken.length === 0 ? ["  npm test"] : broken.flatMap(helpWith),
+  }
+}
+
+function helpWith({ name, assertionResults }: VitestResult["testResults"][number]): string[] {
+  const titles = assertionResults.flatMap((test) => (test.status === "failed" ? [`    ${test.fullName}`] : []))
+  const more = titles.length - MAX_NAMED_TESTS
+  return [
+    `  RUNS=full npx vitest run ${relative(process.cwd(), name)}`,
+    ...titles.slice(0, MAX_NAMED_TESTS),
+    ...(more > 0 ? [`    and ${more} more`] : []),
+  ]
 }
 
 rmSync(VITEST_FILE, { force: true })
-const results = STEPS.map(({ name, args }) => {
-  console.log(`\n── ${name} ──`)
-  const started = performance.now()
-  const ok = runStep(args)
-  const count = name === "tests" ? countTests(ok) : { passed: ok ? 1 : 0, failed: ok ? 0 : 1 }
-  if (name === "rooms") rmSync(VITEST_FILE, { force: true })
-  return { name, ok, count, seconds: (performance.now() - started) / 1000 }
-})
+const steps = STEPS.map(({ name, args }) => runStep(name, args))
 
 console.log("")
-for (const { name, ok, seconds } of results) {
+for (const { name, ok, seconds } of steps) {
   console.log(`${ok ? "ok    " : "FAILED"} ${name.padEnd(8)} ${seconds.toFixed(1).padStart(6)} s`)
 }
-const passed = results.reduce((sum, { count }) => sum + count.passed, 0)
-const failed = results.reduce((sum, { count }) => sum + count.failed, 0)
+const bad = steps.filter(({ ok }) => !ok)
+if (bad.length > 0) {
+  console.log("\nRun what failed again:")
+  for (const { help } of bad) for (const line of help) console.log(line)
+}
+const passed = steps.reduce((sum, step) => sum + step.passed, 0)
+const failed = steps.reduce((sum, step) => sum + step.failed, 0)
 mkdirSync("node_modules/.cache/cuecard", { recursive: true })
 writeFileSync(TOTALS_FILE, `${passed} passed, ${failed} failed\n`)
 process.exit(failed === 0 ? 0 : 1)

@@ -1,10 +1,10 @@
 /**
- * added.ts: what we add between a delta leaving the model and a socket having it.
+ * added.ts: the latency that the server adds between a delta of the model and its arrival on a socket.
  *
- * A window opens with its first delta and is sent DELTA_WINDOW_MS later; what comes in between only shares the ride. So what
- * is added to the window, for all its deltas alike, is: arrival − departure of the first − DELTA_WINDOW_MS. Network, parsing,
- * cleaning, the write and the output gate are in it. One floor passes each chunk on as it comes, over the same network;
- * the other gathers as we do, writes each window as a row and sends it: the least that durable before visible can cost.
+ * A window opens with its first delta and is sent DELTA_WINDOW_MS later, together with the deltas in between. So the latency
+ * added to the window is the same for all its deltas: arrival − departure of the first − DELTA_WINDOW_MS. It includes network,
+ * parsing, sanitising, the write and the output gate. One floor forwards each chunk at once over the same network; the other
+ * collects windows, writes each one as a row and sends it, which is the minimum cost of storing before showing.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -15,45 +15,45 @@ import { listen, median, ms, percentile, sleep } from "./measure.ts"
 import { stampsIn, startStampingModel } from "./stamps.ts"
 import type { Row } from "./table.ts"
 
-/** So many streams of each kind at a time, begun evenly over one window: 50 deltas a second each. */
+/** Number of concurrent streams of each kind, started evenly over one window, with 50 deltas a second each. */
 const STREAMS = 4
 const EVERY_MS = 20
 const DELTAS = 150
-/** The first is not counted. */
+/** The first one is a warm-up. */
 const PASSES = 6
 
 interface Samples {
-  /** Of deltas that waited for nothing. */
+  /** Deltas that were forwarded at once. */
   readonly first: number[]
-  /** Of windows, above the window. */
+  /** Windows, minus the window time. */
   readonly windows: number[]
 }
 
-/** One pass: all kinds at once, so that whatever else the machine does meets them alike. */
+/** One pass: all kinds at once, so that other load on the machine affects them equally. */
 interface Passes {
   readonly ours: Samples
-  /** Passed on chunk by chunk. */
+  /** Forwarded chunk by chunk. */
   readonly single: number[]
-  /** Gathered, written, then sent. */
+  /** Collected, written, then sent. */
   readonly written: Samples
 }
 
 const createSamples = (): Samples => ({ first: [], windows: [] })
 
-/** Takes every frame of a stream with the moment at which it came. */
+/** Called for every frame of a stream, with its arrival time. */
 function collect(socket: WebSocket, take: (text: string, now: number) => void): () => void {
   const hear = (event: MessageEvent): void => take(String(event.data), performance.now())
   socket.addEventListener("message", hear)
   return () => socket.removeEventListener("message", hear)
 }
 
-/** Takes the stamps of a frame that brings a window. */
+/** Reads the stamps of a frame with a window. */
 function takeWindow({ first, windows }: Samples, text: string, now: number): void {
   const stamps = stampsIn(text)
   const [from, to] = [stamps[0], stamps.at(-1)]
   if (from === undefined || to === undefined) return
   if (from.n === 0 && to.n === 0) first.push(now - from.at)
-  // The last window is closed by the end of the answer, not by its time.
+  // The end of the answer closes the last window early.
   else if (to.n < DELTAS - 1) windows.push(now - from.at - DELTA_WINDOW_MS)
 }
 
@@ -79,7 +79,7 @@ async function streamFloor(socket: WebSocket, asked: object, take: (text: string
   stop()
 }
 
-/** All sockets of a kind, each a little later than the one before it. */
+/** Opens all sockets of a kind, each slightly later than the one before. */
 async function streamAll(sockets: readonly WebSocket[], stream: (socket: WebSocket) => Promise<void>): Promise<void> {
   const streams = sockets.map(async (socket, i) => {
     await sleep((i * DELTA_WINDOW_MS) / STREAMS)
@@ -121,7 +121,7 @@ async function measure(): Promise<Passes[]> {
   return passes
 }
 
-/** Over the passes, so that one during which the machine was busy with something else does not tell. */
+/** The median over the passes, so that a pass with other load on the machine does not count. */
 function both(passes: readonly (readonly number[])[]): string {
   const [p50, p99] = [50, 99].map((p) => ms(median(passes.map((values) => percentile(values, p)))))
   return `p50 ${p50}, p99 ${p99}`

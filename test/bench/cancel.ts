@@ -1,5 +1,5 @@
 /**
- * cancel.ts: from a reader's cancel in the middle of a turn until it is acknowledged, which is after it is written.
+ * cancel.ts: the time from a cancel in the middle of a turn to its acknowledgement, which follows the write.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -13,7 +13,7 @@ import type { Row } from "./table.ts"
 const RUNS = 100
 const PROMPT = "/bench deltas=100000 chars=6 delay_ms=1"
 
-/** Milliseconds until the acknowledgement; null where the server knows no cancel. */
+/** Milliseconds until the acknowledgement; null if the server does not support cancel. */
 async function cancelOnce(reader: Reader, afterMs: number): Promise<number | null> {
   const exchange = nextId()
   const begun = reader.until((frame) => frame.type === "ops")
@@ -51,7 +51,7 @@ async function measure(): Promise<readonly (number | null)[]> {
   const cuecard = await startCuecard()
   const reader = await openReader(cuecard, (await cuecard.createSession()).id)
   const times: (number | null)[] = []
-  // Anywhere in a window. 61 and RUNS have no common factor: the moments are spread evenly, the same in every run.
+  // A moment within a window. 61 and RUNS have no common factor, so the moments are evenly spread and always the same.
   for (let i = 0; i < RUNS && times.at(-1) !== null; i++) {
     times.push(await cancelOnce(reader, (((i * 61) % RUNS) / RUNS) * DELTA_WINDOW_MS))
   }

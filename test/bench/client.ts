@@ -1,5 +1,5 @@
 /**
- * client.ts: clients of one session: one that only counts what comes, and one that keeps what a reader sees.
+ * client.ts: two clients of a session: one counts the frames, the other one builds the transcript.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -13,7 +13,7 @@ export function connect(cuecard: Cuecard, session: string): Promise<WebSocket> {
   return opened(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
 }
 
-/** A socket that has said its hello and had its answer. */
+/** A socket after the exchange of hellos. */
 export async function openSession(cuecard: Cuecard, known?: string): Promise<WebSocket> {
   const socket = await connect(cuecard, known ?? (await cuecard.createSession()).id)
   const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
@@ -27,7 +27,7 @@ export async function openSession(cuecard: Cuecard, known?: string): Promise<Web
 }
 
 export interface Turn extends Exchange {
-  /** Bytes of all frames that went. */
+  /** Bytes of all sent frames. */
   readonly up: number
 }
 
@@ -39,7 +39,7 @@ export function nextId(): string {
   return `bench-${sent}`
 }
 
-/** One message and its whole answer. The first delta is the first frame of ops. */
+/** Sends a message and waits for its whole answer. The first delta is the first frame of ops. */
 export async function runTurn(socket: WebSocket, content: string): Promise<Turn> {
   const frame = JSON.stringify({ type: "send", id: nextId(), content })
   let [seq, text] = [0, ""]
@@ -52,7 +52,7 @@ export async function runTurn(socket: WebSocket, content: string): Promise<Turn>
   return { ...done, up: Buffer.byteLength(frame) + see(socket, seq, done.frames) }
 }
 
-/** Says what was seen as often as the protocol asks; the bytes that it took. */
+/** Sends `seen` frames as often as the protocol requires, and returns their bytes. */
 function see(socket: WebSocket, seq: number, frames: number): number {
   const count = (unseen.get(socket) ?? 0) + frames
   unseen.set(socket, count < SEEN_EVERY_FRAMES ? count : 0)
@@ -62,7 +62,7 @@ function see(socket: WebSocket, seq: number, frames: number): number {
   return Buffer.byteLength(frame)
 }
 
-/** What a page knows of its session, and what it took to know it. */
+/** The transcript of a page, and the traffic that produced it. */
 export interface Reader {
   readonly socket: WebSocket
   readonly messages: Map<string, WireMessage>
@@ -70,15 +70,15 @@ export interface Reader {
   readonly sizes: Map<number, number>
   epoch: string
   seq: number
-  /** The session's newest seq at the moment of our hello. */
+  /** The newest seq of the session at our hello. */
   welcome: number
   bytes: number
   say(frame: object): void
-  /** Resolves with the first frame from now on that fits. Rejects when a frame does not follow the one before it. */
+  /** Resolves with the next matching frame. Rejects on a gap between frames. */
   until(fits: (frame: ServerFrame) => boolean): Promise<ServerFrame>
 }
 
-/** Opens a session as the page does; with `from` it goes on where that reader was cut off. */
+/** Opens a session as the page does; with `from` it resumes where that reader was cut off. */
 export async function openReader(cuecard: Cuecard, session: string, from?: Reader): Promise<Reader> {
   const reader = follow(await connect(cuecard, session), from)
   const place = from === undefined ? {} : { epoch: from.epoch, after: from.seq }
@@ -131,7 +131,7 @@ function follow(socket: WebSocket, from?: Reader): Reader {
 function takeFrame(reader: Reader, frame: ServerFrame, size: number): void {
   switch (frame.type) {
     case "hello":
-      // A reader that is new goes on from where the session is.
+      // A new reader starts at the current seq of the session.
       if (reader.epoch === "") reader.seq = frame.seq
       reader.epoch = frame.epoch
       reader.welcome = frame.seq
@@ -156,14 +156,14 @@ function takeFrame(reader: Reader, frame: ServerFrame, size: number): void {
   if (message !== undefined) reader.messages.set(frame.message, applyToMessage(message, frame.ops))
 }
 
-/** The answer to a message, as far as the reader knows it. */
+/** The answer to a message, as far as the reader has it. */
 export function answerTo(reader: Reader, exchange: string): WireMessage | undefined {
   return [...reader.messages.values()].find(
     (message) => message.role === "assistant" && message.exchange_id === exchange,
   )
 }
 
-/** Characters of prose that a reader of this message sees. */
+/** Number of visible characters of a message. */
 export function charsShown(message: WireMessage | undefined): number {
   return textShown(message).length
 }
@@ -180,7 +180,7 @@ export function isEnd(frame: ServerFrame): boolean {
 export interface Page {
   readonly ms: number
   readonly bytes: number
-  /** Rows that the object read for it. */
+  /** Rows that the object read. */
   readonly rows: number
   readonly messages: readonly WireMessage[]
 }

@@ -1,5 +1,5 @@
 /**
- * crowd.ts: many at once: twenty sockets of one session, and two hundred sessions; beside bare objects that do the same.
+ * crowd.ts: twenty sockets of one session, and two hundred sessions at once, compared with bare objects.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -19,7 +19,7 @@ function prompt(deltas: number): string {
   return JSON.stringify({ type: "send", id: nextId(), content: `/bench deltas=${deltas} chars=6 yield_every=10` })
 }
 
-/** From the first word until the last of all sockets has the end. The first run warms up. */
+/** From the first frame until every socket has the end. The first run is a warm-up. */
 async function timeAll(sockets: readonly WebSocket[], ask: () => string, isLast: typeof isEnd): Promise<number> {
   const times: number[] = []
   for (let i = 0; i <= RUNS; i++) {
@@ -64,11 +64,11 @@ interface Crowd {
   /** Processor time of workerd. */
   readonly cpuMs: number
   readonly errors: number
-  /** Of workerd, at its highest. */
+  /** The peak of workerd. */
   readonly peak: number
 }
 
-/** All sockets ask at once. An error is a socket that closed, or an answer that did not end well. */
+/** All sockets send at once. An error is a closed socket, or an answer that did not complete. */
 async function crowd(
   sockets: readonly WebSocket[],
   ask: () => string,
@@ -112,7 +112,7 @@ async function crowdOfOurs(deltas: number): Promise<Crowd> {
   return done
 }
 
-/** Gathered: with single frames the client, not the server, would be what is measured. */
+/** Batched: with single frames this would measure the client and not the server. */
 async function crowdOfFloor(deltas: number): Promise<Crowd> {
   const floor = await startFloor()
   const sockets = await inTens(SESSIONS, (i) => floor.open(`crowd-${i}`))

@@ -1,10 +1,10 @@
 /**
- * floor.ts: a bare object that does what a row measures and nothing else: what the platform itself costs.
+ * floor.ts: a bare Durable Object that does only what a row measures: the cost of the platform itself.
  *
- * One object by path, hibernating sockets. A message asks it for so many frames of so many characters, going back to
- * the event loop every so many, each alone or all of a turn of the loop gathered into one, to one socket or to all;
- * or for one row written before one frame is sent; a file that is posted becomes rows, and these become others; or to pass on what an upstream
- * streams, each chunk alone or all of a window written as a row and then sent.
+ * One object per path, with hibernating sockets. A message selects the work: send a number of frames of a given size, with
+ * a yield every so many frames, single or batched, to one socket or to all; write one row and then send one frame; or
+ * forward the stream of an upstream, chunk by chunk or in windows that are written as a row first. A posted file is written
+ * as rows, and these are rewritten as others.
  */
 
 import { convertV4MiniflareOptions, Miniflare } from "miniflare"
@@ -86,14 +86,14 @@ export class Bare extends DurableObject {
 export default { fetch: (request, env) => env.BARE.getByName(new URL(request.url).pathname).fetch(request) }
 `
 
-/** The server under test reaches its upstreams through such a Worker; so does the floor. */
+/** The server under test reaches its upstreams through such a Worker, and so does the floor. */
 const OUTBOUND = "export default { fetch: (request) => fetch(request) }"
 
 export interface Floor {
   readonly url: URL
   /** Process id of its workerd. */
   readonly pid: number
-  /** A socket to the object of that name. */
+  /** Opens a socket to the object of that name. */
   open(name?: string): Promise<WebSocket>
   close(): Promise<void>
 }
@@ -133,7 +133,7 @@ export function isFloorEnd(text: string): boolean {
   return text.includes('"end"')
 }
 
-/** Asks the floor once and waits for its end. */
+/** Runs one piece of work on the floor and waits for its end. */
 export function askFloor(socket: WebSocket, asked: object) {
   return exchange(socket, JSON.stringify(asked), () => true, isFloorEnd)
 }

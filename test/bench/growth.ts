@@ -1,7 +1,7 @@
 /**
- * growth.ts: one session at its first turn, after 100 and after 1,000: what one more turn takes.
+ * growth.ts: the cost of one more turn in a session at its first turn, after 100 and after 1,000.
  *
- * Turns are short, which is the hard case: the model's context then holds most of them.
+ * Turns are short, which is the hard case, because then the context of the model holds most of them.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -10,7 +10,7 @@ import { mb, median, ms, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const MARKS = [1, 100, 1_000] as const
-/** Turns that are measured from each mark on. */
+/** Number of turns that are measured from each mark on. */
 const RUNS = 15
 
 const ANSWER = [
@@ -19,7 +19,7 @@ const ANSWER = [
 
 interface Told {
   readonly rows_written: number
-  /** Undefined where the server does not tell. */
+  /** Undefined if the server does not report it. */
   readonly rows_read?: number
 }
 
@@ -49,7 +49,7 @@ export async function benchGrowth(): Promise<Row[]> {
     if (line.includes('"turn_end"')) told.push(JSON.parse(line))
   }
   const cuecard = await startCuecard({ script: ANSWER, onLog })
-  // Another session warms up the process, so that turn 1 is measured as the others are.
+  // Another session warms up the process, so that turn 1 is comparable.
   const other = await openSession(cuecard)
   for (let i = 0; i < 2 * RUNS; i++) await runTurn(other, "Question?")
   other.close()
@@ -70,7 +70,7 @@ export async function benchGrowth(): Promise<Row[]> {
   return rows
 }
 
-/** A log line may come after the frame that it tells of. */
+/** A log line can arrive after the frame that it describes. */
 async function settled(told: readonly Told[]): Promise<void> {
   for (let count = -1; count !== told.length; await sleep(50)) count = told.length
 }

@@ -9,12 +9,12 @@ const SIZES = [100, 1_000, 10_000] as const
 const RUNS = 21
 const PAGE = 50
 
-/** Told at once, so that ten thousand messages are there within a minute. */
+/** Sent in batches, so that ten thousand messages take less than a minute. */
 const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const
 
-/** A session of so many messages, made the way a user makes one. */
+/** Creates a session with this number of messages through the API. */
 async function fill(cuecard: Cuecard, messages: number): Promise<string> {
   const { id } = await cuecard.createSession()
   const socket = await openSession(cuecard, id)

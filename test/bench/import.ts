@@ -1,8 +1,8 @@
 /**
- * import.ts: a file of 100,000 records and 50 MB: what workerd grows by, how long it takes, and a page of it afterwards.
+ * import.ts: an import of 100,000 records and 50 MB: memory growth of workerd, duration, and a page of history afterwards.
  *
- * The floor is an object that reads the same bytes through one buffer, writes each line as a row, reads the rows back
- * and writes one for every ten.
+ * The floor is an object that reads the same bytes through one buffer, writes each line as a row, reads the rows and writes
+ * one for every ten.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -13,12 +13,12 @@ import type { Row } from "./table.ts"
 
 const RECORDS = 100_000
 const SMALL = 1_000
-/** Records of one turn: a question and its answer with a call; and the hardest case, nothing but the two texts. */
+/** Records of one turn: a question and its answer with a call; and the hardest case, only the two texts. */
 const LONG_TURN = 10
 const SHORT_TURN = 2
 const PAGE = 50
 const RUNS = 21
-/** Records that are sent at a time. */
+/** Number of records per chunk. */
 const SEND = 100
 
 const WORDS = "Lorem ipsum dolor sit amet, consectetur adipiscing elit. ".repeat(6)
@@ -80,7 +80,7 @@ async function importInto(cuecard: Cuecard, records: number, perTurn: number): P
   return id
 }
 
-/** Each in a process of its own: what it grows by is not there before. */
+/** Each import runs in its own process, so that the growth starts from zero. */
 async function measure(perTurn: number): Promise<{ readonly cost: Cost; readonly pages: readonly Page[][] }> {
   const cuecard = await startCuecard()
   const small = await importInto(cuecard, SMALL, perTurn)

@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 50)
 }
 
-/** The smallest value that so many in a hundred do not exceed. */
+/** The percentile of some values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN
@@ -38,7 +38,7 @@ export function rssBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
 }
 
-/** The most resident memory that a process ever had, in bytes. */
+/** Peak resident memory of a process, in bytes. */
 export function peakBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8")
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
@@ -47,13 +47,13 @@ export function peakBytes(pid: number): number {
 export interface Exchange {
   readonly firstMs: number
   readonly wholeMs: number
-  /** Bytes of all frames that came. */
+  /** Bytes of all received frames. */
   readonly bytes: number
   readonly frames: number
 }
 
 /**
- * Sends one frame and times what comes: `isFirst` names the first delta, `isLast` the end.
+ * Sends one frame and measures the time to the first delta (`isFirst`) and to the end (`isLast`).
  * Rejects when the socket closes before the end.
  */
 export function exchange(
@@ -67,7 +67,7 @@ export function exchange(
   return done
 }
 
-/** As `exchange`, with nothing sent: somebody else asks. */
+/** The same without sending a frame: another client asks. */
 export function listen(
   socket: WebSocket,
   isFirst: (text: string) => boolean,

@@ -1,7 +1,7 @@
 /**
- * resume.ts: a socket that is cut in the middle of 2,000 deltas, and a process that is killed there.
+ * resume.ts: a socket that is cut, and a process that is killed, in the middle of 2,000 deltas.
  *
- * A second socket stays and counts what the first one missed. What a reader saw is compared with history.
+ * A second socket stays open and counts what the first one missed. The transcript of the reader is compared with history.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -15,24 +15,24 @@ import type { Row } from "./table.ts"
 const RUNS = 5
 const PROMPT = "/bench deltas=2000 chars=6 delay_ms=1"
 const CHARS = 12_000
-/** How long the reader stays away, in milliseconds. */
+/** How long the reader is disconnected, in milliseconds. */
 const AWAY_MS = 500
 
 interface Cut {
   readonly cuecard: Cuecard
   readonly session: string
   readonly exchange: string
-  /** Was cut off when it had seen about half. */
+  /** The reader that was cut off after about half of the text. */
   readonly reader: Reader
   readonly watcher: Reader
-  /** The watcher has the end. */
+  /** Resolves when the second socket has the end. */
   readonly ended: Promise<unknown>
 }
 
-/** So much after half of the text, the `run`-th one is cut: at another moment of a window each time. */
+/** Extra characters after half of the text, so that each run cuts at another moment of a window. */
 const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
-/** Runs a turn until a reader has seen half of it, and cuts that reader off. */
+/** Runs a turn and cuts the reader off after half of it. */
 async function cutInTheMiddle(cuecard: Cuecard, run: number): Promise<Cut> {
   const session = (await cuecard.createSession()).id
   const [reader, watcher] = [await openReader(cuecard, session), await openReader(cuecard, session)]
@@ -47,10 +47,10 @@ async function cutInTheMiddle(cuecard: Cuecard, run: number): Promise<Cut> {
 }
 
 interface Resumed {
-  /** From the first byte of connecting until everything missed is there. */
+  /** From the connect to the last missed frame. */
   readonly ms: number
   readonly missed: number
-  /** Sent besides what was missed. */
+  /** Bytes sent in addition to the missed frames. */
   readonly again: number
   readonly isWhole: boolean
 }
@@ -61,7 +61,7 @@ async function comeBack(cut: Cut): Promise<Resumed> {
   const started = performance.now()
   const back = await openReader(cuecard, session, cut.reader)
   const end = back.until(isEnd)
-  // The hello names the newest seq: frames up to it are what was missed.
+  // The hello contains the newest seq. Frames up to it were missed.
   if (back.seq < back.welcome) await back.until(() => back.seq >= back.welcome)
   const done = performance.now() - started
   const { bytes, seq } = back
@@ -75,7 +75,7 @@ async function comeBack(cut: Cut): Promise<Resumed> {
   return { ms: done, missed, again: bytes - missed, isWhole }
 }
 
-/** The turn ends while the reader is away. */
+/** The turn ends while the reader is disconnected. */
 async function comeBackLate(cut: Cut): Promise<boolean> {
   await cut.ended
   const back = await openReader(cut.cuecard, cut.session, cut.reader)
@@ -85,7 +85,7 @@ async function comeBackLate(cut: Cut): Promise<boolean> {
   return isWhole
 }
 
-/** Whether what the reader holds is what history tells, to the byte, and all of it. */
+/** Whether the transcript of the reader is complete and equal to history, byte for byte. */
 async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exchange: string): Promise<boolean> {
   const { messages } = await readPage(cuecard, session, 10)
   const stored = messages.find((message) => message.exchange_id === exchange && message.role === "assistant")
@@ -94,7 +94,7 @@ async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exc
   return segments && held.status === "completed" && textShown(stored).length === textShown(held).length
 }
 
-/** What opening a socket and having one frame costs the platform. */
+/** The cost of opening a socket and receiving one frame on the bare platform. */
 async function floorMs(): Promise<number> {
   const floor = await startFloor()
   const times: number[] = []
@@ -110,12 +110,12 @@ async function floorMs(): Promise<number> {
 }
 
 interface Killed {
-  /** Characters that the reader had been shown. */
+  /** Number of characters that the reader had seen. */
   readonly seen: number
-  /** Characters of these that history has at once after the restart. */
+  /** Number of these characters in history right after the restart. */
   readonly kept: number
   readonly status: string
-  /** From asking the new process to its answer. */
+  /** Response time of the new process. */
   readonly ms: number
 }
 
@@ -129,7 +129,7 @@ async function kill(run: number): Promise<Killed> {
   await half
   await sleep(momentMs(run))
   await cuecard.kill()
-  // What was on its way when the process ended was sent, and so shown.
+  // Frames in flight at the kill were sent, so they count as seen.
   await sleep(100)
   const seen = textShown(answerTo(reader, exchange))
   const next = await startCuecard({ persist: cuecard.persist })
@@ -155,7 +155,7 @@ export async function benchResume(): Promise<Row[]> {
   const floor = await floorMs()
   const cuecard = await startCuecard()
   const middle = await repeat(async (i) => comeBack(await cutInTheMiddle(cuecard, i)))
-  // Nothing is timed here, so they may go side by side.
+  // Nothing is timed here, so these run concurrently.
   const late = await Promise.all(
     Array.from({ length: RUNS }, async (_, i) => comeBackLate(await cutInTheMiddle(cuecard, i))),
   )

@@ -1,9 +1,9 @@
 /**
- * rows.ts: rows written for one turn, as the turn's own log line tells them, and the alarm.
+ * rows.ts: rows written for one turn, from its log line, plus the alarm.
  *
- * Cursors count every row that a statement wrote, deletes too. An alarm goes past the cursors: the platform bills each
- * setAlarm as one row, and one lasts for TURN_ALARM_MS, so as many are added as the turn can have set. The list of sessions
- * is another object, which a message touches once: its rows are told apart.
+ * Cursors count every row that a statement writes, including deletes, but no alarms. The platform bills each setAlarm as
+ * one row, and an alarm lasts for TURN_ALARM_MS, so the maximum number of alarms of the turn is added. The directory is another
+ * object, which a message updates once; its rows are listed separately.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -12,9 +12,9 @@ import { openSession, runTurn } from "./client.ts"
 import { sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
-/** Rows of the list of sessions for one message, as its cursors count them: the row and its place in the index. */
+/** Rows of the directory for one message: the row and its index entry. */
 const LIST_ROWS = 2
-/** The largest count of so many turns, side by side. */
+/** The maximum over a number of concurrent turns. */
 const RUNS = 3
 
 const PROMPTS = [
@@ -39,7 +39,7 @@ export async function benchRows(): Promise<Row[]> {
       return wholeMs
     })
     const longest = Math.max(...(await Promise.all(turns)))
-    // A log line may come after the frame that it tells of.
+    // A log line can arrive after the frame that it describes.
     for (let tries = 0; counts.length < RUNS && tries < 50; tries++) await sleep(20)
     const alarms = Math.ceil(longest / TURN_ALARM_MS)
     rows.push({

@@ -1,8 +1,8 @@
 /**
  * run.ts: `npm run bench`: measures here, prints one table and writes it to RESULTS.md.
  *
- * `npm run bench -- turn crowd` measures these groups alone, and writes nothing.
- * Each figure stands beside a floor of the same run: ratios hold on a noisy machine, absolute times do not.
+ * `npm run bench -- turn crowd` measures only these groups and writes no file.
+ * Each figure is compared with a floor of the same run, because ratios are stable on a noisy machine and absolute times are not.
  */
 
 import { writeFileSync } from "node:fs"
@@ -36,7 +36,7 @@ const GROUPS: Groups = {
   weight: benchWeight,
 }
 
-/** Only run when they are named. */
+/** Groups that run only when they are named. */
 const CLOSER: Groups = { "each-text": benchEachText }
 
 const all = { ...GROUPS, ...CLOSER }

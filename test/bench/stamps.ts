@@ -1,21 +1,21 @@
 /**
- * stamps.ts: a model on the loopback that writes into each delta when it left, and what reads it again.
+ * stamps.ts: a model on the loopback that writes the time of sending into each delta, and the parser of these stamps.
  *
- * `<n>:<microseconds>,` on the clock of this process, which is also that of the clients.
+ * The format is `<n>:<microseconds>,` by the clock of this process, which the clients share.
  */
 
 import { createServer, type ServerResponse } from "node:http"
 import { sleep } from "./measure.ts"
 
 export interface StampingModel {
-  /** What MODEL_BASE_URL names. */
+  /** The value for MODEL_BASE_URL. */
   readonly baseUrl: string
-  /** Deltas of an answer. */
+  /** Number of deltas in an answer. */
   readonly deltas: number
   close(): void
 }
 
-/** Answers every call with so many deltas, one every so many milliseconds. */
+/** Starts a model that answers every call with a number of deltas at a fixed interval. */
 export async function startStampingModel(deltas: number, everyMs: number): Promise<StampingModel> {
   const server = createServer((request, reply) => {
     request.resume()
@@ -49,11 +49,11 @@ function line(delta: object, finish_reason: string | null): string {
 
 export interface Stamp {
   readonly n: number
-  /** When it left, in milliseconds. */
+  /** Time of sending, in milliseconds. */
   readonly at: number
 }
 
-/** The stamps in a frame, in their order. */
+/** The stamps in a frame, in order. */
 export function stampsIn(text: string): Stamp[] {
   return Array.from(text.matchAll(/(\d+):(\d+),/g), ([, n, at]) => ({ n: Number(n), at: Number(at) / 1000 }))
 }

@@ -1,11 +1,11 @@
-/** table.ts: rows of figures as one Markdown table. */
+/** table.ts: formats figures as a Markdown table. */
 
 export interface Row {
   readonly what: string
   readonly ours: string
-  /** What the bare platform costs in the same run; empty where there is none. */
+  /** The cost of the bare platform in the same run; empty if there is no floor. */
   readonly floor: string
-  /** The nearest comparable system, measured before on such a machine. */
+  /** The nearest comparable system, measured earlier on a similar machine. */
   readonly peer: string
   readonly goal: string
 }

@@ -1,7 +1,7 @@
 /**
- * text.ts: how fast text is cleaned and cut at its marks: ordinary text, and text made to be slow.
+ * text.ts: speed of the sanitiser and the segmenter, on ordinary text and on text that is made to be slow.
  *
- * Time must grow with the text alone: hostile text may be some times slower than the ordinary, never a hundred times.
+ * The time must be linear in the length. Hostile text may be a few times slower than ordinary text, but not a hundred times.
  */
 
 import { clean, createCleaner } from "../../shared/sanitize/clean.ts"
@@ -13,11 +13,11 @@ import type { Row } from "./table.ts"
 import { DIRECTIVES, HOSTILE, ORDINARY, SIZE, TEXTS } from "./texts.ts"
 
 const RUNS = 15
-/** Runs before the clock counts, so that the compiler has settled. */
+/** Warm-up runs for the compiler. */
 const WARM_UP = 30
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":12.4}\n\n${createCardTrailer("weather_1")}` }]
 
-/** Milliseconds of one run of each, medians. They take turns, so that a busy moment meets them alike. */
+/** The median duration of each run, in milliseconds. The items alternate, so that other load affects them equally. */
 function timed<T>(run: (item: T) => unknown, items: readonly T[], runs: number): number[] {
   const times = items.map((): number[] => [])
   for (let i = 0; i < runs; i++) {
@@ -46,14 +46,14 @@ function rowsOf(name: string, run: (text: string) => unknown, goal: number): Row
   return [{ what: `${name}: ordinary text`, ours, goal: `≥ ${goal} MB/s`, floor, peer }, ...rows]
 }
 
-/** The least that anything that looks for spans must do. */
+/** The minimum work of any search for spans. */
 function plainScan(text: string): number {
   let found = 0
   for (let at = text.indexOf("<span"); at >= 0; at = text.indexOf("<span", at + 1)) found++
   return found
 }
 
-/** What four times the text costs. */
+/** The cost of four times the text. */
 function growthOf(name: string, run: (text: string) => unknown): Row[] {
   return DIRECTIVES.map(([what, text]) => {
     const [part = Number.NaN, whole = Number.NaN] = timed(run, [text.slice(0, SIZE / 4), text], RUNS)
@@ -86,7 +86,7 @@ function speedOf(make: () => Taker, pieces: readonly string[]): string {
   return (size / 1000 / time).toFixed(1)
 }
 
-/** Every text there is, whole and in single code units, as a stream at its worst: to look closer. */
+/** Every text, whole and by single code units, which is the worst stream: for a closer look. */
 export function benchEachText(): Row[] {
   return TEXTS.map(([name, text]) => {
     const units = text.slice(0, STREAM_SIZE).split("")

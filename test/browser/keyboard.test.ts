@@ -1,4 +1,4 @@
-/** keyboard.test.ts: documents that take the keyboard from somebody who writes, in a real Chromium on the built page. */
+/** keyboard.test.ts: documents that take the focus while the user types, in a real Chromium on the built page. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -12,7 +12,7 @@ const WORDS = "What will the weather be?"
 
 const stage = setStage()
 
-/** A page with this document. `take` is what it has to do to take the keyboard. */
+/** Opens a page with a document whose function `take` tries to take the focus. */
 async function show(script: string): Promise<Page> {
   const context = await stage.browser.newContext()
   const body = Buffer.from(`<!doctype html><input id="i"><script>const take=()=>{${script}}</script>`)
@@ -40,23 +40,26 @@ test.each([
   ["a field of its own", "setInterval(()=>i.focus(),20)"],
   ["itself", "setInterval(()=>{window.focus();i.focus()},20)"],
   ["what its address names", "setInterval(()=>{location.hash='x';location.hash='i';i.select()},20)"],
-])("[PG52] one that focuses %s again and again goes, and what is written stays where it was", async (_name, script) => {
-  const page = await show(`${script}`)
-  await page.click(FIELD)
-  await frameOf(page)?.evaluate("take()")
-  await page.keyboard.type("x")
-  await page.waitForSelector(".canvas .note", SOON)
-  expect(await page.textContent(".canvas .note")).toContain("takes the keyboard")
-  await expect.poll(() => active(page), SOON).toBe("textarea")
-  await page.fill(FIELD, "")
-  await page.keyboard.type(WORDS)
-  expect(await page.inputValue(FIELD)).toBe(WORDS)
-  await page.click(".canvas .note button")
-  await page.waitForSelector(".canvas iframe")
-  await page.context().close()
-})
+])(
+  "[PG52] a document that focuses %s repeatedly is removed, and typed text stays in the composer",
+  async (_name, script) => {
+    const page = await show(`${script}`)
+    await page.click(FIELD)
+    await frameOf(page)?.evaluate("take()")
+    await page.keyboard.type("x")
+    await page.waitForSelector(".canvas .note", SOON)
+    expect(await page.textContent(".canvas .note")).toContain("takes the keyboard")
+    await expect.poll(() => active(page), SOON).toBe("textarea")
+    await page.fill(FIELD, "")
+    await page.keyboard.type(WORDS)
+    expect(await page.inputValue(FIELD)).toBe(WORDS)
+    await page.click(".canvas .note button")
+    await page.waitForSelector(".canvas iframe")
+    await page.context().close()
+  },
+)
 
-test("[PG52] one that does it once stays, and its reader's press gives it the keyboard", async () => {
+test("[PG52] a document that takes the focus once stays, and a click gives it the keyboard", async () => {
   const page = await show("i.focus()")
   await page.click(FIELD)
   await page.keyboard.type("Wh")
@@ -64,7 +67,7 @@ test("[PG52] one that does it once stays, and its reader's press gives it the ke
   await expect.poll(() => active(page), SOON).toBe("textarea")
   await page.keyboard.type("at")
   expect(await page.inputValue(FIELD)).toBe("What")
-  // Nobody writes any more.
+  // Longer than the time for which typing protects the focus.
   await page.waitForTimeout(1_100)
   await page.frameLocator(".canvas iframe").locator("#i").click()
   await page.keyboard.type("left")

@@ -1,11 +1,11 @@
-/** kinds.test.ts: the kinds of segment that are words, one picture each in both themes; those of media: media.test.ts. */
+/** kinds.test.ts: one screenshot of each kind of text segment in both themes. Those of media are in media.test.ts. */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { beforeAll, expect, test } from "vitest"
 import { createCardSegment, createWeather } from "../support/page-fixtures/messages.ts"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
-import { openIn } from "./page.ts"
+import { openIn, shoot } from "./page.ts"
 import { epochOf, said, say, text } from "./samples.ts"
 import { setStage } from "./stage.ts"
 
@@ -49,7 +49,7 @@ const tool: Segment = {
 
 const answer = (...segments: Segment[]): WireMessage[] => [said("user", [text("And?")]), said("assistant", segments)]
 
-/** Of each: what is said, what is clicked open, and what the picture shows. */
+/** Of each kind: its messages, what is clicked, and what the screenshot shows. */
 const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: string | null, shown: string])[] = [
   ["text", () => answer(text(PROSE)), null, "article[data-role=assistant]"],
   ["thinking", () => answer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],
@@ -79,19 +79,17 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
   ],
 ]
 
-test.each(["light", "dark"] as const)("[PG39] [PG61] every kind of segment that is words, %s", async (theme) => {
+test.each(["light", "dark"] as const)("[PG39] [PG61] every kind of text segment is drawn, %s", async (theme) => {
   for (const [name, messages, opened, shown] of KINDS) {
     const context = await stage.browser.newContext({ viewport: SIZE, colorScheme: theme })
     const { id } = await stage.cuecard.createSession()
     await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages())
     const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
-    const segment = page.locator(shown === "" ? "article[data-role=assistant]" : shown)
+    const selector = shown === "" ? "article[data-role=assistant]" : shown
+    const segment = page.locator(selector)
     await segment.waitFor()
     if (opened !== null) await segment.locator(opened).first().click()
-    // Entrances.
-    await page.waitForTimeout(900)
-    await page.mouse.move(0, 0)
-    await segment.screenshot({ path: `${PICTURES}${name}-${theme}.png`, animations: "disabled" })
+    await shoot(page, selector, `${PICTURES}${name}-${theme}.png`)
     expect(errors).toEqual([])
     await context.close()
   }

@@ -1,4 +1,4 @@
-/** list.test.ts: conversations are named, deleted, exported and imported in the sidebar; calls stand in groups; in a real Chromium. */
+/** list.test.ts: rename, delete, export and import in the sidebar, and groups of tool calls, in a real Chromium. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { launchChromium } from "../support/chromium.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 10_000 }
 
 let cuecard: Cuecard
@@ -34,7 +34,7 @@ const SIZES = [
   ["phone", PHONE],
 ] as const
 
-/** On a phone the list is a drawer. */
+/** Opens the list, which is a drawer on a phone. */
 async function showList(page: Page): Promise<void> {
   const isClosed = (await page.isVisible(".topbar")) && (await page.$(".sidebar[data-open]")) === null
   if (isClosed) await page.click("button[aria-label=Conversations]")
@@ -56,10 +56,17 @@ async function begin(page: Page, words: string): Promise<string> {
   return sessionIn(page)
 }
 
+/** How many conversations the server lists for the user of the page. */
+async function listedSessions(): Promise<number> {
+  const headers = { authorization: `Bearer ${cuecard.token}` }
+  const answer = await fetch(`${cuecard.url}/v1/sessions`, { headers })
+  return ((await answer.json()) as { sessions: unknown[] }).sessions.length
+}
+
 const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
 
-describe.each(SIZES)("the list at the %s", (_, size) => {
-  test("[PG31] [PG32] is ordered by use; a title is changed in its place, and stays after a reload", async () => {
+describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
+  test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
     const { page, errors } = await open(browser, cuecard, { size })
     const one = await begin(page, "/say one")
     const two = await begin(page, "/say two")
@@ -79,7 +86,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.context().close()
   })
 
-  test("[PG33] deleting asks first, leads to a new chat, and every other window is told", async () => {
+  test("[PG33] deleting asks for confirmation, opens a new conversation and shows in every other window", async () => {
     const { page, errors } = await open(browser, cuecard, { size })
     const id = await begin(page, "/say to be erased")
     const other = await openIn(page.context(), cuecard, `#/s/${id}`)
@@ -112,7 +119,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.context().close()
   })
 
-  test("[PG34] [PG35] what is exported and imported again looks the same, live and after a reload", async () => {
+  test("[PG34] [PG35] an exported conversation looks the same when it is imported again, live and after a reload", async () => {
     const { page, errors } = await open(browser, cuecard, { size })
     const id = await begin(page, WEATHER)
     const shown = await transcriptOf(page)
@@ -141,7 +148,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.context().close()
   })
 
-  test("[PG35] what is skipped is told by line; a file of nothing leaves no conversation behind", async () => {
+  test("[PG35] an import lists skipped lines by number; a file without messages creates no conversation", async () => {
     const { page } = await open(browser, cuecard, { size })
     const good = JSON.stringify({ role: "user", content: "hi" })
     const half = join(folder, "half.jsonl")
@@ -149,7 +156,8 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     const nothing = join(folder, "nothing.jsonl")
     writeFileSync(nothing, "one\ntwo\n")
     await showList(page)
-    const before = (await page.$$("[data-session]")).length
+    const before = await listedSessions()
+    await expect.poll(async () => (await page.$$("[data-session]")).length, SOON).toBe(before)
     await page.click(".sidebar .import")
     await page.setInputFiles("dialog input[type=file]", nothing)
     await page.waitForSelector("dialog .fault", SOON)
@@ -164,7 +172,7 @@ describe.each(SIZES)("the list at the %s", (_, size) => {
     await page.context().close()
   })
 
-  test("[PG36] calls stand in a group that is open while they run, folds after, and is the same after a reload", async () => {
+  test("[PG36] the group of tool calls is open while they run, collapses afterwards, and is the same after a reload", async () => {
     const call = (name: string, args: object) => ({ type: "tool_call", name, args: JSON.stringify(args) })
     const steps = [
       [
@@ -196,7 +204,7 @@ const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "")
 const expectFocus = (page: Page, words: string) => expect.poll(() => focused(page), SOON).toContain(words)
 
-test("[PG32] [PG33] [PG35] a box gives the focus back to where it was", async () => {
+test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that opened it", async () => {
   const { page, errors } = await open(browser, cuecard)
   const id = await begin(page, "/say to be kept")
   const spare = await begin(page, "/say to be deleted")
@@ -213,7 +221,7 @@ test("[PG32] [PG33] [PG35] a box gives the focus back to where it was", async ()
     await page.waitForSelector("dialog", { state: "detached", ...SOON })
     await expectFocus(page, "Import a conversation")
   }
-  // Another one than the open one goes, and the field of that stays as it is.
+  // Deletes a conversation that is not open. The composer keeps the focus.
   await page.goto(`${cuecard.url}/#/s/${id}`)
   await settled(page)
   await menu(page, spare, "Delete…")
@@ -224,7 +232,7 @@ test("[PG32] [PG33] [PG35] a box gives the focus back to where it was", async ()
   await page.context().close()
 })
 
-test("[PG35] on a phone the box gives the focus to the button that opens the list", async () => {
+test("[PG35] on a phone a closed dialog moves the focus to the button that opens the list", async () => {
   const { page } = await open(browser, cuecard, { size: PHONE })
   await showList(page)
   await page.click(".sidebar .import")
@@ -235,7 +243,7 @@ test("[PG35] on a phone the box gives the focus to the button that opens the lis
   await page.context().close()
 })
 
-test("[PG32] a title is saved by a click into the composer, which keeps the focus; a list that moves saves nothing", async () => {
+test("[PG32] a click into the composer saves the title and keeps the focus; a reordered list saves nothing", async () => {
   const { page, errors } = await open(browser, cuecard)
   const one = await begin(page, "/say one")
   const two = await begin(page, "/say two")
@@ -243,7 +251,7 @@ test("[PG32] a title is saved by a click into the composer, which keeps the focu
   await page.fill(".rename", "By leaving")
   await page.click(".composer textarea")
   await expect.poll(() => title(page, one), SOON).toBe("By leaving")
-  // Longer than any focus is given back late.
+  // Longer than any delay with which the focus returns.
   await page.waitForTimeout(100)
   await page.keyboard.type("and on")
   expect(await page.inputValue(".composer textarea")).toBe("and on")
@@ -269,7 +277,7 @@ test("[PG32] a title is saved by a click into the composer, which keeps the focu
   await page.context().close()
 })
 
-test("[PG31] [PG53] a conversation that is left while it runs has its mark, which goes when it has ended", async () => {
+test("[PG31] [PG53] a conversation in the background is marked while it runs, and not any more when its answer has ended", async () => {
   const { page } = await open(browser, cuecard)
   await ask(page, "/bench deltas=250 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
@@ -281,7 +289,7 @@ test("[PG31] [PG53] a conversation that is left while it runs has its mark, whic
   await page.context().close()
 })
 
-test("[PG37] what an agent was asked leads to its conversation, where both stand in one block", async () => {
+test("[PG37] a message to an agent links to its conversation, where question and answer form one block", async () => {
   const { page, errors } = await open(browser, cuecard)
   await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await settled(page)
@@ -299,7 +307,7 @@ test("[PG37] what an agent was asked leads to its conversation, where both stand
   await page.context().close()
 })
 
-test("[PG37] on a phone an agent's conversation says who asked, and leads back", async () => {
+test("[PG37] on a phone an agent's conversation shows who asked and links back", async () => {
   const { page, errors } = await open(browser, cuecard, { size: PHONE })
   await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await settled(page)
@@ -316,14 +324,14 @@ test("[PG37] on a phone an agent's conversation says who asked, and leads back",
   await page.context().close()
 })
 
-test("[PG35] an import whose page was closed leaves nothing behind, once the page is opened again", async () => {
+test("[PG35] an import that was cut off by closing the page is removed when the page opens again", async () => {
   const { page } = await open(browser, cuecard)
   const listed = (one: Page) =>
     one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
   const kept = await begin(page, "/say kept")
   await expect.poll(async () => (await listed(page))[0], SOON).toBe(kept)
   const before = await listed(page)
-  // The line swallows the file.
+  // The upload never arrives.
   await page.evaluate(() => {
     XMLHttpRequest.prototype.send = () => {}
   })
@@ -351,7 +359,7 @@ async function tokenOfPage(): Promise<string> {
   return (await answer.json()).token
 }
 
-/** What an element is called says nothing of how it looks. */
+/** Removes ids, which differ between two copies. */
 function withoutIds(shown: string): string {
   return shown.replace(/(?:id|aria-controls|data-session)="[^"]*"/g, "")
 }

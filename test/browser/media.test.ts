@@ -1,4 +1,4 @@
-/** media.test.ts: media, documents, files and replies as a reader meets them, in a real Chromium on the built page. */
+/** media.test.ts: media, documents, attachments and replies in a real Chromium on the built page. */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -7,17 +7,17 @@ import { beforeAll, describe, expect, test } from "vitest"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/frame.ts"
-import { DESK, FIELD, openIn, PHONE } from "./page.ts"
+import { DESK, FIELD, openIn, PHONE, shoot } from "./page.ts"
 import { canvas, epochOf, media, said, say, serve, text } from "./samples.ts"
 import { setStage } from "./stage.ts"
 
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 10_000 }
 const FAR = "https://pictures.example.com/harbour.png"
-/** The server's words. */
+/** The error of the server. */
 const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
@@ -33,7 +33,7 @@ interface Scene {
   readonly settings?: PageSettings
 }
 
-/** A page that shows these messages, with the files of this test behind them. */
+/** Opens a page that shows these messages, and serves the files of this test. */
 async function show(messages: readonly WireMessage[], { size = DESK, theme = "light", settings }: Scene = {}) {
   const context = await stage.browser.newContext({ viewport: size, colorScheme: theme })
   const served = await serve(context, stage.files, settings)
@@ -54,8 +54,8 @@ const isShown = (page: Page, selector = ".frame img") =>
 const topOf = (page: Page, words: string) =>
   page.locator(`[data-segment=text] >> text=${words}`).evaluate((element) => element.getBoundingClientRect().top)
 
-describe("pictures", () => {
-  test("[PG38] [PG39] [PG57] one of ours comes by itself, moves nothing as it comes, and opens; Escape leads back to it", async () => {
+describe("images", () => {
+  test("[PG38] [PG39] [PG57] a stored image loads by itself, shifts no layout, and opens; Escape returns to it", async () => {
     const messages = one(
       text("Before"),
       media("image", "/media/landscape", "The bay"),
@@ -75,7 +75,7 @@ describe("pictures", () => {
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
     expect(await page.evaluate(() => document.activeElement?.getAttribute("data-url"))).toBe("/media/landscape")
-    // A click beside the picture closes it too.
+    // A click beside the image closes it too.
     await page.click(".frame >> nth=0")
     await page.mouse.click(20, 500)
     await page.waitForSelector(".lightbox", { state: "detached" })
@@ -83,7 +83,7 @@ describe("pictures", () => {
     await context.close()
   })
 
-  test("[PG40] [PG63] one from elsewhere waits for its click, and comes through our own server; one refused says why", async () => {
+  test("[PG40] [PG63] an external image waits for a click and loads through the server; a refused one shows why", async () => {
     const messages = one(
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
@@ -104,7 +104,7 @@ describe("pictures", () => {
     await context.close()
   })
 
-  test("[PG40] of a host that the tenant allows it comes without a click", async () => {
+  test("[PG40] an image of a host that the tenant allows loads without a click", async () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
     const { page, context, fetched, strangers } = await show(one(media("image", FAR, "harbour.png")), { settings })
     await isShown(page)
@@ -114,8 +114,8 @@ describe("pictures", () => {
   })
 })
 
-describe("sound and film", () => {
-  test("[PG39] [PG58] a player by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
+describe("audio and video", () => {
+  test("[PG39] [PG58] a player works by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
     const messages = [
       said("user", [text("Play")]),
       said(
@@ -129,7 +129,7 @@ describe("sound and film", () => {
     ]
     const { page, context, wire, errors } = await show(messages)
     await expect.poll(() => page.textContent(".time >> nth=1"), SOON).toBe("0:05")
-    // The wave is known once it is decoded.
+    // The waveform appears after decoding.
     await expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/)
     const playing = () => page.$$eval("audio", (all) => all.map((sound) => !sound.paused))
     await page.click("[aria-label=Play] >> nth=0")
@@ -148,7 +148,7 @@ describe("sound and film", () => {
     await context.close()
   })
 
-  test("[PG39] [PG60] a film shows its first frame and waits", async () => {
+  test("[PG39] [PG60] a video shows its first frame and does not play by itself", async () => {
     const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
@@ -158,7 +158,7 @@ describe("sound and film", () => {
     await context.close()
   })
 
-  test("[PG39] [PG60] a file is had by a click, under its name", async () => {
+  test("[PG39] [PG60] a click downloads a file under its name", async () => {
     const { page, context, asked } = await show(
       one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
@@ -171,7 +171,7 @@ describe("sound and film", () => {
 })
 
 describe("documents", () => {
-  test("[PG41] [PG65] a document stands in its frame, is loaded once while words stream in beside it, and hears the theme", async () => {
+  test("[PG41] [PG65] a document loads once while text streams in beside it, and is sent the theme", async () => {
     const answer = said("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], { status: "running" })
     const { page, context, wire, fetched, errors } = await show([said("user", [text("Plan it")]), answer], {
       theme: "dark",
@@ -192,7 +192,7 @@ describe("documents", () => {
 })
 
 describe("replies", () => {
-  test("[PG43] [PG73] a quote leads to its message, far up; Reply sends what it replies to", async () => {
+  test("[PG43] [PG73] a quote scrolls to its message, far up; Reply sends the id of the message", async () => {
     const first = said("user", [text("The very first words")])
     const filling = Array.from({ length: 12 }, (_, at) =>
       said("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
@@ -217,7 +217,7 @@ describe("replies", () => {
   })
 })
 
-/** Uploads that stand still half-way until they are let go. */
+/** Holds uploads until the returned function is called. */
 async function holdUploads(context: BrowserContext): Promise<() => void> {
   let letGo = (): void => {}
   const held = new Promise<void>((done) => {
@@ -250,8 +250,8 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
     [selector, ...names],
   )
 
-describe("files of a message", () => {
-  test("[PG42] [PG67] [PG70] dropped, with its progress, refused and given up; the message waits and names them", async () => {
+describe("attachments", () => {
+  test("[PG42] [PG67] [PG70] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
     const { page, context, wire } = await show([])
     const letGo = await holdUploads(context)
     await page.waitForSelector(".attach")
@@ -277,7 +277,7 @@ describe("files of a message", () => {
     await context.close()
   })
 
-  test("[PG42] [PG35] what is dropped on the list is an import, and no file of the message", async () => {
+  test("[PG42] [PG35] a file that is dropped on the list is imported and not attached", async () => {
     const { page, context } = await show([])
     await page.waitForSelector(".attach")
     await drop(page, ".sidebar", ["old.jsonl"])
@@ -286,7 +286,7 @@ describe("files of a message", () => {
     await context.close()
   })
 
-  test("[PG42] the picker takes several, and the same one again", async () => {
+  test("[PG42] the file picker takes several files, and the same one again", async () => {
     const { page, context } = await show([])
     const letGo = await holdUploads(context)
     letGo()
@@ -301,11 +301,20 @@ describe("files of a message", () => {
   })
 })
 
-/** One picture of each kind, in both themes: what the papers show. */
-describe("pictures for the papers", () => {
-  const KINDS: readonly (readonly [string, () => WireMessage["segments"]])[] = [
-    ["image", () => [text("This is the bay at dusk."), media("image", "/media/landscape", "The bay at dusk")]],
-    ["chart", () => [text("July was the best month:"), media("image", "/media/chart", "Visitors by month")]],
+/** One screenshot of each kind of segment in both themes, for the documentation. */
+describe("screenshots for the documentation", () => {
+  /** Of each kind: its name, the segments of the answer, and a check that they are drawn. */
+  const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
+    [
+      "image",
+      () => [text("This is the bay at dusk."), media("image", "/media/landscape", "The bay at dusk")],
+      (page) => isShown(page),
+    ],
+    [
+      "chart",
+      () => [text("July was the best month:"), media("image", "/media/chart", "Visitors by month")],
+      (page) => isShown(page),
+    ],
     [
       "remote",
       () => [
@@ -313,42 +322,57 @@ describe("pictures for the papers", () => {
         media("image", FAR, "harbour.png"),
         text("And ![a map](https://example.net/map.png) of the way."),
       ],
+      (page) => expect.poll(() => page.$$(".gate"), SOON).toHaveLength(2),
     ],
-    ["audio", () => [text("It sounds like this."), media("audio", "/media/tone", "harbour.wav")]],
-    ["voice", () => [media("audio", "/media/note", "note", { voice: true, size: 80_044 })]],
-    ["video", () => [media("video", "/media/film", "film.webm")]],
+    [
+      "audio",
+      () => [text("It sounds like this."), media("audio", "/media/tone", "harbour.wav")],
+      (page) => page.waitForSelector(".sound .play"),
+    ],
+    [
+      "voice",
+      () => [media("audio", "/media/note", "note", { voice: true, size: 80_044 })],
+      (page) => expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/),
+    ],
+    [
+      "video",
+      () => [media("video", "/media/film", "film.webm")],
+      (page) => page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) > 1),
+    ],
     [
       "file",
       () => [
         text("The figures are in this table."),
         media("file", "/media/table", "visitors.csv", { mime_type: "text/csv", size: 4_200 }),
       ],
+      (page) => page.waitForSelector("button.file"),
     ],
-    ["canvas", () => [text("So the day could go:"), canvas(PLAN, "Plan of the visit", 190)]],
+    [
+      "canvas",
+      () => [text("So the day could go:"), canvas(PLAN, "Plan of the visit", 190)],
+      (page, theme) =>
+        expect.poll(() => page.frameLocator("iframe").locator("body").getAttribute("class"), SOON).toBe(theme),
+    ],
   ]
 
-  async function shoot(page: Page, name: string, theme: string, selector: string): Promise<void> {
-    // Entrances, and what is fetched for its looks.
-    await page.waitForTimeout(900)
-    await page.mouse.move(0, 0)
-    await page.locator(selector).screenshot({ path: `${PICTURES}${name}-${theme}.png`, animations: "disabled" })
-  }
+  const segmentsIn = (page: Page) =>
+    page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
 
-  test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of segment, %s", async (theme) => {
-    for (const [name, segments] of KINDS) {
-      const { page, context, errors } = await show([said("user", [text("And?")]), said("assistant", segments())], {
-        theme,
-        size: { width: 720, height: 640 },
-      })
-      await page.waitForSelector("[data-role=assistant] :is([data-segment=media], [data-segment=canvas])")
-      await shoot(page, name, theme, "article[data-role=assistant]")
-      expect(errors).toEqual([])
+  test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
+    for (const [name, segments, expectDrawn] of KINDS) {
+      const messages = [said("user", [text("And?")]), said("assistant", segments())]
+      const size = { width: 720, height: 640 }
+      const { page, context, errors, strangers } = await show(messages, { theme, size })
+      await expect.poll(() => segmentsIn(page), SOON).toEqual(segments().map(({ type }) => type))
+      await expectDrawn(page, theme)
+      await shoot(page, "article[data-role=assistant]", `${PICTURES}${name}-${theme}.png`)
+      expect([errors, strangers], name).toEqual([[], []])
       await context.close()
     }
   })
 
   test.each(["light", "dark"] as const)(
-    "[PG42] [PG43] [PG57] a reply, files in the composer, a picture looked at, %s",
+    "[PG42] [PG43] [PG57] a reply, files in the composer and an open image are drawn, %s",
     async (theme) => {
       const asked = said("user", [
         text("Which of these is older?"),
@@ -363,7 +387,7 @@ describe("pictures for the papers", () => {
         [{ width: 720, height: 620 }, ""],
         [PHONE, "phone-"],
       ] as const) {
-        const { page, context } = await show([asked, reply], { theme, size })
+        const { page, context, errors, strangers } = await show([asked, reply], { theme, size })
         const letGo = await holdUploads(context)
         await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
         await drop(page, "main", ["Notes from the visit.txt", "tool.exe"])
@@ -371,12 +395,18 @@ describe("pictures for the papers", () => {
         await page.click("article[data-role=assistant] [data-way=reply]")
         await page.waitForSelector(".chip[data-state=failed]")
         await page.fill(FIELD, "How sure are you?")
-        await shoot(page, `${place}reply`, theme, "#app")
+        await shoot(page, "#app", `${PICTURES}${place}reply-${theme}.png`)
         if (place === "") {
           await page.click(".frame >> nth=0")
-          await page.waitForSelector(".lightbox img")
-          await shoot(page, "lightbox", theme, "#app")
+          await isShown(page, ".lightbox .stage img")
+          await shoot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
         }
+        expect(await page.textContent(".quoted .what")).toContain("The first one: the light falls")
+        const states = await page.$$eval(".chip[data-state]", (all) => all.map((one) => one.getAttribute("data-state")))
+        expect(states).toEqual(["sending", "failed"])
+        // The refused upload is the only error that the console shows.
+        expect(errors.filter((error) => !error.includes("415"))).toEqual([])
+        expect(strangers).toEqual([])
         letGo()
         await context.close()
       }

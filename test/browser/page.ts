@@ -1,18 +1,20 @@
 /**
- * page.ts: what the browser tests do with the page: open it, ask, wait, and read its transcript in a normal form.
+ * page.ts: helpers of the browser tests: open the page, send, wait, and read the transcript in a normal form.
  */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
+import { expect } from "vitest"
+import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 
 export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
 
 export interface Opened {
   readonly page: Page
-  /** What the page said on its console as an error, and what it threw. */
+  /** Errors on the console and uncaught exceptions. */
   readonly errors: string[]
-  /** Every address that it asked for outside the server. */
+  /** Every requested URL outside the server. */
   readonly strangers: string[]
 }
 
@@ -32,7 +34,7 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
   return openIn(context, cuecard, view.at)
 }
 
-/** One more tab of a browser that is open: it shares the storage with its neighbours. */
+/** Opens another tab in a browser context. Tabs of a context share their storage. */
 export async function openIn(context: BrowserContext, cuecard: Cuecard, at = ""): Promise<Opened> {
   const page = await context.newPage()
   const errors: string[] = []
@@ -60,17 +62,17 @@ export async function ask(page: Page, question: string): Promise<void> {
   await page.press(FIELD, "Enter")
 }
 
-/** The composer's field: an editor has one too. */
+/** The text field of the composer. An editor has one too. */
 export const FIELD = ".composer textarea"
 
 export interface Net {
-  /** Swallows all that its open sockets say and hear, without closing them, and takes the page off the net. */
+  /** Drops all frames of the open sockets without closing them, and takes the page offline. */
   cut(): Promise<void>
-  /** The net is back; the old sockets stay as dead as they are. */
+  /** Takes the page online again. The old sockets stay dead. */
   mend(): Promise<void>
 }
 
-/** Stands between a browser and the server. Before its pages are opened. */
+/** Puts a proxy between a browser context and the server. Call it before a page is opened. */
 export async function netOf(context: BrowserContext): Promise<Net> {
   let generation = 0
   await context.routeWebSocket(/\/socket$/, (page) => {
@@ -92,7 +94,7 @@ export async function netOf(context: BrowserContext): Promise<Net> {
   }
 }
 
-/** Waits until so many answers stand there and none of them runs. */
+/** Waits until there are at least so many answers, all of them have ended and nothing moves. */
 export async function settled(page: Page, answers = 1): Promise<void> {
   await page.waitForFunction(
     (count) => {
@@ -103,11 +105,61 @@ export async function settled(page: Page, answers = 1): Promise<void> {
     answers,
     { timeout: 30_000 },
   )
-  // Entrances take 400 ms at most.
-  await page.waitForTimeout(700)
+  await untilStill(page)
 }
 
-/** The transcript's elements, attributes and text; what the browser itself adds is left out. */
+/** How long the transcript has to stay unchanged, in milliseconds. The number in a card pauses for 110 ms at most. */
+const STILL_MS = 150
+
+/** Waits until the transcript has stopped changing: entrances are over and the numbers in cards have counted up. */
+export async function untilStill(page: Page): Promise<void> {
+  await page.evaluate(
+    (stillMs) =>
+      new Promise<void>((done) => {
+        let shown: string | undefined
+        let since = 0
+        const isMoving = (one: Animation): boolean =>
+          one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
+        requestAnimationFrame(function look(now) {
+          const html = document.querySelector("[data-transcript]")?.innerHTML
+          if (since === 0 || html !== shown || document.getAnimations().some(isMoving)) {
+            shown = html
+            since = now
+          }
+          if (now - since < stillMs) requestAnimationFrame(look)
+          else done()
+        })
+      }),
+    STILL_MS,
+  )
+}
+
+/** Writes a screenshot of an element, which has to be as large as the element. */
+export async function shoot(page: Page, selector: string, path: string): Promise<void> {
+  await untilStill(page)
+  await page.mouse.move(0, 0)
+  const element = page.locator(selector)
+  const png = await element.screenshot({ path, animations: "disabled" })
+  const box = await element.boundingBox()
+  // Width and height stand at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each side.
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
+  expect(Math.abs(width - (box?.width ?? 0)), `width of ${path}`).toBeLessThan(2)
+  expect(Math.abs(height - (box?.height ?? 0)), `height of ${path}`).toBeLessThan(2)
+}
+
+/** Lets a page load all of a session at once, as if the user had scrolled to its beginning. */
+export async function loadWholeHistory(context: BrowserContext): Promise<void> {
+  await context.route(/\/conversation\/recent/, (route) =>
+    route.fallback({
+      url: route
+        .request()
+        .url()
+        .replace(/limit=\d+/, `limit=${MAX_PAGE_MESSAGES}`),
+    }),
+  )
+}
+
+/** The elements, attributes and text of the transcript, in a normal form. */
 export function transcriptOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
@@ -118,7 +170,7 @@ export function transcriptOf(page: Page): Promise<string> {
         return
       }
       if (!(node instanceof Element)) return
-      // A signature is made for each page anew.
+      // Each page gets signatures of its own.
       const told = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))
       const attributes = [...node.attributes].map(({ name, value }) => `${name}=${told(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)
@@ -126,7 +178,7 @@ export function transcriptOf(page: Page): Promise<string> {
     }
     const transcript = document.querySelector("[data-transcript]")
     if (transcript === null) throw new Error("no transcript")
-    // Text that stands in pieces side by side is one text.
+    // Adjacent text nodes become one.
     transcript.normalize()
     for (const article of transcript.querySelectorAll("article")) walk(article, 0)
     return lines.join("\n")

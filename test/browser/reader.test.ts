@@ -1,11 +1,11 @@
-/** reader.test.ts: what a reader does with media by hand, on the real server, in a real Chromium: keys, fingers, clipboard, paper. */
+/** reader.test.ts: media by keyboard, touch, clipboard and print, on a real server in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
 const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
@@ -24,7 +24,7 @@ const pictures = (page: Page, count: number) =>
     return images.length === of && images.every((image) => image.complete && image.naturalWidth > 0)
   }, count)
 
-/** Two pictures in one message of the reader's. */
+/** Sends a message with two images. */
 async function twoPictures(page: Page): Promise<void> {
   await choose(page, ["bay.png", bytesOf("/media/landscape")], ["hills.png", bytesOf("/media/portrait")])
   await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
@@ -34,7 +34,7 @@ async function twoPictures(page: Page): Promise<void> {
   await pictures(page, 2)
 }
 
-/** Runs in the page: a picture of this size and type, as base64. */
+/** Runs in the page: makes an image of this size and type, as base64. */
 async function drawn([type, width, height]: readonly [string, number, number]): Promise<string> {
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   pen.fillStyle = "#8b7cf6"
@@ -43,11 +43,11 @@ async function drawn([type, width, height]: readonly [string, number, number]): 
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 }
 
-/** After its first two bytes: an Exif that says that the camera was held sideways. */
+/** Exif data for a rotated camera, to be inserted after the first two bytes of a JPEG. */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
-describe("a picture in its message", () => {
-  test("[AS2] [AS15] [PG39] its box has its shape before it comes, and as much room as it needs", async () => {
+describe("an image in its message", () => {
+  test("[AS2] [AS15] [PG39] its box has the final size and ratio before it loads", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
@@ -62,7 +62,7 @@ describe("a picture in its message", () => {
     for (const [at, one] of all.entries()) {
       await choose(page, one)
       await expect.poll(() => chips(page), SOON).toEqual(["done"])
-      // It does not come before it is looked at.
+      // The test holds the image back until its box is measured.
       const held = Promise.withResolvers<void>()
       await page.route(/\/media\/[^/]+\?token=/, async (route) => {
         await held.promise
@@ -87,8 +87,8 @@ describe("a picture in its message", () => {
   })
 })
 
-describe("a picture that is looked at", () => {
-  test("[PG39] [PG57] the keyboard begins at Close, stays inside, and is back on the picture", async () => {
+describe("an open image", () => {
+  test("[PG39] [PG57] the focus starts on Close, stays inside the dialog, and returns to the image", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await twoPictures(page)
     await page.focus(".frame >> nth=0")
@@ -107,7 +107,7 @@ describe("a picture that is looked at", () => {
     await page.context().close()
   })
 
-  test("[PG39] [PG57] a finger goes sideways for the next, and down to close", async () => {
+  test("[PG39] [PG57] a horizontal swipe shows the next image, and a downward swipe closes it", async () => {
     const context = await stage.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
     const { page, errors } = await openIn(context, stage.cuecard)
     await twoPictures(page)
@@ -132,8 +132,8 @@ describe("a picture that is looked at", () => {
   })
 })
 
-describe("what leaves the page", () => {
-  test("[PG44] what is copied by hand names media; no address that runs out, nothing that is folded", async () => {
+describe("copying and printing", () => {
+  test("[PG44] a copied selection names media, and contains no signed address and no collapsed text", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
     for (const [at, wish] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
@@ -162,7 +162,7 @@ describe("what leaves the page", () => {
     await page.context().close()
   })
 
-  test("[PG44] on paper stands the conversation alone, all of it, dark on light", async () => {
+  test("[PG44] a printed page holds the whole conversation and nothing else, dark on light", async () => {
     const { page } = await open(stage.browser, stage.cuecard, { theme: "dark" })
     for (let at = 0; at < 4; at++) {
       await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
@@ -179,15 +179,15 @@ describe("what leaves the page", () => {
       }
     })
     expect(paper).toEqual({ around: [false, false, false], isWhole: true, ink: "rgb(23, 23, 31)" })
-    // And the printer cuts it into as many sheets as it takes.
+    // The print has as many pages as the conversation needs.
     const sheets = (await page.pdf({ format: "A5" })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []
     expect(sheets.length).toBeGreaterThan(2)
     await page.context().close()
   })
 })
 
-describe("sound", () => {
-  test("[PG39] [PG58] it can be had as a file, under its name", async () => {
+describe("audio", () => {
+  test("[PG39] [PG58] it can be downloaded under its name", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await ask(page, "say hello world")
     await settled(page)
@@ -198,8 +198,8 @@ describe("sound", () => {
   })
 })
 
-describe("files and replies by keyboard", () => {
-  test("[PG42] [PG5] a chip that goes, or its button, leaves the keyboard in the composer; names look like what they are", async () => {
+describe("attachments and replies by keyboard", () => {
+  test("[PG42] [PG5] removing or retrying an upload moves the focus to the composer; direction marks in names are not shown", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     let isDown = true
     await page.route("**/assets?name=notes*", (route) => {
@@ -221,19 +221,19 @@ describe("files and replies by keyboard", () => {
     await page.context().close()
   })
 
-  test("[PG42] [PG69] gone from the net in the middle of a file: it goes up again by itself, and its message comes everywhere", async () => {
+  test("[PG42] [PG69] an upload that was cut off is retried when the network is back, and its message appears in every window", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     const context = page.context()
     await ask(page, "/say Hello.")
     await settled(page)
     const other = await openIn(context, stage.cuecard, `#/s/${sessionIn(page)}`)
-    // What the browser says of a line that broke half-way.
+    // The error of the browser for a broken connection.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
     expect(await page.textContent(".chip [role=alert]")).toBe("The server could not be reached.")
-    await context.setOffline(true)
-    await context.setOffline(false)
+    // Chromium may report that it is online before requests pass again, so the event is the test's own.
+    await page.evaluate(() => dispatchEvent(new Event("online")))
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")
     await settled(other.page, 2)
@@ -241,7 +241,7 @@ describe("files and replies by keyboard", () => {
     await context.close()
   })
 
-  test("[PG43] [PG73] Escape lets go of a reply before it stops anything; of a long message its beginning is shown", async () => {
+  test("[PG43] [PG73] Escape cancels a reply before it stops anything; a quote of a long message scrolls to its beginning", async () => {
     const { page } = await open(stage.browser, stage.cuecard)
     await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
     await settled(page)

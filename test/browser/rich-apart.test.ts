@@ -1,6 +1,6 @@
 /**
- * rich-apart.test.ts: where documents stand, on real servers in a real Chromium: on the page's own origin, or on one of
- * their own (CANVAS_ORIGIN), where nothing else is; and who is heard.
+ * rich-apart.test.ts: documents on the origin of the page and on an origin of their own (CANVAS_ORIGIN), and the messages
+ * between page and document, on real servers in a real Chromium.
  */
 
 import { request } from "node:http"
@@ -11,7 +11,7 @@ import { launchChromium } from "../support/chromium.ts"
 import { ask, open, openIn, settled } from "./page.ts"
 import { call, expectClock, freePort, SOON } from "./rich.ts"
 
-/** Counts what it is told, and says what its buttons are called, a moment after: its frame may go for that. */
+/** Counts the messages it receives. A click on a button sends the message that the button names. */
 const LISTENER = `<output id=n>0</output><script>
 addEventListener("message", () => { n.textContent = Number(n.textContent) + 1 })
 </script><button id=ready>ready</button><button id=gone>gone</button><script>
@@ -19,14 +19,14 @@ for (const b of document.querySelectorAll("button"))
   b.onclick = () => setTimeout(() => parent.postMessage({ type: "cuecard:" + b.id }, "*"), 50)
 </script>`
 
-/** Says which origin it has, and which theme it was told. */
+/** Shows its origin and the theme that it was sent. */
 const GREETER = `<p></p><script>
 addEventListener("message", ({ data }) => { document.querySelector("p").textContent = origin + " " + data.theme })
 parent.postMessage({ type: "cuecard:ready" }, "*")
 </script>`
 
 let browser: Browser
-/** One whose documents stand with the page, and one whose documents stand apart. */
+/** One server with documents on the origin of the page, and one with documents on their own origin. */
 let joined: Cuecard
 let apart: Cuecard
 let canvas = ""
@@ -48,7 +48,7 @@ afterAll(async () => {
   await apart?.close()
 })
 
-/** Asks the server by another of its names. */
+/** Requests a path of the server under another host name. */
 function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<Record<string, string>> = {}) {
   return new Promise<number>((done, fail) => {
     const asked = request(`${url}${path}`, { headers: { ...headers, host } }, (answer) => {
@@ -59,7 +59,7 @@ function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<R
   })
 }
 
-/** Frames that the page may not make, each by its address: what the policy refused of them. */
+/** Tries to create a frame for each address, and returns those that the policy refused. */
 function refusedFrames(page: Page, urls: readonly string[]): Promise<string[]> {
   return page.evaluate(async (all) => {
     const refused: string[] = []
@@ -77,7 +77,7 @@ describe.each([
   ["with the page", () => joined, () => joined.url, () => canvas],
   ["on an origin of their own", () => apart, () => canvas, () => apart.url],
 ] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
-  test("[CD1] [CD2] [HD2] [HD3] one runs there, the policy lets the page frame that place alone, and it is nowhere else", async () => {
+  test("[CD1] [CD2] [HD2] [HD3] one runs at its address, which is the only one that the policy lets the page frame", async () => {
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
     const { page, errors, strangers } = await open(browser, cuecard)
     const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
@@ -90,7 +90,7 @@ describe.each([
     expect(await page.getAttribute("iframe", "sandbox")).toBe("allow-scripts")
     expect(errors).toEqual([])
     expect(strangers.filter((url) => !url.startsWith(`${place}${pathname}`))).toEqual([])
-    // Elsewhere, also on the page's own origin, it is not to be had.
+    // No other address serves it, not even on the origin of the page.
     const framed = { "sec-fetch-dest": "iframe" }
     expect(await askAs(new URL(place).host, cuecard, pathname + search, framed)).toBe(200)
     expect(await askAs(new URL(place).host, cuecard, pathname + search, { "sec-fetch-dest": "document" })).toBe(403)
@@ -100,7 +100,7 @@ describe.each([
     await page.context().close()
   })
 
-  test("[PG41] [PG65] the page hears a frame by its window: forged words of the page or of another frame change nothing", async () => {
+  test("[PG41] [PG65] the page identifies a frame by its window: forged messages of the page or of another frame have no effect", async () => {
     const cuecard = serverOf()
     const { page, errors } = await open(browser, cuecard)
     for (const [n, title] of ["First", "Second"].entries()) {
@@ -109,9 +109,9 @@ describe.each([
     }
     const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
     const told = (frame = first) => frame?.locator("output").textContent(SOON)
-    // No mouse: a frame that is out of sight has no frames to move in.
+    // Clicks by script, because a frame out of sight renders no frames for the mouse.
     const press = (id: string) => second?.locator(id).evaluate((one) => (one as HTMLElement).click())
-    // Each said by itself that it was ready, and was told the theme.
+    // Each document announced that it was ready, and was sent the theme.
     await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["1", "1"])
     await page.click("button.theme")
     await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["2", "2"])
@@ -120,11 +120,11 @@ describe.each([
       for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
     })
     await press("#ready")
-    // It is answered to the one that said it.
+    // The answer goes to the sender.
     await expect.poll(() => told(second), SOON).toBe("3")
     expect(await told(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
-    // What it says of itself counts for itself: it is loaded anew once, then taken at its word.
+    // A message about the sender itself is accepted: the document is reloaded once, then replaced by a note.
     await press("#gone")
     await expect.poll(() => told(second), SOON).toBe("1")
     await press("#gone")
@@ -136,7 +136,7 @@ describe.each([
   })
 })
 
-test("[CD2] on the documents' origin there is no page, no route and no medium", async () => {
+test("[CD2] the origin of the documents serves no page, no API route and no media", async () => {
   const host = new URL(canvas).host
   for (const path of ["/", "/index.html", "/healthz", "/v1/sessions", "/v1/dev/token", "/media/x", "/media/remote"]) {
     expect([path, await askAs(host, apart, path)]).toEqual([path, 404])
@@ -144,7 +144,7 @@ test("[CD2] on the documents' origin there is no page, no route and no medium", 
   expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
 })
 
-test("[SE1] [HD2] [PG41] [PG66] a document of another origin is framed where the tenant allows that, and is a link where not any more", async () => {
+test("[SE1] [HD2] [PG41] [PG66] a document of another origin is framed while the tenant allows that origin, and is a link otherwise", async () => {
   const far = "https://frames.example.com"
   const admin = await joined.tokenFor({ scope: "admin" })
   const allow = async (embed_origins: readonly string[]): Promise<void> => {
@@ -153,7 +153,7 @@ test("[SE1] [HD2] [PG41] [PG66] a document of another origin is framed where the
   }
   await allow([far])
   const context = await browser.newContext()
-  // Nobody else is asked for it.
+  // Only that origin is contacted.
   await context.route(`${far}/**`, (route) => route.fulfill({ contentType: "text/html", body: GREETER }))
   const { page, errors } = await openIn(context, joined)
   await ask(

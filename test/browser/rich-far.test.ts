@@ -1,6 +1,6 @@
 /**
- * rich-far.test.ts: media of other hosts, and what stands there when a server is away or an address has run out: a real
- * server in a real Chromium, and a real server that stands for all other hosts.
+ * rich-far.test.ts: media of other hosts, unreachable servers and expired addresses: a real server in a real Chromium, and
+ * a second server in the place of all other hosts.
  */
 
 import { createHmac } from "node:crypto"
@@ -16,12 +16,12 @@ import { type Bytes, makeFiles } from "./samples.ts"
 const JWT_SECRET = "a secret of this test, to sign what has run out"
 const PICTURE = "https://pictures.example.com/harbour.png"
 const ALLOWED = "https://allowed.example.com/harbour.png"
-/** Their addresses do not say what they are. */
+/** The addresses do not reveal the types. */
 const UNNAMED = ["https://cdn.example.com/photo?id=3", "https://cdn.example.com/sound", "https://cdn.example.com/a.pdf"]
 const SOUNDS = {
   short: "https://sounds.example.com/short.wav",
   untold: "https://sounds.example.com/untold.wav",
-  /** More than is kept. */
+  /** Larger than the cache accepts. */
   long: "https://sounds.example.com/long.wav",
 }
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await elsewhere?.close()
 })
 
-/** So many seconds of nothing: 8 kHz, 16 bits, one channel. */
+/** Seconds of silence: 8 kHz, 16 bits, one channel. */
 function silence(seconds: number): Buffer {
   const bytes = Buffer.alloc(44 + seconds * 16_000)
   bytes.write("RIFF    WAVEfmt ")
@@ -68,7 +68,7 @@ function silence(seconds: number): Buffer {
   return bytes
 }
 
-/** The model says this, in a new session. */
+/** Creates a session in which the model answers with this text. */
 async function said(text: string) {
   const opened = await open(browser, cuecard)
   await ask(opened.page, `/say ${JSON.stringify(text)}`)
@@ -91,7 +91,7 @@ const seek = (page: Page, to: number) =>
 const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
-  test("[PG40] [PG62] [PG63] what does not say what it is is shown as what it turns out to be, after a click; what is not shown is a link", async () => {
+  test("[PG40] [PG62] [PG63] a file without a known type is shown by its content after a click; one that cannot be shown is a link", async () => {
     const { page, errors, strangers } = await said(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
     await page.waitForSelector("button.file >> nth=2")
     expect(UNNAMED.flatMap(askedOf)).toEqual([])
@@ -104,13 +104,13 @@ describe("media of other hosts", () => {
     await page.click("button.file")
     await expect.poll(() => page.getAttribute("button.file + a", "href"), SOON).toBe(UNNAMED[2])
     expect(await page.textContent("button.file small")).toMatch(/^(?!.*could not be loaded)/)
-    // The browser tells of the refusal itself.
+    // The browser logs the refusal itself.
     expect(errors.filter((one) => !one.includes("502"))).toEqual([])
     expect(strangers).toEqual([])
     await page.context().close()
   })
 
-  test("[PG40] [RM1] nobody is asked before the click, then the picture is there; an allowed host's comes by itself", async () => {
+  test("[PG40] [RM1] an external image is requested after the click and not before; one of an allowed host loads by itself", async () => {
     const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
     const { page, errors, strangers } = await said(text)
     expect(await page.$$(".frame, img")).toEqual([])
@@ -125,12 +125,12 @@ describe("media of other hosts", () => {
     const admin = await cuecard.tokenFor({ scope: "admin" })
     expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
     expect(errors).toEqual([])
-    // A server that is away when it is asked what is allowed is asked again.
+    // The page asks again for the settings if the server could not be reached.
     let asked = 0
     await page.route("**/v1/settings", (route) => (asked++ < 2 ? route.abort() : route.continue()))
     await page.reload()
     await settled(page)
-    // A click holds as long as the page lives; what the tenant allows, always.
+    // A click is valid until the page closes; a setting of the tenant stays valid.
     await expect.poll(() => picturesIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
     expect([askedOf(PICTURE).length, askedOf(ALLOWED).length]).toEqual([1, 1])
@@ -142,7 +142,7 @@ describe("media of other hosts", () => {
     ["short", 3, 2],
     ["untold", 3, 2],
     ["long", 1100, 900],
-  ] as const)("[PG40] [PG58] [RM4] a sound plays, and can be sought: %s", async (name, length, to) => {
+  ] as const)("[PG40] [PG58] [RM4] external audio plays and can seek: %s", async (name, length, to) => {
     const { page, errors, strangers } = await said(`MEDIA:${SOUNDS[name]}`)
     expect(askedOf(SOUNDS[name])).toEqual([])
     await page.click("[aria-label^='Load: Audio from sounds.example.com']")
@@ -160,7 +160,7 @@ describe("media of other hosts", () => {
     await page.context().close()
   })
 
-  test("[PG40] [PG63] [RM2] what is not there says so, in the server's words", async () => {
+  test("[PG40] [PG63] [RM2] a missing file shows the error text of the server", async () => {
     const { page } = await said("MEDIA:https://pictures.example.com/nothing.png")
     await page.click("[aria-label^='Load']")
     await page.waitForSelector(".gate[data-state=failed]", SOON)
@@ -169,7 +169,7 @@ describe("media of other hosts", () => {
   })
 })
 
-/** The next requests for signatures fail so often. */
+/** Makes the next requests for signatures fail. */
 async function failSigning(context: BrowserContext, times: number): Promise<() => number> {
   let count = 0
   await context.route("**/media/sign", async (route) => {
@@ -180,7 +180,7 @@ async function failSigning(context: BrowserContext, times: number): Promise<() =
   return () => count
 }
 
-/** What the server signs, for as long as it takes here; less than nothing: it has run out. */
+/** Signs an address for a number of seconds; a negative number makes an expired one. */
 function tokenFor(audience: string, session: string, what: string, seconds: number): Promise<string> {
   return new SignJWT({ tenant: "demo", session })
     .setProtectedHeader({ alg: "HS256" })
@@ -190,7 +190,7 @@ function tokenFor(audience: string, session: string, what: string, seconds: numb
     .sign(createHmac("sha256", JWT_SECRET).update("cuecard media").digest())
 }
 
-describe("a server that is away", () => {
+describe("a server that cannot be reached", () => {
   async function drawn(question: string): Promise<{ at: string; page: Page }> {
     const { page } = await open(browser, cuecard)
     await ask(page, question)
@@ -198,7 +198,7 @@ describe("a server that is away", () => {
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
-  test("[PG38] [PG55] that cannot sign says so; when it can, the picture comes by itself", async () => {
+  test("[PG38] [PG55] an image whose address cannot be signed shows that, and loads by itself later", async () => {
     const { at, page } = await drawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
@@ -211,7 +211,7 @@ describe("a server that is away", () => {
     await context.close()
   })
 
-  test("[PG38] [PG55] [PG26] what was drawn while the net was away comes when it is back", async () => {
+  test("[PG38] [PG55] [PG26] media that was drawn offline loads when the network is back", async () => {
     const { page } = await drawn("paint a sunset")
     const context = page.context()
     await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
@@ -226,7 +226,7 @@ describe("a server that is away", () => {
     await context.close()
   })
 
-  test("[PG39] [PG59] [PG38] a sound whose address runs out in the middle goes on where it is sought to", async () => {
+  test("[PG39] [PG59] [PG38] audio whose address expires while it plays continues at the position it seeks to", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
       call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
@@ -255,7 +255,7 @@ describe("a server that is away", () => {
     await page.context().close()
   })
 
-  test("[PG41] [PG64] [CD1] a document is signed when it is scrolled to; one whose address has run out is signed anew", async () => {
+  test("[PG41] [PG64] [CD1] a document is signed when it scrolls into view, and again after its address has expired", async () => {
     const { at, page } = await drawn("make a clock canvas")
     await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
     await settled(page, 2)
@@ -267,7 +267,7 @@ describe("a server that is away", () => {
       signed.push(urls)
       const answer = await (await route.fetch()).json()
       if (signed.length > 1) return await route.fulfill({ json: answer })
-      // The true address of an hour and more ago.
+      // A genuine address that has expired.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
       const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })

@@ -1,6 +1,6 @@
 /**
- * rich.test.ts: media and documents on the real server in a real Chromium, with nothing between page and bucket: made by
- * tools, sent by readers, kept through reloads, a kill, an export and an import, and gone with their session.
+ * rich.test.ts: assets of tools and of users on a real server in a real Chromium: they survive reloads, a kill, an export
+ * and an import, and are deleted with their session.
  */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
@@ -21,9 +21,9 @@ const QUESTIONS = [
 let options: CuecardOptions
 let cuecard: Cuecard
 let browser: Browser
-/** The page of the session in which all was made, and what it showed. */
+/** The page of the session in which the assets were created, and its transcript. */
 let page: Page
-/** Another tab on it. */
+/** Another tab on the same session. */
 let twin: Opened
 let shown = ""
 let bay: Buffer
@@ -41,33 +41,33 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close()
-  // The last one first: the first one's folder is everybody's.
+  // The last one first, because all use the folder of the first.
   for (const server of servers.reverse()) await server.close()
 })
 
 const SENT = "article[data-role=user]"
 
-/** By the picker, and up. */
+/** Chooses a file in the picker and waits for its upload. */
 async function choose(sender: Page, name: string): Promise<void> {
   await sender.setInputFiles(".composer input[type=file]", [{ name, mimeType: "image/png", buffer: bay }])
   await sender.waitForSelector(".chip[data-state=done]", SOON)
 }
 
-/** It shows what the first page showed when all was said. */
+/** Expects the transcript of the first page. */
 async function expectSame(other: Page): Promise<void> {
   await settled(other, QUESTIONS.length)
   await expectRich(other)
   expect(await transcriptOf(other)).toBe(shown)
 }
 
-describe("what tools make", () => {
-  test("[PG38] [PG39] [PG41] each built-in tool, asked as a person would: decoded, sounding, running", async () => {
+describe("assets of tools", () => {
+  test("[PG38] [PG39] [PG41] each built-in tool, asked in plain words: the image decodes, the audio plays, the document runs", async () => {
     const opened = await open(browser, cuecard)
     page = opened.page
     for (const [n, question] of QUESTIONS.entries()) {
       await ask(page, question)
       await settled(page, n + 1)
-      // It comes when there is something, and sees the rest as it happens.
+      // The second tab opens after the first answer and follows the others live.
       if (n === 0) twin = await openIn(page.context(), cuecard, `#/s/${sessionIn(page)}`)
     }
     await expectRich(page)
@@ -78,7 +78,7 @@ describe("what tools make", () => {
     expect([opened.errors, opened.strangers]).toEqual([[], []])
   })
 
-  test("[PG1] [PG2] it is the same in a second tab that saw it happen, after a reload, and in a browser that was never there", async () => {
+  test("[PG1] [PG2] the transcript is the same in a second tab, after a reload, and in a new browser", async () => {
     await expectSame(twin.page)
     await twin.page.close()
     await page.reload()
@@ -89,7 +89,7 @@ describe("what tools make", () => {
     expect([twin.errors, other.errors, twin.strangers, other.strangers]).toEqual([[], [], [], []])
   })
 
-  test("[PG26] [PG38] it is the same after workerd was killed, on the page that was open and on a new one", async () => {
+  test("[PG26] [PG38] the transcript is the same after workerd was killed, on the open page and on a new one", async () => {
     await cuecard.kill()
     cuecard = await startCuecard({ ...options, persist: cuecard.persist })
     servers.push(cuecard)
@@ -106,7 +106,7 @@ describe("what tools make", () => {
   })
 })
 
-/** A new session with what the file says; how its page shows it. */
+/** Imports a file into a new session and opens its page. */
 async function imported(file: string) {
   const { id } = await cuecard.createSession("A copy")
   const taken = await call(cuecard, `/v1/sessions/${id}/import`, { method: "POST", body: file })
@@ -116,8 +116,8 @@ async function imported(file: string) {
   return { id, ...opened }
 }
 
-describe("taken along", () => {
-  test("[RE25] [RE26] a sealed export shows all of it in another session, also when the first is gone; a changed one its words", async () => {
+describe("export and import", () => {
+  test("[RE25] [RE26] a sealed export shows everything in another session, even after the first was deleted; a changed export shows text only", async () => {
     const first = sessionIn(page)
     const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
     const copy = await imported(file)
@@ -134,7 +134,7 @@ describe("taken along", () => {
       expect(words).toContain(part)
     expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)
-    // The copy's own.
+    // The copy has its own asset.
     expect(keptCopies(cuecard, bay)).toBe(1)
     await copy.page.reload()
     await settled(copy.page, QUESTIONS.length)
@@ -145,8 +145,8 @@ describe("taken along", () => {
   })
 })
 
-describe("what a reader sends", () => {
-  test("[PG42] [PG39] [PG57] [AS9] from the picker to the lightbox, and out of the bucket with its session", async () => {
+describe("attachments of the user", () => {
+  test("[PG42] [PG39] [PG57] [AS9] an image goes from the picker to the lightbox, and leaves the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
     const before = keptCopies(cuecard, bay)
@@ -155,7 +155,7 @@ describe("what a reader sends", () => {
     await sender.click("button[type=submit]")
     await settled(sender)
     await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
-    // Files without words give the conversation their name.
+    // A message without text names the conversation after its attachment.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
     await settled(sender)

@@ -1,6 +1,6 @@
 /**
- * rich.ts: what the tests of rich output share: is it really there, drawn, sounding and running? And a real server that
- * stands for all public hosts.
+ * rich.ts: helpers for tests of media and documents: checks that they are drawn, play and run, and a server in the place
+ * of all public hosts.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -13,10 +13,10 @@ import { expect } from "vitest"
 import { parseJson } from "../../shared/protocol/frame.ts"
 import type { Bytes } from "./samples.ts"
 
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
-/** A port that nobody has at the moment: an address that has to be known before its server starts. */
+/** A free port, for an address that must be known before its server starts. */
 export function freePort(): Promise<number> {
   return new Promise((done) => {
     const socket = createSocket().listen(0, "127.0.0.1", () => {
@@ -32,7 +32,7 @@ export async function call(cuecard: Cuecard, path: string, init: RequestInit = {
   return { status: answer.status, text, json: Object(parseJson(text)) }
 }
 
-/** Brings each of them before the reader: what is far away is not loaded. */
+/** Scrolls to each media segment and document, because those far away are not loaded. */
 export async function lookThrough(page: Page): Promise<void> {
   for (const one of await page.$$("[data-segment=media], [data-segment=canvas]")) await one.scrollIntoViewIfNeeded()
 }
@@ -42,11 +42,11 @@ export const picturesIn = (page: Page, within = "") =>
     all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
   )
 
-/** The lengths of what can be played, in seconds; of what cannot (yet), nothing. */
+/** The lengths of the audio that can be played, in seconds. */
 export const lengthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} audio`, (all) => (all as HTMLAudioElement[]).flatMap(({ duration }) => duration || []))
 
-/** What is really there of a chart, a painted picture, a voice note and a clock. */
+/** Expects a chart, an image, a voice note and a clock that are drawn and can play. */
 export async function expectRich(page: Page): Promise<void> {
   await lookThrough(page)
   await expect.poll(() => picturesIn(page, "article[data-role=assistant]"), SOON).toEqual([768, 768])
@@ -56,7 +56,7 @@ export async function expectRich(page: Page): Promise<void> {
   await expectClock(page)
 }
 
-/** Its own script drew it, in a frame of the height that it asked for. */
+/** Expects a clock that its own script drew, in a frame of the requested height. */
 export async function expectClock(page: Page): Promise<void> {
   const frame = page.frameLocator("iframe[title=Clock]")
   await expect.poll(() => frame.locator("#ticks line").count(), SOON).toBe(12)
@@ -65,7 +65,7 @@ export async function expectClock(page: Page): Promise<void> {
   expect(await page.textContent(".canvas header b")).toBe("Clock")
 }
 
-/** Where the page fetched its media and documents: paths without signatures, and the sessions that those are for. */
+/** The paths of media and documents without signatures, and the sessions that the signatures are for. */
 export const sourcesIn = (page: Page) =>
   page.$$eval("[data-transcript] :is(img, audio, iframe)", (all) =>
     all.map((one) => {
@@ -76,7 +76,7 @@ export const sourcesIn = (page: Page) =>
     }),
   )
 
-/** How many files of the bucket hold exactly these bytes: as they lie on the disk. */
+/** Counts the files of the bucket on the disk that hold exactly these bytes. */
 export function keptCopies({ persist }: Cuecard, bytes: Buffer): number {
   const names = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((name) => /\bblobs\b/.test(name))
   const isSame = (name: string): boolean => {
@@ -89,7 +89,7 @@ export function keptCopies({ persist }: Cuecard, bytes: Buffer): number {
   return names.filter(isSame).length
 }
 
-/** A file of another host. `isUntold`: it does not say how long it is. */
+/** A file of another host. `isUntold`: without a content-length. */
 export interface Far extends Bytes {
   readonly isUntold?: boolean
 }
@@ -99,7 +99,7 @@ export interface Asked {
   readonly headers: IncomingHttpHeaders
 }
 
-/** All public hosts at once: `MEDIA_UPSTREAM`. What is asked of it, and how it is answered, by the whole address. */
+/** A server in the place of all public hosts (`MEDIA_UPSTREAM`). It answers by the complete URL and records its requests. */
 export async function startElsewhere(files: ReadonlyMap<string, Far>) {
   const asked: Asked[] = []
   const answer = (url: string, reply: ServerResponse): void => {
@@ -107,7 +107,7 @@ export async function startElsewhere(files: ReadonlyMap<string, Far>) {
     if (found === undefined) return void reply.writeHead(404).end()
     const { type, body, isUntold = false } = found
     reply.writeHead(200, { "content-type": type, ...(isUntold ? {} : { "content-length": body.length }) })
-    // A first piece by itself: without a length it comes chunked.
+    // Two writes: without a length the body is chunked.
     reply.write(body.subarray(0, 9_000))
     reply.end(body.subarray(9_000))
   }

@@ -1,9 +1,8 @@
 /**
- * same-dom.test.ts: every golden transcript looks the same live, loaded from storage, after its own export and import, and
- * after an import of what another system would have written of it: the same elements, in a real Chromium on the built page.
-import { setStage } from "./stage.ts"
+ * same-dom.test.ts: every golden transcript produces the same elements live, from storage, after an export and import, and
+ * after an import of a file of another system, in a real Chromium on the built page.
  *
- * Live comes from the frames that the server would send (GO4 holds them to be those); the rest from the real server.
+ * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
 
 import { createHash, createHmac } from "node:crypto"
@@ -19,11 +18,13 @@ import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { answerOfGolden, endedEvents, openAnswer, questionOf } from "../support/golden-messages.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
-import { open, openIn, transcriptOf } from "./page.ts"
+import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Turns of one session: a page of history holds them all. */
-const TURNS = 6
+/** Turns of one session. A page of history holds all of their messages. */
+const TURNS = 36
+
+const VIEW = { viewport: DESK, colorScheme: "light" } as const
 
 const stage = setStage()
 
@@ -40,7 +41,7 @@ function turnsOf(goldens: readonly Golden[]): Turn[] {
   })
 }
 
-/** The frames of some turns as the server would send them: each message as it begins, then ops after each event. */
+/** The frames of some turns as the server would send them: each message at its start, then ops after each event. */
 function framesOf(turns: readonly Turn[]): object[] {
   let seq = 0
   const frames: object[] = []
@@ -91,7 +92,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 async function importInto(body: string): Promise<string> {
   const { id } = await stage.cuecard.createSession()
   const answer = await call(`${id}/import`, { method: "POST", headers: JSONL, body })
-  // Nobody has ever had the bytes of a golden's files: their lines may be told as gone, and nothing else.
+  // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be.
   const { skipped, bad } = (await answer.json()) as ImportProgress
   expect(bad.filter(({ code }) => code !== "file_gone")).toEqual([])
   expect(skipped).toBe(bad.length)
@@ -122,7 +123,7 @@ function exportedFile(turns: readonly Turn[]): string {
   return linesOf([...records, { ...head, value: sealOf([...records, head]) }])
 }
 
-/** As `worker/transfer/export-seal.ts` makes it, told anew: a file can be checked by whoever has the key. */
+/** The seal of an export, computed independently of the Worker. */
 function sealOf(records: readonly object[]): string {
   const secret = "local-development-only-never-deploy-this"
   const key = createHmac("sha256", secret).update(`cuecard export ${stage.cuecard.tenant}`).digest()
@@ -136,7 +137,7 @@ function sealOf(records: readonly object[]): string {
     .digest("base64url")
 }
 
-/** What a page shows once it shows all of these turns. */
+/** Waits until a page shows all of these turns, and returns its transcript. */
 async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   await page.waitForFunction(
     (count) => document.querySelectorAll("[data-transcript] article[data-role=assistant]").length === count,
@@ -145,8 +146,7 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
-  // Entrances, and counting up, take 400 ms at most.
-  await page.waitForTimeout(600)
+  await untilStill(page)
   return await transcriptOf(page)
 }
 
@@ -157,17 +157,19 @@ function statusesIn(page: Page): Promise<(string | null)[]> {
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
-  const { page, errors } = await open(stage.browser, stage.cuecard, { at: `#/s/${session}` })
+  const context = await stage.browser.newContext(VIEW)
+  await loadWholeHistory(context)
+  const { page, errors } = await openIn(context, stage.cuecard, `#/s/${session}`)
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
-  await page.context().close()
+  await context.close()
   return shown
 }
 
 async function shownLive(turns: readonly Turn[]): Promise<string> {
   const { id } = await stage.cuecard.createSession()
   const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
-  const context = await stage.browser.newContext({ viewport: { width: 1280, height: 1010 }, colorScheme: "light" })
+  const context = await stage.browser.newContext(VIEW)
   await playLive(context, epoch, framesOf(turns))
   const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
   const shown = await shownBy(page, turns)
@@ -176,7 +178,7 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** Without what says that nobody vouches for it, and without the ids of questions, which other systems do not have. */
+/** Removes the note of an unverified import, and the ids of questions, which files of other systems do not have. */
 function unmarked(shown: string): string {
   const note = /^ *<p class="note">\n *"Imported from a file: nobody vouches for what it shows\."\n/gm
   return shown
@@ -185,7 +187,7 @@ function unmarked(shown: string): string {
     .replace(/ data-id="(?:q-|imported-)[\w-]+"/g, "")
 }
 
-/** Another system's file brings neither files nor what was granted: what needs them is words there. */
+/** A file of another system carries no assets and no grants, so turns with them look different. */
 function isPlain({ answer }: Turn): boolean {
   return !/"(?:grants":\{|media":\[\{)/.test(JSON.stringify(answer))
 }
@@ -193,7 +195,7 @@ function isPlain({ answer }: Turn): boolean {
 const goldens = readGoldens()
 const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at) => {
   const some = goldens.slice(at * TURNS, (at + 1) * TURNS)
-  return [some.map(({ name }) => name).join(", "), turnsOf(some)] as const
+  return [`${some[0]?.name} to ${some.at(-1)?.name}`, turnsOf(some)] as const
 })
 
 describe("golden transcripts in the page", () => {

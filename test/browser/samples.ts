@@ -1,8 +1,8 @@
 /**
- * samples.ts: messages with media that the page is shown, and the bytes of it, drawn and sounded by the browser itself.
+ * samples.ts: messages with media, and the bytes of that media, made by the browser itself.
  *
- * Frames stand for the server's (as in same-dom.test.ts), so that every kind can be looked at beside every other; addresses
- * are signed and answered here. What the real server does with files is tested where it does it.
+ * The tests play the frames of the server (as in same-dom.test.ts), sign addresses and serve files themselves, so that
+ * they can show every kind of segment.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -54,7 +54,7 @@ export function said(
   }
 }
 
-/** Says these frames to every page of this browser, after its hello; what is said later goes out by the answer. */
+/** Sends these messages to every page of the context after its hello. The returned `later` sends more frames. */
 export async function say(context: BrowserContext, epoch: string, messages: readonly WireMessage[]) {
   const sockets: { send(text: string): void }[] = []
   const heard: { readonly type?: string }[] = []
@@ -82,13 +82,13 @@ export interface Bytes {
 }
 
 export interface Served {
-  /** Addresses that were asked to be signed, request by request. */
+  /** Addresses that the page asked to sign, one list per request. */
   readonly asked: string[][]
-  /** Signed addresses that were fetched, without their tokens. */
+  /** Signed addresses that the page fetched, without their tokens. */
   readonly fetched: string[]
 }
 
-/** Signs and answers what is in `files`, by address as segments have it; `refused` is answered with a fault. */
+/** Signs and serves `files` by the addresses of segments. */
 export async function serve(
   context: BrowserContext,
   files: ReadonlyMap<string, Bytes>,
@@ -118,7 +118,7 @@ export async function serve(
   return served
 }
 
-/** What the fixtures of this test look and sound like, made in a browser. */
+/** Makes the sample files in a browser. */
 export async function makeFiles(page: Page): Promise<ReadonlyMap<string, Bytes>> {
   const drawn = async (name: "landscape" | "portrait" | "chart"): Promise<Bytes> => ({
     type: "image/png",
@@ -138,7 +138,7 @@ export async function makeFiles(page: Page): Promise<ReadonlyMap<string, Bytes>>
   ])
 }
 
-/** Runs in the page: a picture as base64. */
+/** Runs in the page: makes an image, as base64. */
 async function draw(name: "landscape" | "portrait" | "chart"): Promise<string> {
   const [width, height] = { landscape: [880, 500], portrait: [420, 640], chart: [880, 480] }[name] as [number, number]
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
@@ -189,7 +189,7 @@ async function draw(name: "landscape" | "portrait" | "chart"): Promise<string> {
   return btoa(bytes)
 }
 
-/** Runs in the page: half a second of film as base64. */
+/** Runs in the page: makes half a second of video, as base64. */
 async function film(): Promise<string> {
   const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 360 })
   const pen = canvas.getContext("2d") as CanvasRenderingContext2D
@@ -213,7 +213,7 @@ async function film(): Promise<string> {
   return btoa(bytes)
 }
 
-/** So many seconds of something like speech: 8 kHz, 16 bits, one channel. */
+/** Seconds of noise like speech: 8 kHz, 16 bits, one channel. */
 function wave(seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds
@@ -241,7 +241,7 @@ function wave(seconds: number): Buffer {
   return bytes
 }
 
-/** It says that it is there, takes the theme, and counts how often it was loaded. */
+/** A document that announces itself and applies the theme. */
 const DOCUMENT = `<!doctype html><meta charset="utf-8"><style>
   :root { color-scheme: light dark; font: 15px/1.5 sans-serif }
   body { margin: 1rem 1.2rem }

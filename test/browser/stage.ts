@@ -1,4 +1,4 @@
-/** stage.ts: a real server and a real Chromium for the tests of one file, there before its first and gone after its last. */
+/** stage.ts: starts a server and a Chromium for the tests of one file, and closes them afterwards. */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
@@ -9,14 +9,15 @@ import { type Bytes, makeFiles } from "./samples.ts"
 interface Stage {
   cuecard: Cuecard
   browser: Browser
-  /** Pictures, sounds, films and tables, by their addresses; empty unless they are asked for. */
+  /** Images, audio, video and tables by their addresses; empty without `withFiles`. */
   files: ReadonlyMap<string, Bytes>
 }
 
 export function setStage(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<Stage> {
   const stage: Partial<Stage> & Pick<Stage, "files"> = { files: new Map() }
   beforeAll(async () => {
-    stage.cuecard = await startCuecard(options)
+    // What the server logs belongs to the test that runs: it is printed when that test fails.
+    stage.cuecard = await startCuecard({ onLog: console.log, ...options })
     stage.browser = await launchChromium()
     if (!withFiles) return
     const page = await stage.browser.newPage()
@@ -27,6 +28,6 @@ export function setStage(options: CuecardOptions = {}, { withFiles = false } = {
     await stage.browser?.close()
     await stage.cuecard?.close()
   })
-  // No test runs before it is set.
+  // All fields are set before the first test.
   return stage as Stage
 }

@@ -1,11 +1,11 @@
-/** upload.test.ts: files that a reader sends, on the real server, in a real Chromium: up, shown, fetched, kept. */
+/** upload.test.ts: attachments on a real server in a real Chromium: uploaded, shown and downloaded. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { FIELD, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
 import { setStage } from "./stage.ts"
 
-/** Longer than loopback ever takes, in milliseconds. */
+/** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
 const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
@@ -29,8 +29,8 @@ const sessions = async (): Promise<number> => {
   return ((await answer.json()) as { sessions: unknown[] }).sessions.length
 }
 
-describe("files on the real server", () => {
-  test("[PG42] [PG38] [PG72] the first files make the session; they are shown with their message, after a reload and elsewhere", async () => {
+describe("attachments on a real server", () => {
+  test("[PG42] [PG38] [PG72] the first upload creates the session; attachments are shown with their message, after a reload and in another tab", async () => {
     const { page, errors, strangers } = await open(stage.browser, stage.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
     await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
@@ -59,7 +59,7 @@ describe("files on the real server", () => {
     await page.context().close()
   })
 
-  test("[PG42] [PG71] [PG70] [PG22] an edit keeps the files; a message may be files alone", async () => {
+  test("[PG42] [PG71] [PG70] [PG22] an edit keeps the attachments; a message may consist of attachments alone", async () => {
     const { page, errors } = await open(stage.browser, stage.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
@@ -79,7 +79,7 @@ describe("files on the real server", () => {
     await page.context().close()
   })
 
-  test("[PG42] [PG67] [PG72] what is no file of a known kind is refused in the server's words; a session without words goes again", async () => {
+  test("[PG42] [PG67] [PG72] a file of unknown type shows the error text of the server; a session without messages is deleted again", async () => {
     const before = await sessions()
     const { page } = await open(stage.browser, stage.cuecard)
     await choose(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])

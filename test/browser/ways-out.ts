@@ -1,12 +1,12 @@
 /**
- * ways-out.ts: how a document tries to get out of its frame, and what it tries to get hold of.
+ * ways-out.ts: the ways in which a document tries to contact a host, and the objects that it tries to read.
  *
- * Each way is a whole document. It speaks to hosts of its own (`To`), so that whoever hears it knows which way it came.
+ * Each way is a whole document with hosts of its own (`To`), so that a request identifies its way.
  */
 
-/** Whom one way speaks to. */
+/** The hosts of one way. */
 export interface To {
-  /** An address without a slash at its end. */
+  /** A URL without a slash at its end. */
   readonly evil: string
   /** Host and port for packets. */
   readonly udp: string
@@ -15,7 +15,7 @@ export interface To {
 export interface Way {
   readonly name: string
   readonly html: (to: To) => string
-  /** `never`: nobody hears it in this browser. `packets`: it needs a network. */
+  /** `never`: this browser does not support it. `packets`: it needs a network. */
   readonly isHeard: "always" | "packets" | "never"
 }
 
@@ -104,12 +104,12 @@ const JOURNEYS: readonly Way[] = [
   run("our routes by frame", () => `location='/v1/secret'`),
 ]
 
-/** Markup of a frame with a realm of its own. In HTML, and in XML with its name spelt as told. */
+/** Markup of a frame with a realm of its own. The element name can be changed for XML. */
 const framed: Code = (to) => `<iframe srcdoc="<script>${rtc(to)}</script>"></iframe>`
 const inXml = (name: string, to: To, bracket = "&lt;"): string =>
   `<${name} srcdoc="${bracket}script>${rtc(to)}${bracket}/script>"/>`
 
-/** JavaScript for a string that neither ends the script nor is seen by who looks for tags in it. */
+/** A JavaScript string literal that neither ends the script nor contains tags. */
 const text = (said: string): string => JSON.stringify(said).replaceAll("<", "\\x3c")
 const insert = (html: string): string =>
   `const d=document.createElement('div');document.documentElement.append(d);d.innerHTML=${text(html)}`
@@ -117,7 +117,7 @@ const adopt = (xml: string): string =>
   `document.documentElement.append(document.adoptNode(new DOMParser().parseFromString(${text(xml)},'application/xml').documentElement))`
 const XHTML = `xmlns:h="http://www.w3.org/1999/xhtml"`
 
-/** A frame inside has again what was taken away from its document. */
+/** A nested frame has the objects that were removed from the document. */
 const CALLS: readonly Way[] = [
   calls("by itself", rtc),
   way("WebRTC in a frame", framed, "packets"),
@@ -214,7 +214,7 @@ const CALLS: readonly Way[] = [
 
 export const WAYS: readonly Way[] = [...REQUESTS, ...JOURNEYS, ...CALLS]
 
-/** Each says what it got; in the frame none may get anything. */
+/** Each expression returns what it could read. In the frame none may return anything. */
 export const GRABS: Readonly<Record<string, string>> = {
   "the page's document": "parent.document.title",
   "the page's variables": "parent.secret",

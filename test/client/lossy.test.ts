@@ -6,12 +6,11 @@ import { RequestError } from "../../client/net/api.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
 import { LossyServer } from "./lossy.ts"
+import { holdAsync } from "../support/seeded.ts"
 import { createShelf } from "./opened.ts"
 import { createClock, settle } from "./wire.ts"
 
-/** As in test/support/seeded.ts, whose `hold` waits for no promise. */
-const SEED = Number(process.env["FC_SEED"] ?? 586_031)
-const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
+const RUNS = 1_000
 
 interface Loading {
   readonly done: (page: HistoryPage) => void
@@ -172,6 +171,6 @@ describe("a session on lossy connections", () => {
       expect(room.link.value).toBe("live")
       room.close()
     })
-    await fc.assert(property, { seed: SEED, numRuns: RUNS })
+    await holdAsync(property, RUNS)
   }, 120_000)
 })

@@ -1,5 +1,5 @@
 /**
- * act.ts: plays the plan of one session: says what it says, waits for the moment, strikes; and in the end lets it settle.
+ * act.ts: plays the plan of one session: sends its messages, injects each fault at its moment, and waits for the end.
  */
 
 import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
@@ -13,13 +13,13 @@ import { strike } from "./strike.ts"
 import { type Tab, untilTrue } from "./tab.ts"
 import { clip, type Rule } from "./violation.ts"
 
-/** Longest wait for a moment, in milliseconds: a turn that is over earlier lets the fault strike all the same. */
+/** Longest wait for a moment, in milliseconds. If the turn ends earlier, the fault is injected all the same. */
 const MOMENT_MS = 2_500
 
-/** So long nothing may change any more in the end, in milliseconds: what comes late comes now. */
+/** Nothing may change during this time after the end, in milliseconds: a late write shows here. */
 const QUIET_MS = 150
 
-/** A tab whose socket is a black hole learns of an end so much later, in milliseconds. */
+/** Extra time until a tab with a blackholed socket sees an end, in milliseconds. */
 const DEAF_MS = 3_000
 
 export async function playStage(host: Host, stage: Stage): Promise<void> {
@@ -46,7 +46,7 @@ async function playTurn(host: Host, stage: Stage, turn: TurnPlan): Promise<void>
   reportLate(host, stage, started, Math.max(turns, 1))
 }
 
-/** Tells where so many turns were not over soon enough after they were begun, or after the last restart. */
+/** Reports a violation if the turns took too long, counted from their start or from the last restart. */
 function reportLate(host: Host, stage: Stage, started: number, turns: number): void {
   const took = Date.now() - Math.max(started, host.server.readyAt.at(-1) ?? 0)
   if (took <= RECOVERED_MS + DEAF_MS + turns * WORK_MS) return
@@ -54,19 +54,19 @@ function reportLate(host: Host, stage: Stage, started: number, turns: number): v
   host.report({ rule: "turn_ends", session: stage.plan.name, detail })
 }
 
-/** Says a turn's words as a page does, or over HTTP until it is answered. */
+/** Sends the message of a turn as a page does, or over HTTP until it is answered. */
 async function say(host: Host, stage: Stage, { id, content, via }: TurnPlan): Promise<void> {
   if (via === "http") return postMessage(host, stage, id, content)
   tabOf(stage, 0).room().sendMessageWithId(id, content)
 }
 
-/** Waits for a turn's moment, or until it cannot come any more. */
+/** Waits for the moment of a turn, or until it can no longer happen. */
 async function reach(stage: Stage, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
   const holds = momentOf(stage, tab, turn.id, turn.moment, from)
   if (holds !== null) await tab.until(() => holds() || isTurnOver(stage, turn.id), MOMENT_MS)
 }
 
-/** Null: now. */
+/** Returns null for a moment that is now. */
 function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: number): (() => boolean) | null {
   const started = performance.now()
   switch (moment.at) {
@@ -90,7 +90,7 @@ function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: numb
   }
 }
 
-/** After the last fault: waits until every turn has ended and every tab shows what a reload shows. */
+/** Waits, after the last fault, until every turn has ended and every tab shows what a reload shows. */
 export async function settleStage(host: Host, stage: Stage, differs: Differs): Promise<void> {
   const report = (rule: Rule, detail: string): void => host.report({ rule, session: stage.plan.name, detail })
   stage.isSettling = true
@@ -99,7 +99,7 @@ export async function settleStage(host: Host, stage: Stage, differs: Differs): P
     tab.room().checkConnection()
   }
   const isOut = (): boolean => stage.tabs.every((tab) => tab.room().outbox.listPending().length === 0)
-  if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "words were never acknowledged")
+  if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "a message was never acknowledged")
   const open = await untilEnded(host, stage)
   if (open.length > 0) report("turn_ends", clip(`not ended: ${open.join(", ")}`))
   await Promise.all(
@@ -123,7 +123,7 @@ function differsFrom({ page }: Stage, tab: Tab, differs: Differs): string | null
   return page === null ? "history could not be read" : differs(tab, page)
 }
 
-/** Reads history until all of it has ended; what has not when the time is over. */
+/** Reads the history until every message has ended. Returns the messages that have not ended in time. */
 async function untilEnded(host: Host, stage: Stage): Promise<string[]> {
   const began = Date.now()
   const late = performance.now() + host.patienceMs

@@ -1,4 +1,4 @@
-/** ask.ts: the suite's own requests: tried until they are answered, as a careful client of the API would. */
+/** ask.ts: the suite's own HTTP requests, retried until they are answered, as a careful API client does. */
 
 import type { HistoryPage } from "../../shared/protocol/frame.ts"
 import type { TestServer } from "./server.ts"
@@ -9,7 +9,7 @@ export interface Answer {
   readonly body: object
 }
 
-/** Null where no answer came in time. A server that is away, or was killed meanwhile, is asked again. */
+/** Returns null if no answer came in time. Retries while the server is down or restarts. */
 export async function ask(server: TestServer, path: string, body?: object): Promise<Answer | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${server.token()}`, "content-type": "application/json" }
@@ -21,14 +21,14 @@ export async function ask(server: TestServer, path: string, body?: object): Prom
       const answer: unknown = await response.json()
       if (typeof answer === "object" && answer !== null) return { status: response.status, body: answer }
     } catch {
-      // Away.
+      // The server is down.
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
   return null
 }
 
-/** Says a message over HTTP until it is taken or refused. */
+/** Posts a message until it is accepted or refused. */
 export async function postMessage(host: Host, stage: Stage, id: string, content: string): Promise<void> {
   const answer = await ask(host.server, `/v1/sessions/${stage.session}/messages`, { id, content })
   if (answer === null) return unanswered(host, stage, `the message ${id}`)
@@ -48,7 +48,7 @@ function unanswered(host: Host, stage: Stage, what: string): void {
   host.report({ rule: "answered", session: stage.plan.name, detail: `${what} was never answered` })
 }
 
-/** Most messages of one page. */
+/** Maximum number of messages in one page. */
 const PAGE_LIMIT = 120
 
 export async function readPage(server: TestServer, session: string): Promise<HistoryPage | null> {

@@ -1,14 +1,14 @@
-/** chance.ts: seeded chance: the same seed makes the same plan. */
+/** chance.ts: a seeded random number generator: the same seed makes the same plan. */
 
 export interface Chance {
   /** 0 to max − 1. */
   int(max: number): number
-  /** From `low` to `high`, both included. */
+  /** From `low` to `high`, inclusive. */
   between(low: number, high: number): number
   pick<T>(list: readonly T[]): T
-  /** True so often, 0 to 1. */
+  /** True with this probability, 0 to 1. */
   odds(share: number): boolean
-  /** 0 to 1, for whoever wants a `random()`. */
+  /** 0 to 1, in the place of `Math.random()`. */
   real(): number
 }
 

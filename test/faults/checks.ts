@@ -1,8 +1,8 @@
 /**
- * checks.ts: what must hold after a run, each as a function from what was seen and what is stored to what is wrong.
+ * checks.ts: the checks of a finished run. Each one compares what clients saw with what is stored.
  *
  * stages (ledger, tabs, history) + rows → CHECKS → violations
- * Pure: nothing is asked and nothing is changed here.
+ * Pure.
  */
 
 import { toCanonicalJson, type HistoryPage, type WireMessage } from "../../shared/protocol/frame.ts"
@@ -17,17 +17,17 @@ import { clip, type Rule, type Violation } from "./violation.ts"
 
 type Report = (rule: Rule, detail: string) => void
 
-/** What is known of a whole run. */
+/** Facts about a whole run. */
 export interface Facts {
-  /** Side effects that happened, by `<key>/<call id>`. */
+  /** Number of side effects, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   readonly kills: number
-  /** When the server was ready again after each of them, in milliseconds since 1970. */
+  /** Times at which the server was ready again after a kill, in milliseconds since 1970. */
   readonly readyAt: readonly number[]
   readonly hasSmallContext: boolean
 }
 
-/** Everything that can be said of one session once its server has stopped. */
+/** Runs all checks on one session. The server must be stopped. */
 export function checkSession(stage: Stage, stored: StoredSession | undefined, facts: Facts): Violation[] {
   const found: Violation[] = []
   const report: Report = (rule, detail) => void found.push({ rule, session: stage.plan.name, detail })
@@ -38,7 +38,7 @@ export function checkSession(stage: Stage, stored: StoredSession | undefined, fa
   try {
     checkStored(stage, stored, facts, report)
   } catch (error) {
-    // Rows with a hole: whatever reads them stumbles.
+    // A missing row makes the code that reads the rows throw.
     report("rows_whole", clip(error instanceof Error ? (error.stack ?? error.message) : String(error)))
   }
   return found
@@ -55,7 +55,7 @@ function checkStored(stage: Stage, stored: StoredSession, facts: Facts, report: 
   for (const tab of stage.tabs) checkShown(tab, stored, report)
 }
 
-/** Acknowledged: stored once, with its words, or taken back. Refused: not stored. */
+/** An acknowledged message is stored once with its text, or was withdrawn. A refused message is not stored. */
 function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSession, report: Report): void {
   for (const { id, content, acks, refusals } of ledger.values()) {
     const rows = all.filter((message) => message.id === id)
@@ -72,8 +72,8 @@ function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSe
 }
 
 /**
- * Order is the order of acknowledgement. Only seqs that were told while a message waited are compared: one that is asked
- * about later is told the seq of its beginning.
+ * Messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are compared: a
+ * later acknowledgement carries the seq of the beginning of the turn.
  */
 function checkOrder({ ledger }: Stage, { all, seqs }: StoredSession, report: Report): void {
   let before = { id: "", seq: 0 }
@@ -81,12 +81,15 @@ function checkOrder({ ledger }: Stage, { all, seqs }: StoredSession, report: Rep
     const seq = Math.min(...(ledger.get(id)?.acks ?? []))
     if (role !== "user" || seq >= (seqs.get(id) ?? seq + 1)) continue
     if (seq < before.seq)
-      report("order_kept", `${id} was told ${seq} and stands behind ${before.id}, told ${before.seq}`)
+      report(
+        "order_kept",
+        `${id} was acknowledged with ${seq} and is stored after ${before.id}, acknowledged with ${before.seq}`,
+      )
     before = { id, seq }
   }
 }
 
-/** Law 7: what was cancelled is stored so, and nothing changed it later; what was taken back begins no turn. */
+/** A cancelled answer is stored as cancelled and does not change afterwards. A withdrawn message starts no turn (SPEC FS3). */
 function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, report: Report): void {
   for (const [exchange, told] of stage.cancelled) {
     const answers = all.filter((message) => message.exchange_id === exchange && message.role === "assistant")
@@ -99,13 +102,13 @@ function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, rep
   }
   for (const [command, message] of stage.withdrawals) {
     const isAcknowledged = (stage.ledger.get(command)?.acks.length ?? 0) > 0
-    if (isAcknowledged && !withdrawn.has(message)) report("cancel_holds", `${message} was taken back, and is stored`)
+    if (isAcknowledged && !withdrawn.has(message)) report("cancel_holds", `${message} was withdrawn, and is stored`)
   }
 }
 
 /**
- * Law 8: each call has its side effect at most once, and once where it went well; none where it was denied or never known.
- * A retry keeps calls with their ids, so several answers may tell of the same one.
+ * Each tool call has its side effect at most once, exactly once if it succeeded, and never if it was denied or is unknown
+ * (SPEC FS2). A retry keeps the ids of calls, so several answers can contain the same call.
  */
 function checkEffects({ plan }: Stage, { all }: StoredSession, effects: Facts["effects"], report: Report): void {
   const calls = new Map<string, ToolCall[]>()
@@ -117,9 +120,9 @@ function checkEffects({ plan }: Stage, { all }: StoredSession, effects: Facts["e
     const count = effects.get(key) ?? 0
     const isAllowed = same.some(({ approval }) => approval === null || approval === "allowed")
     if (count > 1) report("once_dispatched", `${key} happened ${count} times`)
-    if (count > 0 && !isAllowed) report("once_dispatched", `${key} happened without leave`)
+    if (count > 0 && !isAllowed) report("once_dispatched", `${key} happened without approval`)
     if (count === 0 && same.some(({ status }) => status === "ok"))
-      report("once_dispatched", `${key} is told and never happened`)
+      report("once_dispatched", `${key} is stored as ok and never happened`)
   }
   for (const key of effects.keys()) {
     if (key.startsWith(`${plan.name}-`) && !calls.has(key))
@@ -133,25 +136,25 @@ function keyIn({ name, args }: ToolCall): string | null {
   return key ?? null
 }
 
-/** No id and no words twice: each message of a run has words of its own. */
+/** No id and no text is stored twice. Each message of a run has a unique text. */
 function checkDoubles({ all }: StoredSession, report: Report): void {
   const users = all.filter(({ role }) => role === "user")
   for (const id of doublesOf(all.map((message) => message.id))) report("none_doubled", `the id ${id}`)
   for (const words of doublesOf(users.map((message) => message.words)))
-    report("none_doubled", `the words ${clip(words)}`)
+    report("none_doubled", `the text ${clip(words)}`)
 }
 
 function doublesOf(values: readonly string[]): string[] {
   return values.filter((value, at) => values.indexOf(value) !== at)
 }
 
-/** What the last reload read is what the rows hold, and the seq that it told is the highest. */
+/** The last reload shows what the rows hold, and its seq is the highest. */
 function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSession, report: Report): void {
   if (page === null) return report("answered", "history could not be read")
   const difference = differenceOf(page.messages, path.map(messageToWire), toCanonicalJson)
   if (difference !== null) report("history_is_rows", difference)
   if (page.seq !== lastSeq || page.epoch !== epoch) {
-    report("seq_is_rows", `${page.epoch} ${page.seq} was told, ${epoch} ${lastSeq} is stored`)
+    report("seq_is_rows", `${page.epoch} ${page.seq} was sent, ${epoch} ${lastSeq} is stored`)
   }
 }
 
@@ -174,12 +177,12 @@ function checkEnds(
   }
 }
 
-/** What a tab shows, as bytes: ops do not move `content`, so it is left out. */
+/** The message of a tab as JSON. Ops do not update `content`, so it is left out. */
 function liveJson({ content: _content, ...message }: WireMessage): string {
   return toCanonicalJson(message)
 }
 
-/** How a tab differs from a page of history; null where it shows just the same. It holds at least a first page. */
+/** Describes how a tab differs from a page of history, or returns null. A tab holds at least a first page. */
 export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   const shown = tab.messages()
   const unsent = tab
@@ -192,7 +195,7 @@ export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   return differenceOf(shown, page.messages.slice(-shown.length), liveJson)
 }
 
-/** A tab reads so many messages at first. */
+/** Number of messages that a tab loads first. */
 const MIN_SHOWN = 24
 
 function differenceOf(a: readonly WireMessage[], b: readonly WireMessage[], bytes: (message: WireMessage) => string) {
@@ -206,7 +209,7 @@ function differenceOf(a: readonly WireMessage[], b: readonly WireMessage[], byte
   return null
 }
 
-/** Both texts from shortly before they part. */
+/** Both texts, from shortly before their first difference. */
 function around(a: string, b: string): string {
   let at = 0
   while (at < a.length && a[at] === b[at]) at += 1
@@ -214,7 +217,7 @@ function around(a: string, b: string): string {
   return `${clip(a.slice(from), 240)} ≠ ${clip(b.slice(from), 240)}`
 }
 
-/** Law 3: every state shown is a prefix of what is stored; law 7: what has ended does not change any more. */
+/** Every state that a tab showed is a prefix of the stored message, and an ended message does not change. */
 function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report): void {
   for (const [id, states] of tab.shown) {
     if (withdrawn.has(id)) continue

@@ -1,8 +1,8 @@
 /**
- * endings.ts: how an answer may end: as its model played, or as somebody or some kill made it end. Nothing else will do.
+ * endings.ts: the endings that an answer may have: the one that its model plays, or that of a cancel or a kill.
  *
- * question's words → what the upstream plays → wanted ending; a cut answer holds the beginning of it
- * A limit of the whole turn never ends one: what hangs in a run is found by the limit that is meant for it.
+ * text of the question → what the upstream plays → expected ending; an answer that was cut off holds its beginning
+ * The limit of a whole turn is never the reason: each fault that hangs runs into a shorter limit of its own.
  */
 
 import type { Message } from "../../shared/protocol/message.ts"
@@ -10,15 +10,15 @@ import { TIME_SCALE } from "./stage.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clip } from "./violation.ts"
 
-/** A turn ends within 30 s of recovery (issue 3): so long in these runs, and some time for a busy machine. */
+/** A turn ends within 30 s of recovery: here scaled, plus a margin for a busy machine. */
 export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
 
-/** Longest that a turn of a plan works when nothing is wrong, in milliseconds; the limit of a whole turn is 12,000. */
+/** Longest duration of a turn without faults, in milliseconds. The limit of a whole turn is 12,000. */
 export const WORK_MS = 3_000
 
 /**
- * How much too late an answer ended, counted from its beginning or the last restart before its end; 0: in time.
- * One that waited for somebody's leave has all the time that takes.
+ * How much too late an answer ended, in milliseconds, counted from its start or from the last restart before its end. 0 if
+ * it ended in time, or if it waited for an approval.
  */
 export function lateBy({ timestamp, metrics, parts }: Message, readyAt: readonly number[]): number {
   const isAsked = parts.some((part) => part.type === "tool_call" && part.call.approval !== null)
@@ -29,25 +29,25 @@ export function lateBy({ timestamp, metrics, parts }: Message, readyAt: readonly
   return Math.max(0, end - from - RECOVERED_MS - WORK_MS)
 }
 
-/** What happened around an answer. */
+/** The circumstances of an answer. */
 export interface Around {
-  /** The words that were asked. */
+  /** The text of the question. */
   readonly question: string
-  /** How often the run's process was killed. */
+  /** Number of kills in the run. */
   readonly kills: number
-  /** Somebody asked to stop this exchange. */
+  /** A client asked to cancel this exchange. */
   readonly isCancelAsked: boolean
-  /** So small that an answer may grow too long for it. */
+  /** An answer can exceed the context. */
   readonly hasSmallContext: boolean
 }
 
 interface Ending {
   readonly reason: string | null
-  /** Words of speech that are kept; `[first, last]` where a tool was called between them. */
+  /** Number of words that the answer holds; `[first, last]` with a tool call between them. */
   readonly words: number | readonly [number, number]
 }
 
-/** Null: one of the scripted model's, which says what it was told and completes. */
+/** The expected ending of each play. */
 function wantedOf(play: Play): Ending {
   switch (play) {
     case "words":
@@ -87,7 +87,7 @@ function wantedOf(play: Play): Ending {
   }
 }
 
-/** What is wrong with the way in which an answer ended; null: nothing. */
+/** Describes what is wrong with the ending of an answer, or returns null. */
 export function wrongEnding(answer: Message, around: Around): string | null {
   const { status, reason } = answer
   const asked = playIn(around.question)
@@ -98,10 +98,10 @@ export function wrongEnding(answer: Message, around: Around): string | null {
     case "queued":
     case "running":
     case "waiting":
-      // It is told as a turn that did not end.
+      // Reported as a turn that did not end.
       return null
     case "cancelled":
-      if (!around.isCancelAsked) return say("nobody asked for it")
+      if (!around.isCancelAsked) return say("no client asked for it")
       break
     case "interrupted":
       if (reason !== "process_restart" || around.kills === 0) return say("nothing was killed")
@@ -127,7 +127,7 @@ function isWanted(text: string, tag: string, { words, reason }: Ending, isCut: b
     return text.startsWith(first) && text.endsWith(last)
   }
   const whole = speechOf(tag, words)
-  // A connection that is reset takes what was on its way with it.
+  // A reset connection loses the bytes in flight.
   if (isCut || (reason === "model_cut_off" && words === 20)) return whole.startsWith(text)
   return text === whole
 }

@@ -1,4 +1,4 @@
-/** evict.test.ts: `evict` of cuecard/testing: the object goes, its sockets and all that was said stay. */
+/** evict.test.ts: `evict` of cuecard/testing: the object leaves memory; its sockets and messages stay. */
 
 import { afterEach, expect, test } from "vitest"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/frame.ts"
@@ -9,7 +9,7 @@ afterEach(() => cuecard?.close())
 
 const WAIT = { timeout: 10_000 }
 
-/** A socket that says hello, and what it hears. */
+/** Opens a socket, sends a hello and collects the frames that arrive. */
 async function openSocket(
   server: Cuecard,
   session: string,
@@ -32,7 +32,7 @@ async function openSocket(
   return { frames, say, untilEnd: () => expect.poll(hasEnd, WAIT).toBe(true), close: () => socket.close() }
 }
 
-/** Types of the numbered frames that a socket is sent which saw nothing after the first. */
+/** Types of the numbered frames that a socket receives which resumes after the first seq. */
 async function resumed(server: Cuecard, session: string, epoch: string, last: number): Promise<string[]> {
   const late = await openSocket(server, session, { epoch, after: 1 })
   const seqs = (): number[] => late.frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : []))
@@ -41,7 +41,7 @@ async function resumed(server: Cuecard, session: string, epoch: string, last: nu
   return late.frames.flatMap((frame) => ("prev" in frame ? [frame.type] : []))
 }
 
-test("[TE11] an evicted session goes on, on the socket that it had; what was in memory alone is gone", async () => {
+test("[TE11] an evicted session continues on its open socket; state that was only in memory is gone", async () => {
   const server = await startCuecard()
   cuecard = server
   const { id } = await server.createSession()
@@ -51,15 +51,15 @@ test("[TE11] an evicted session goes on, on the socket that it had; what was in 
   const [hello] = frames.flatMap((frame) => (frame.type === "hello" ? [frame] : []))
   const epoch = hello?.epoch ?? ""
   const last = Math.max(...frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : [])))
-  // From memory: every change as it was.
+  // From memory: every change as it happened.
   expect(await resumed(server, id, epoch, last)).toContain("ops")
   await server.evict(id)
-  // From the rows: the object that answers is another one, and has whole messages only.
+  // From the rows: a new object answers, and has whole messages only.
   expect(await resumed(server, id, epoch, last)).toEqual(["message"])
   frames.length = 0
   say({ type: "send", id: "m2", content: "/say after" })
   await untilEnd()
-  // The object that woke knew what this socket had been sent.
+  // The new object continues with the seq that this socket had received.
   const next = { type: "message", id: "m2", seq: last + 1, prev: last }
   expect(frames.find((frame) => frame.type === "message" && frame.id === "m2")).toMatchObject(next)
   close()

@@ -1,13 +1,12 @@
 /**
- * frames.ts: finds the frames in the bytes of a WebSocket connection, by their headers alone (RFC 6455 §5.2).
+ * frames.ts: finds the frames in the bytes of a WebSocket connection by their headers (RFC 6455 §5.2).
  *
- * The bytes before the first frame are the HTTP upgrade; what comes before it on a connection that served
- * requests has no frames.
+ * The bytes before the first frame are the HTTP upgrade. Requests before the upgrade on the same connection have no frames.
  */
 
-/** Tells how many bytes of the chunk belong to each data frame that ends in it. */
+/** Finds where data frames end. */
 export interface FrameReader {
-  /** Offsets in `chunk` behind which a data frame (text or binary) ends. */
+  /** Offsets in `chunk` at which a data frame (text or binary) ends. */
   push(chunk: Uint8Array): number[]
 }
 
@@ -20,14 +19,14 @@ const MASKED = 0x80
 export function createFrameReader(): FrameReader {
   let matched = 0
   let inHead = true
-  /** Its first characters tell whether frames will follow. */
+  /** Its first characters show whether frames follow. */
   let head = ""
   let header: number[] = []
-  /** Payload bytes of the present frame that are still to come. */
+  /** Remaining payload bytes of the current frame. */
   let left = 0
   let isData = false
 
-  /** Takes one byte of a header; true when the header is whole. */
+  /** Reads one byte of a header; true if the header is complete. */
   const takeHeader = (byte: number): boolean => {
     header.push(byte)
     const size = headerSize(header)
@@ -42,7 +41,7 @@ export function createFrameReader(): FrameReader {
     push(chunk) {
       const ends: number[] = []
       if (!inHead && head !== UPGRADED) {
-        // An answer to a request; a client may take the same connection for its upgrade.
+        // A response to a request. A client may use the same connection for its upgrade.
         if (Buffer.from(chunk.subarray(0, UPGRADED.length)).toString("latin1") !== UPGRADED) return ends
         inHead = true
         matched = 0
@@ -71,7 +70,7 @@ export function createFrameReader(): FrameReader {
   }
 }
 
-/** Bytes of a header, once two of them are known. */
+/** Length of a header, given its first two bytes. */
 function headerSize(header: readonly number[]): number | null {
   if (header.length < 2) return null
   const second = header[1] ?? 0

@@ -1,4 +1,4 @@
-/** instruments.test.ts: what the fault suite measures with is right: frames are counted, gaps and strange states are found. */
+/** instruments.test.ts: tests of the fault suite itself: its frame counter, taps and checks. */
 
 import { connect, createServer } from "node:net"
 import { expect, test } from "vitest"
@@ -17,7 +17,7 @@ import type { Stage } from "./stage.ts"
 import type { Rule } from "./violation.ts"
 import { createTap } from "./tap.ts"
 
-/** A frame as a server sends it, or (masked) a client. */
+/** A frame as a server sends it, or a client (masked). */
 function frameOf(opcode: number, size: number, isMasked = false): Buffer {
   const mask = isMasked ? 0x80 : 0
   const length =
@@ -55,14 +55,14 @@ test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames are counted in chunks o
   expect(ends).toEqual([1, 3, 4, 5].map(until))
 })
 
-test("[FS5] an answer to a request has no frames, and an upgrade on its connection has", () => {
+test("[FS5] an HTTP response contains no frames, and an upgraded connection does", () => {
   const reader = createFrameReader()
   const answer = Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\n\r\n"), frameOf(TEXT, 3)])
   expect([...reader.push(answer), ...reader.push(frameOf(TEXT, 3))]).toEqual([])
   expect(reader.push(Buffer.concat([HEAD, frameOf(TEXT, 3)]))).toEqual([HEAD.length + 5])
 })
 
-test("[FS5] a cut strikes right behind the frame it was meant for", async () => {
+test("[FS5] a cut closes the connection right after the intended frame", async () => {
   const bytes = Buffer.concat([HEAD, frameOf(TEXT, 10), frameOf(TEXT, 20), frameOf(TEXT, 30)])
   const far = createServer((socket) =>
     socket
@@ -97,7 +97,7 @@ function tapping() {
   return { found, ops }
 }
 
-test("[FS5] the tap lets frames in order pass, and finds gaps and doubles", () => {
+test("[FS5] the tap accepts frames in order, and reports gaps and duplicates", () => {
   const good = tapping()
   for (const [seq, prev] of [
     [5, 3],
@@ -117,7 +117,7 @@ test("[FS5] the tap lets frames in order pass, and finds gaps and doubles", () =
   expect([gap.found.length, double.found.length, liar.found.length].every((count) => count > 0)).toBe(true)
 })
 
-test("[FS5] the tap sees a gap also after a new epoch crossed a hello", () => {
+test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => {
   const found: string[] = []
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   const hello = (epoch: string, after: number) =>
@@ -130,7 +130,7 @@ test("[FS5] the tap sees a gap also after a new epoch crossed a hello", () => {
   hello("e2", 9)
   welcome("e2", 9)
   ops(10, 9)
-  // Told of e3 while a hello of e2 is on its way: that is answered too, and then the one of e3.
+  // The server announces e3 while a hello of e2 is in flight. It answers that hello, and then the one of e3.
   hello("e2", 10)
   welcome("e3", 12)
   welcome("e3", 12)
@@ -144,7 +144,7 @@ test("[FS5] the tap sees a gap also after a new epoch crossed a hello", () => {
   expect(found).toEqual(["seq 15 says prev 14, and 13 was last"])
 })
 
-test("[FS5] the tap knows which of two frames with one id is answered, and finds answers that change places", () => {
+test("[FS5] the tap matches answers to two frames with the same id, and reports swapped answers", () => {
   const found: string[] = []
   const answered: string[] = []
   const report = (_rule: Rule, detail: string): void => void found.push(detail)
@@ -164,7 +164,7 @@ test("[FS5] the tap knows which of two frames with one id is answered, and finds
 
 const EMPTY = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** A turn with a tool, a card, thinking and prose, and every state that was shown on the way. */
+/** A turn with a tool, a card, thinking and text, and every intermediate state that was shown. */
 function turn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
   const result = '{"location":"Oslo"}\n\nUse <span id=\'weather_1\'>words</span>'
   const events = [
@@ -191,12 +191,12 @@ function turn(): { readonly final: Message; readonly states: readonly WireMessag
   return { final: message, states }
 }
 
-test("[FS5] every state on the way is a prefix of what is stored", () => {
+test("[FS5] every intermediate state is a prefix of the stored message", () => {
   const { final, states } = turn()
   expect(strangeStates(final, states)).toEqual([])
 })
 
-test("[FS5] a state that no prefix comes to is found", () => {
+test("[FS5] a state that is no prefix is reported", () => {
   const { final, states } = turn()
   const shorter = fold(fold(EMPTY, { type: "step_start" }), { type: "text_delta", delta: "I will look elsewhere." })
   const last = states.at(-1)
@@ -205,7 +205,7 @@ test("[FS5] a state that no prefix comes to is found", () => {
   expect(strangeStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
 })
 
-test("[FS5] what was told of a call's leave or a message's end, and is stored otherwise, is found", () => {
+test("[FS5] an approval or an ending that was sent, and is stored differently, is reported", () => {
   const asked = [
     { type: "step_start" },
     { type: "tool_call", call_id: "c", name: "probe_ask", args: "{}" },
@@ -230,7 +230,7 @@ test("[FS5] what was told of a call's leave or a message's end, and is stored ot
 
 const AROUND = { question: "play early_end t", kills: 0, isCancelAsked: false, hasSmallContext: false }
 
-/** An answer with so many words of the tag `t` and an end. */
+/** An answer with a number of words of the tag `t`, and an end. */
 function answerOf(
   words: number,
   status: "completed" | "failed" | "cancelled" | "interrupted",
@@ -241,7 +241,7 @@ function answerOf(
   return fold(spoken, { type: "end", status, reason, metrics: null })
 }
 
-test("[FS5] an answer that ends otherwise than was played, or with other words, is found", () => {
+test("[FS5] an answer with the wrong ending or the wrong text is reported", () => {
   const rights = [
     wrongEnding(answerOf(20, "failed", "model_cut_off"), AROUND),
     wrongEnding(answerOf(5, "cancelled", null), { ...AROUND, isCancelAsked: true }),
@@ -260,7 +260,7 @@ test("[FS5] an answer that ends otherwise than was played, or with other words, 
   expect(wrongs).not.toContain(null)
 })
 
-/** What is found where these messages are stored and these effects happened, by `<key>/<call id>`. */
+/** Violations for these stored messages and these effects, by `<key>/<call id>`. */
 function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
   const stage: Stage = {
     session: "s",
@@ -288,7 +288,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(stage, stored, facts).map(({ rule }) => rule)
 }
 
-/** What is found where two answers tell of one call, as after a retry, and its effect happened so often. */
+/** Violations for one call in two answers, as after a retry, whose effect happened `count` times. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [
@@ -302,7 +302,7 @@ function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   return foundIn([one, { ...one, id: "b" }], happened)
 }
 
-test("[FS5] effects are counted by call: once is right; none, two, and one of no call are found", () => {
+test("[FS5] effects are counted by call: zero, two, and one without a call are reported", () => {
   const key = "s-0-effect/call_2_0"
   expect(effectsFound({ [key]: 1 })).toEqual([])
   expect(effectsFound({})).toEqual(["once_dispatched"])
@@ -310,13 +310,13 @@ test("[FS5] effects are counted by call: once is right; none, two, and one of no
   expect(effectsFound({ [key]: 1, "s-0-effect/call_9_0": 1 })).toEqual(["once_dispatched"])
 })
 
-test("[FS5] rows with a hole are a violation and no crash", () => {
+test("[FS5] a missing row is a violation and no crash", () => {
   const [hole] = [] as Message["parts"]
   const parts = [hole as Message["parts"][number]]
   expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
 })
 
-test("[FS5] an end that comes too late after its beginning, or after the last restart, is found", () => {
+test("[FS5] an end that comes too late after the start, or after the last restart, is reported", () => {
   const began = Date.parse(EMPTY.timestamp)
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
   expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])

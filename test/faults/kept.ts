@@ -1,6 +1,6 @@
 /**
- * kept.ts: plans that once found something, each a file of kept/: the whole plan, so that it stays what it was however
- * plans are made later. The file's name says what it found.
+ * kept.ts: the plans that once found a bug, as regression tests. A file of kept/ holds the whole plan, so it stays the same
+ * when the generator of plans changes. The name of the file describes what the plan found.
  */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -20,7 +20,7 @@ export function readKept(): KeptPlan[] {
   return files.sort().map((file) => ({ name: nameOf(file), plan: readPlan(file) }))
 }
 
-/** What it found, in words, becomes the file's name. */
+/** Stores a plan in a file that is named after what it found. */
 export function keepPlan(found: string, plan: RunPlan): string {
   mkdirSync(FOLDER, { recursive: true })
   const file = found.trim().toLowerCase().replace(/\W+/g, "-") + END
@@ -32,7 +32,7 @@ function nameOf(file: string): string {
   return file.slice(0, -END.length).replaceAll("-", " ")
 }
 
-/** Ours: `keepPlan` wrote it. */
+/** The file is trusted: `keepPlan` wrote it. */
 function readPlan(file: string): RunPlan {
   return JSON.parse(readFileSync(FOLDER + file, "utf8")) as RunPlan
 }

@@ -1,14 +1,14 @@
 /**
- * main.ts: `npm run faults`: seeded runs until so many faults have struck, and one table.
+ * main.ts: `npm run faults`: seeded runs until enough faults were injected, then one table.
  *
- * FAULTS=n changes how many (1,000) · FAULT_SEED=n plays one seed · FAULT_FROM=n begins at another seed ·
- * FAULT_SEED=n KEEP="what it found" keeps that seed's plan as a test.
+ * FAULTS=n sets the number of faults (1,000) · FAULT_SEED=n plays one seed · FAULT_FROM=n starts at another seed ·
+ * FAULT_SEED=n KEEP="what it found" stores the plan of that seed as a regression test.
  */
 
 import process from "node:process"
 import { keepPlan, readKept } from "./kept.ts"
 import { planRun } from "./plan.ts"
-import { BUGS } from "./planted.ts"
+import { MUTANTS } from "./mutants.ts"
 import { everyPlay } from "./plays.ts"
 import { type Report, runPlan, runSeed, USUAL_SIZE } from "./run.ts"
 import { playUntil, TRIES, triesToFind } from "./series.ts"
@@ -30,15 +30,15 @@ const lines = violationLines(total)
 if (lines !== "") console.log(`\n${lines}`)
 console.log(`\n${tableOf(total)}`)
 
-/** The suite can fail: each planted bug has to be found. */
+/** Checks that the suite detects every mutant. */
 let missed = 0
 if (FAULT_SEED === undefined) {
-  console.log("\nplanted bug     found in")
-  for (const bug of BUGS) {
-    const tries = await triesToFind(bug)
+  console.log("\nmutant          found in")
+  for (const mutant of MUTANTS) {
+    const tries = await triesToFind(mutant)
     if (tries === null) missed += 1
     console.log(
-      `${bug.padEnd(14)}  ${tries === null ? `not in ${TRIES} tries` : `${tries} ${tries === 1 ? "try" : "tries"}`}`,
+      `${mutant.padEnd(14)}  ${tries === null ? `not in ${TRIES} tries` : `${tries} ${tries === 1 ? "try" : "tries"}`}`,
     )
   }
 }

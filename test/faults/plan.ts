@@ -1,7 +1,7 @@
 /**
- * plan.ts: a seed becomes what is said in each session of a run, and what goes wrong there when.
+ * plan.ts: turns a seed into the plan of a run: the messages of each session, and its faults with their moments.
  *
- * Pure but for the seed. What a moment finds under way depends on the machine; what is tried does not.
+ * Depends on the seed alone. The state that a fault meets depends on the speed of the machine.
  */
 
 import { type Chance, createChance } from "./chance.ts"
@@ -9,14 +9,14 @@ import type { Cut } from "./proxy.ts"
 import { scriptWords } from "./script.ts"
 import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 
-/** Which model a run's server asks. */
+/** The model of a run. */
 export type ModelKind = "scripted" | "upstream"
 
-/** `soon`: the process is killed 1 ms after something was asked; `heard`: as soon as it is answered. */
+/** `soon`: the process is killed 1 ms after the request; `heard`: as soon as the request is answered. */
 export type ThenKill = "soon" | "heard" | null
 
 export type Fault =
-  /** `again`: once more as soon as it is back, while it recovers. */
+  /** `again`: kills a second time as soon as the server is back, while it recovers. */
   | { readonly kind: "kill"; readonly again: boolean }
   | { readonly kind: "evict" }
   | { readonly kind: "cut"; readonly how: Cut; readonly tab: number }
@@ -25,30 +25,30 @@ export type Fault =
   | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: ThenKill }
   | { readonly kind: "withdraw"; readonly thenKill: ThenKill }
   | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: ThenKill }
-  /** The model's own: the turn's words ask for it. */
+  /** A fault of the model. The text of the turn requests it. */
   | { readonly kind: "model"; readonly play: ModelFault }
 
 export type Revising = "regenerate" | "edit" | "retry" | "switch"
 
-/** When a fault strikes, counted from the moment in which the turn's message is sent. */
+/** When a fault is injected, relative to the sending of the message. */
 export type Moment =
   | { readonly at: "sent" }
-  /** The message was shown, its acknowledgement perhaps not. */
+  /** The message is shown, possibly before its acknowledgement. */
   | { readonly at: "shown" }
   | { readonly at: "acked" }
-  /** The n-th numbered frame came; with `inside` in the middle of it, where a connection is cut. */
+  /** The n-th numbered frame arrived; with `inside`, a cut happens in the middle of it. */
   | { readonly at: "frame"; readonly n: number; readonly inside: boolean }
   | { readonly at: "ms"; readonly ms: number }
-  /** A call waits for leave. */
+  /** A call waits for approval. */
   | { readonly at: "waiting" }
   | { readonly at: "ended" }
 
-/** What a person says to a call that waits; null: nothing, the next message settles it. */
+/** The decision about a waiting call; null: none, the next message settles it. */
 export interface Leave {
   readonly decision: "allow" | "deny"
   readonly tab: number
   readonly afterMs: number
-  /** Another tab says the opposite at the same time. */
+  /** Another tab decides the opposite at the same time. */
   readonly disputed: boolean
 }
 
@@ -59,7 +59,7 @@ export interface TurnPlan {
   readonly fault: Fault
   readonly moment: Moment
   readonly leave: Leave | null
-  /** Waits for the turn's end before the next; else that one is queued. */
+  /** Waits for the end of the turn before the next one. Otherwise the next one is queued. */
   readonly patient: boolean
 }
 
@@ -72,7 +72,7 @@ export interface SessionPlan {
 export interface RunPlan {
   readonly seed: number
   readonly model: ModelKind
-  /** So few that what is older is summarised; null: the usual. */
+  /** A small context, so that older messages are summarised; null: the default. */
   readonly contextTokens: number | null
   readonly sessions: readonly SessionPlan[]
 }
@@ -88,7 +88,7 @@ const TURN_KINDS = [
 ] as const
 const CUTS: readonly Cut[] = ["drop", "drop", "blackhole", "half_to_client", "half_to_server"]
 
-/** Room for the prompt, a message and a turn or two. */
+/** Holds the prompt, a message and one or two turns. */
 const SMALL_CONTEXT_TOKENS = 4_000
 
 export function planRun(seed: number, { sessions, turns }: Size): RunPlan {
@@ -105,7 +105,7 @@ function planSession(chance: Chance, name: string, model: ModelKind, turns: numb
   for (let at = 0; at < turns; at++) {
     const turn = planTurn(chance, `${name}-${at}`, model, tabs)
     const before = plans.at(-1)
-    // What is to be taken back from the queue needs somebody before it.
+    // A message can only be withdrawn from the queue if another one is before it.
     if (turn.fault.kind === "withdraw" && before !== undefined) plans[at - 1] = { ...before, patient: false }
     plans.push(turn)
   }
@@ -121,13 +121,13 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
   const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model, asks)
   const isAlone = fault.kind === "evict" || fault.kind === "revise"
   const leave = planLeave(chance, tabs) ?? (isAlone ? REFUSAL : null)
-  // Nobody answers: the next message has to come, or there would be no end.
+  // Without a decision only the next message ends the turn.
   const patient = isAlone || (chance.odds(0.75) && !(asks && leave === null))
   const moment = planMoment(chance, fault, asks)
   return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, leave, patient }
 }
 
-/** What is said at once where nobody else would say anything. */
+/** The decision if the plan has none. */
 export const REFUSAL: Leave = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
 
 function planLeave(chance: Chance, tabs: number): Leave | null {
@@ -165,7 +165,7 @@ function planKill(chance: Chance): ThenKill {
 const MOMENTS = ["sent", "shown", "acked", "frame", "frame", "frame", "ms", "ended"] as const
 
 function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
-  // An object is put out of memory only where nothing runs; another version is asked for where nothing runs.
+  // An object is evicted, and another version is requested, only while no turn runs.
   if (fault.kind === "evict") return { at: asks ? "waiting" : "ended" }
   if (fault.kind === "revise") return { at: "ended" }
   if (fault.kind === "withdraw") return { at: chance.pick(["shown", "acked"]) }
@@ -181,7 +181,7 @@ function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
   }
 }
 
-/** A moment at which a turn is most likely under way. */
+/** A moment at which the turn probably runs. */
 function planInside(chance: Chance, asks: boolean): Moment {
   if (asks && chance.odds(0.5)) return { at: "waiting" }
   const at = chance.pick(["shown", "acked", "frame", "frame", "frame", "ms"] as const)
@@ -191,7 +191,7 @@ function planInside(chance: Chance, asks: boolean): Moment {
 
 const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
-/** A message that no other resembles, and that makes the model do something. */
+/** A unique message that makes the model do something. */
 export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
   if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
   if (asks) return scriptWords(chance, id, true)

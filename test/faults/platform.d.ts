@@ -1,4 +1,4 @@
-/** platform.d.ts: as much of the platform's SQL interface as the store asks for, so that it can be run on node:sqlite. */
+/** platform.d.ts: the part of the platform's SQL interface that the store uses, so that it can run on node:sqlite. */
 
 type SqlStorageValue = ArrayBuffer | string | number | null
 

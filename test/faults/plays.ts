@@ -1,11 +1,11 @@
-/** plays.ts: a plan that no chance made: each way in which a model plays once, with nothing else going wrong. */
+/** plays.ts: a fixed plan with every model fault once, and no other faults. */
 
 import type { RunPlan, TurnPlan } from "./plan.ts"
 import { MODEL_FAULTS, type Play } from "./upstream.ts"
 
 const WHOLE: readonly Play[] = ["words", "thought", "tools", "effects", "asks"]
 
-/** A turn for each play, side by side, so that the silent ones cost their time once. */
+/** One session for each play. They run side by side, so that the timeouts overlap. */
 export function everyPlay(): RunPlan {
   const sessions = [...WHOLE, ...MODEL_FAULTS].map((play) => {
     const name = `play-${play.replaceAll("_", "-")}`

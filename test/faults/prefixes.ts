@@ -1,9 +1,9 @@
 /**
- * prefixes.ts: was every state that a tab showed a prefix of what is stored in the end? (law 3)
+ * prefixes.ts: checks that every state that a tab showed is a prefix of the stored message.
  *
  * stored message → every prefix of its parts → segments ⊇ what was shown
- * Tools are compared as progress: their state at a prefix is not kept, so it may be any on the way to the final one. So
- * are a message's status, summary and versions.
+ * The state of a tool at a prefix is not stored, so any state on the way to the final one is accepted. The same holds for
+ * the status, summary and versions of a message.
  */
 
 import { apply, toCanonicalJson, type Segment, readSegmentText, type WireMessage } from "../../shared/protocol/frame.ts"
@@ -13,7 +13,7 @@ import { createMessageSegmenter, messageToWire, segmentsOf } from "../../shared/
 type ToolSegment = Extract<Segment, { type: "tool" }>
 
 /**
- * The shown states that no prefix of the message comes to.
+ * Returns the shown states that no prefix of the message produces.
  *
  * Cost  one pass over the message, code unit by code unit, and one comparison for each state.
  */
@@ -44,7 +44,7 @@ function strangeSegments(final: Message, states: readonly WireMessage[]): WireMe
   return [...open.values()].flat()
 }
 
-/** The segments of every prefix of a message, tools as they are in the end. */
+/** The segments of every prefix of a message, with tools in their final state. */
 function* prefixesOf(final: Message): Generator<Segment[]> {
   const transcriber = createMessageSegmenter()
   let segments: Segment[] = []
@@ -65,7 +65,7 @@ function* prefixesOf(final: Message): Generator<Segment[]> {
   }
 }
 
-/** How many segments of which length: alike states have the same. */
+/** The number and lengths of segments: equal states have the same key. */
 function sizeOf(segments: readonly Segment[]): string {
   let key = ""
   for (const segment of segments)
@@ -93,7 +93,7 @@ function isOnTheWay(shown: ToolSegment, final: ToolSegment | undefined): boolean
   return (final.output ?? "").startsWith(shown.output ?? "")
 }
 
-/** What a person said is not taken back; who was asked stays asked until somebody says something. */
+/** A decision is not undone, and a call that asks keeps asking until a decision is made. */
 function isAskedOnTheWay(shown: ToolSegment["approval"], final: ToolSegment["approval"]): boolean {
   if (shown === undefined || shown === "asked") return shown === undefined || final !== undefined
   return shown === final
@@ -109,7 +109,7 @@ const STAGES: Readonly<Record<WireMessage["status"], number>> = {
   failed: 2,
 }
 
-/** All that a message is beside its segments; how an answer ends is compared apart, with its segments as they are then. */
+/** All fields of a message except its segments. The end of an answer is compared separately, with its segments. */
 function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
   const isEnd = STAGES[shown.status] === 2
   if (isEnd ? shown.status !== final.status : STAGES[shown.status] > STAGES[final.status]) return false

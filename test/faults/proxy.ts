@@ -1,18 +1,18 @@
 /**
- * proxy.ts: a loopback TCP proxy between one tab and the server, which counts WebSocket frames and breaks connections, those
- * of requests too.
+ * proxy.ts: a loopback TCP proxy between one tab and the server. It counts WebSocket frames and breaks connections,
+ * including those of HTTP requests.
  *
  * tab ⇄ PROXY ⇄ server
- * A cut hits the connections that are open; the next one is whole again.
+ * A cut breaks the open connections. Later connections work again.
  */
 
 import { connect, createServer, type Server, type Socket } from "node:net"
 import { createFrameReader } from "./frames.ts"
 
-/** drop: reset on both sides · blackhole: both stay open and hear nothing more · half: one side is told the end, the other goes on. */
+/** drop: reset on both sides · blackhole: both sides stay open and receive nothing · half: one side is closed, the other stays open. */
 export type Cut = "drop" | "blackhole" | "half_to_client" | "half_to_server"
 
-/** What a pair of sockets does with bytes. */
+/** How a pair of sockets handles bytes. */
 type Mode = "whole" | "blackhole"
 
 interface Pair {
@@ -23,13 +23,13 @@ interface Pair {
 
 export interface TabProxy {
   readonly port: number
-  /** Data frames that went to the client so far, on all connections. */
+  /** Number of data frames sent to the client so far, on all connections. */
   frames(): number
-  /** Breaks what is open; how many connections that was. */
+  /** Breaks the open connections and returns their number. */
   cut(how: Cut): number
-  /** Breaks the connection on which the `n`-th data frame from now goes to the client, right behind it or in the middle of it. */
+  /** Breaks the connection of the `n`-th data frame to the client from now, after the frame or in the middle of it. */
   cutAt(n: number, how: Cut, inside: boolean): void
-  /** No cut is waiting any more. */
+  /** Removes a pending cut. */
   disarm(): void
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ interface Armed {
   readonly inside: boolean
 }
 
-/** `target` is asked for each connection: the server's port. `onCut` learns of each cut that hit something. */
+/** Calls `target` for the port of the server at each connection, and `onCut` for each cut that broke a connection. */
 export async function startProxy(target: () => number, onCut: (how: Cut) => void): Promise<TabProxy> {
   const pairs = new Set<Pair>()
   let passed = 0
@@ -120,7 +120,7 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
   }
 }
 
-/** What ends on one side ends on the other, but for a pair that hears nothing any more. */
+/** Closes the other side of a pair too, unless the pair is blackholed. */
 function link(pair: Pair, client: Socket, server: Socket, gone: () => void): void {
   const follow = (from: Socket, to: Socket): void => {
     from.on("end", () => {

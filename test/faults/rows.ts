@@ -1,5 +1,5 @@
 /**
- * rows.ts: what the rows of a stopped server hold, read from its SQLite files by the store's own reader.
+ * rows.ts: reads the SQLite files of a stopped server with the store's own reader.
  */
 
 import { readdirSync } from "node:fs"
@@ -11,18 +11,18 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 export interface StoredSession {
   readonly id: string
   readonly epoch: string
-  /** Every message, of every version, and those that wait. */
+  /** Every message of every version, including queued ones. */
   readonly all: readonly Message[]
-  /** Seq of each message's last change, by id. */
+  /** Seq of the last change of each message, by id. */
   readonly seqs: ReadonlyMap<string, number>
-  /** Seq with which a message was taken back from the queue, by its id. */
+  /** Seq with which a message was withdrawn from the queue, by id. */
   readonly withdrawn: ReadonlyMap<string, number>
-  /** The active path, oldest first, and those that wait behind it. */
+  /** The active path, oldest first, followed by the queued messages. */
   readonly path: readonly Message[]
   readonly lastSeq: number
 }
 
-/** Every session below a folder of state, by id; one that cannot be read is told. The server must be stopped. */
+/** Every session below a state folder, by id. Reports sessions that cannot be read. The server must be stopped. */
 export function readSessions(persist: string, onBroken: (error: unknown) => void): Map<string, StoredSession> {
   const sessions = new Map<string, StoredSession>()
   const folder = join(persist, "do", "cuecard-Session")
@@ -74,7 +74,7 @@ function readSession(file: string): StoredSession | null {
 function sqlOf(database: DatabaseSync): SqlStorage {
   return {
     exec<Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]) {
-      // Text, numbers and null are all that the store keeps.
+      // The store writes text, numbers and null only.
       const values = bindings.map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value))
       const rows = database.prepare(query).all(...values) as Row[]
       const one = (): Row => {

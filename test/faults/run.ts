@@ -1,5 +1,5 @@
 /**
- * run.ts: one seeded run: a server, some sessions side by side, their plans, and what was found wrong in the end.
+ * run.ts: one seeded run: a server, several sessions side by side with their plans, and the violations.
  */
 
 import { playStage, settleStage } from "./act.ts"
@@ -15,20 +15,20 @@ import type { Violation } from "./violation.ts"
 
 export interface Report {
   readonly seed: number
-  /** How often each fault struck. */
+  /** How often each fault was injected. */
   readonly faults: ReadonlyMap<string, number>
-  /** Turns that were under way when the process was killed. */
+  /** Number of turns that ran when the process was killed. */
   readonly hits: number
-  /** Exchanges that somebody asked to stop, and those of which it was acknowledged. */
+  /** Exchanges with a cancel request, and those with an acknowledged one. */
   readonly cancels: { readonly asked: number; readonly stopped: number }
   readonly violations: readonly Violation[]
   readonly ms: number
 }
 
-/** Six sessions of six turns: enough side by side that one kill hits turns in many states. */
+/** Six sessions of six turns: enough that one kill meets turns in many states. */
 export const USUAL_SIZE: Size = { sessions: 6, turns: 6 }
 
-/** What every server of the suite is started with. */
+/** The variables of every server of the suite. */
 const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
 
 function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
@@ -46,8 +46,8 @@ export function runSeed(seed: number, size: Size = USUAL_SIZE): Promise<Report> 
 /**
  * Plays a plan.
  *
- * Shapes  RunPlan → Report; `vars` go over the usual ones (a planted bug).
- * Errors  violations are values; it throws where the server cannot be started.
+ * Shapes  RunPlan → Report; `vars` override the usual ones (a mutant).
+ * Errors  violations are values; throws if the server cannot be started.
  */
 export async function runPlan(
   plan: RunPlan,

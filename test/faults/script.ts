@@ -1,4 +1,4 @@
-/** script.ts: words that make the scripted model think, speak and call tools, in an order that chance chose. */
+/** script.ts: messages that make the scripted model think, write and call tools in a random order. */
 
 import type { Chance } from "./chance.ts"
 
@@ -7,7 +7,7 @@ type Event =
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "pause"; readonly ms: number }
 
-/** A `/script` message: one or two steps with tools, then a last one that speaks. `asks`: one of the calls needs leave. */
+/** A `/script` message: one or two steps with tools, then a step with text. `asks`: one of the calls needs approval. */
 export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   const steps: Event[][] = []
   const withTools = asks ? 1 : chance.between(1, 2)
@@ -29,12 +29,12 @@ function toolCall(chance: Chance, key: string): Event {
     case 2:
       return call("probe_fail", { how: chance.pick(["throw", "error"]) })
     case 3: {
-      // Another object, which is killed along, and is asked again.
+      // The call runs in another object, which is killed too, and is repeated.
       const steps = [[call("probe_slow", { ms: chance.between(5, 150) })], speech(chance, `${key}-there`)]
       return call("agents_message", { agent: "researcher", message: `/script ${JSON.stringify(steps)}` })
     }
     default:
-      // The effect is what must happen at most once, so it is what is tried most.
+      // Effects must happen at most once, so they are the most frequent call.
       return call("probe_effect", { key, ms: chance.between(0, 150) })
   }
 }

@@ -1,12 +1,12 @@
-/** series.ts: many runs: seed after seed until so many faults have struck, and try after try until a planted bug is found. */
+/** series.ts: repeats runs until enough faults were injected, or until a mutant is detected. */
 
-import { BROKEN_BY, type Bug, planFor } from "./planted.ts"
+import { DETECTED_BY, type Mutant, planFor } from "./mutants.ts"
 import { type Report, runPlan, runSeed } from "./run.ts"
 import type { Rule } from "./violation.ts"
 
-/** A kill may miss a window of 50 ms on a busy machine: so often it is tried. */
+/** A kill can miss a window of 50 ms on a busy machine, so each mutant has several tries. */
 export const TRIES = 5
-/** What a bug has broken never comes: no need to wait for it as long as for a busy server. */
+/** An event that a mutant suppresses never comes, so this wait is shorter than the one for a busy server. */
 const PATIENCE_MS = 1_200
 
 export async function playUntil(faults: number, from: number, say: (line: string) => void): Promise<Report[]> {
@@ -23,11 +23,11 @@ export async function playUntil(faults: number, from: number, say: (line: string
   return reports
 }
 
-/** How many tries it took to find a planted bug; null where it was not found. */
-export async function triesToFind(bug: Bug): Promise<number | null> {
-  const wanted: readonly Rule[] = BROKEN_BY[bug]
+/** The number of tries until a mutant was detected, or null. */
+export async function triesToFind(mutant: Mutant): Promise<number | null> {
+  const wanted: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {
-    const { violations } = await runPlan(planFor(bug, seed), { PLANT: bug }, PATIENCE_MS)
+    const { violations } = await runPlan(planFor(mutant, seed), { PLANT: mutant }, PATIENCE_MS)
     if (violations.some(({ rule }) => wanted.includes(rule))) return seed
   }
   return null

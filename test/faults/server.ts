@@ -1,5 +1,5 @@
 /**
- * server.ts: one server under test, on one port and one folder for the whole run, however often it is killed.
+ * server.ts: the server under test. It keeps its port and its state folder across kills.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -12,16 +12,16 @@ export interface TestServer {
   url(): string
   port(): number
   token(): string
-  /** SIGKILL, and the next server on the same state. A second call meanwhile joins the first; true for the one that killed. */
+  /** Kills the process and starts the next one on the same state. A concurrent call joins the first; true for the first. */
   crash(): Promise<boolean>
-  /** How often it was killed. */
+  /** Number of kills. */
   kills(): number
-  /** When it was ready again after each kill, in milliseconds since 1970. */
+  /** Times at which the server was ready again after a kill, in milliseconds since 1970. */
   readonly readyAt: readonly number[]
-  /** Takes an idle session out of memory. */
+  /** Evicts an idle session from memory. */
   evict(session: string): Promise<void>
   createSession(): Promise<string>
-  /** Ends it; the folder stays to be read until `remove`. */
+  /** Stops the server. The state folder stays until `remove`. */
   stop(): Promise<void>
   remove(): Promise<void>
 }
@@ -37,7 +37,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
   let crashing: Promise<void> | null = null
   let evicting: Promise<void> = Promise.resolve()
   const restart = async (): Promise<void> => {
-    // An eviction that loses its server is waited for until it times out.
+    // An eviction whose server is killed ends by its own timeout.
     await evicting
     kills += 1
     await cuecard.kill()
@@ -76,7 +76,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
   }
 }
 
-/** The port may need a moment to be free again. */
+/** Retries, because the port may be in use for a moment. */
 async function startAgain(options: Parameters<typeof startCuecard>[0], tries = START_TRIES): Promise<Cuecard> {
   try {
     return await startCuecard(options)

@@ -1,5 +1,5 @@
 /**
- * stage.ts: one session under test: its tabs, and what is known of everything that was said and asked in it.
+ * stage.ts: one session under test: its tabs, and a record of all messages and commands.
  */
 
 import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
@@ -12,12 +12,12 @@ import { createShelf, openTab, type Tab } from "./tab.ts"
 import type { Answered } from "./tap.ts"
 import type { Rule, Violation } from "./violation.ts"
 
-/** What is known of one message that was sent, or of a command that makes one. */
+/** The record of one message, or of a command that creates one. */
 export interface Said {
   readonly id: string
-  /** A user's words; null: an answer of the model's. */
+  /** The text of a user message; null: an answer. */
   readonly content: string | null
-  /** The seqs it was acknowledged with. */
+  /** The seqs of its acknowledgements. */
   readonly acks: number[]
   readonly refusals: string[]
 }
@@ -27,17 +27,17 @@ export interface Stage {
   readonly plan: SessionPlan
   readonly tabs: readonly Tab[]
   readonly ledger: Map<string, Said>
-  /** Exchanges that somebody asked to stop. */
+  /** Exchanges with a cancel request. */
   readonly cancelAsked: Set<string>
-  /** Exchanges of which a cancel was answered, with yes or no. */
+  /** Exchanges with an answered cancel request, accepted or refused. */
   readonly cancelHeard: Set<string>
-  /** Cancels that were answered with yes: exchange, and the seqs that were told. */
+  /** Accepted cancels: the exchange and the acknowledged seqs. */
   readonly cancelled: Map<string, number[]>
-  /** Withdrawals: the id of the command, and what it took back. */
+  /** Withdrawals: the id of the command and of the withdrawn message. */
   readonly withdrawals: Map<string, string>
-  /** Nobody may begin anything: the object is being put out of memory. */
+  /** No new command may start: the object is being evicted. */
   isEvicting: boolean
-  /** All plans are played: whoever still waits is refused. */
+  /** All plans are played: calls that still wait are denied. */
   isSettling: boolean
   /** History as the last reload read it. */
   page: HistoryPage | null
@@ -50,23 +50,23 @@ export interface Host {
   readonly model: ModelKind
   readonly chance: Chance
   readonly report: (violation: Violation) => void
-  /** How long to wait for what has to come, in milliseconds. */
+  /** How long to wait for an expected event, in milliseconds. */
   readonly patienceMs: number
-  /** So many turns were under way when the process was killed. */
+  /** Counts the turns that ran when the process was killed. */
   readonly hit: (turns: number) => void
-  /** A fault struck; in words, for the table. */
+  /** Counts an injected fault by its description. */
   readonly count: (fault: string) => void
 }
 
-/** The server's time limits are so much shorter. */
+/** Factor for the time limits of the server. */
 export const TIME_SCALE = 0.02
 
-/** Longest wait for an answer to a request, and for what has to come in the end. */
+/** Longest wait for a response, and for the end of all turns, in milliseconds. */
 export const TURN_END_MS = 30_000
-/** A request is tried again so often, in milliseconds, while the server is away. */
+/** Interval between retries of a request while the server is down, in milliseconds. */
 export const RETRY_MS = 30
 
-/** Refusals of a message or command itself; others that bear its id are about a cancel of its exchange. */
+/** Refusals of a message or command itself. Other refusals with its id concern a cancel of its exchange. */
 const OWN_REFUSALS: ReadonlySet<string> = new Set([
   "queue_full",
   "message_empty",
@@ -133,7 +133,7 @@ export function refuse(ledger: ReadonlyMap<string, Said>, id: string, code: stri
   if (OWN_REFUSALS.has(code)) ledger.get(id)?.refusals.push(code)
 }
 
-/** A cancel was answered with yes. */
+/** Records an accepted cancel. */
 export function noteCancelled({ cancelled }: Stage, exchange: string, seq: number): void {
   cancelled.set(exchange, [...(cancelled.get(exchange) ?? []), seq])
 }
@@ -148,14 +148,14 @@ export function answerIn(tab: Tab, id: string): WireMessage | undefined {
   return tab.messages().findLast((message) => message.exchange_id === id && message.role === "assistant")
 }
 
-/** Some tab has seen the turn's end, or its message was refused or taken back. */
+/** A tab has seen the end of the turn, or its message was refused or withdrawn. */
 export function isTurnOver(stage: Stage, id: string): boolean {
   if ((stage.ledger.get(id)?.refusals.length ?? 0) > 0) return true
   if (stage.tabs.some((tab) => tab.shown.has(id) && !tab.messages().some((message) => message.id === id))) return true
   return stage.tabs.some((tab) => isEnded(answerIn(tab, id)?.status ?? "running"))
 }
 
-/** Nothing is under way or waits to be, as far as a tab knows. */
+/** No turn runs or is queued, as far as the tab shows. */
 export function isQuietIn(tab: Tab): boolean {
   return tab.messages().every(({ status }) => isEnded(status))
 }

@@ -1,5 +1,5 @@
 /**
- * strike.ts: does to a session what its plan says, and counts what it did.
+ * strike.ts: injects the planned fault into a session and counts it.
  */
 
 import type { WireMessage } from "../../shared/protocol/frame.ts"
@@ -11,10 +11,10 @@ import type { Tab } from "./tab.ts"
 
 type Revise = Extract<Fault, { kind: "revise" }>
 
-/** Longest wait until a command is heard or a session is quiet, in milliseconds. */
+/** Longest wait until a command is answered or a session is idle, in milliseconds. */
 const HEARD_MS = 5_000
 
-/** A cancel without an answer is said again so often, in milliseconds. */
+/** Interval between retries of an unanswered cancel, in milliseconds. */
 const AGAIN_MS = 400
 
 export async function strike(host: Host, stage: Stage, turn: TurnPlan): Promise<void> {
@@ -44,12 +44,12 @@ export async function strike(host: Host, stage: Stage, turn: TurnPlan): Promise<
     case "revise":
       return revise(host, stage, fault)
     case "model":
-      // The upstream plays it, and counts it.
+      // The upstream plays and counts it.
       return
   }
 }
 
-/** A kill that joins another is that other one. */
+/** A kill that joins another one is not counted. */
 async function kill(host: Host): Promise<void> {
   const underWay = host.stages.filter((stage) => stage.tabs.some((tab) => !isQuietIn(tab))).length
   if (!(await host.server.crash())) return
@@ -57,7 +57,7 @@ async function kill(host: Host): Promise<void> {
   host.hit(underWay)
 }
 
-/** Waits for what was asked, and kills the process when the plan says so. */
+/** Waits for a command, and kills the process as planned. */
 async function orKilled(host: Host, thenKill: ThenKill, asked: Promise<unknown>): Promise<void> {
   if (thenKill === "soon") await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 1))])
   if (thenKill === "heard") await asked
@@ -65,7 +65,7 @@ async function orKilled(host: Host, thenKill: ThenKill, asked: Promise<unknown>)
   await asked
 }
 
-/** Only where nothing runs: an object that works is not put out of memory, it would be waited for. */
+/** Evicts an idle object only: eviction waits for a busy one. */
 async function evict(host: Host, stage: Stage): Promise<void> {
   stage.isEvicting = true
   try {
@@ -74,13 +74,13 @@ async function evict(host: Host, stage: Stage): Promise<void> {
     await host.server.evict(stage.session)
     host.count("evict")
   } catch {
-    // Another session's kill came between.
+    // A kill from another session interfered.
   } finally {
     stage.isEvicting = false
   }
 }
 
-/** Until it is answered, as a careful client would. */
+/** Retries until it is answered, as a careful client does. */
 async function cancel(host: Host, stage: Stage, exchange: string, via: "page" | "socket" | "http"): Promise<void> {
   if (via === "http") return postCancel(host, stage, exchange)
   const tab = tabOf(stage, 0)
@@ -93,7 +93,7 @@ async function cancel(host: Host, stage: Stage, exchange: string, via: "page" | 
   }
 }
 
-/** The page asks again itself, until it sees the end; its answer comes right behind. */
+/** The page retries by itself until it sees the end. The answer to its command follows immediately. */
 async function untilStopped(stage: Stage, tab: Tab, turn: { readonly id: string; readonly exchangeId: string }) {
   const isHeard = (): boolean => stage.cancelHeard.has(turn.exchangeId)
   await tab.until(() => isHeard() || !tab.room().commands.pending.peek().has(turn.id), HEARD_MS)
@@ -115,12 +115,12 @@ async function withdraw(host: Host, stage: Stage, id: string, thenKill: ThenKill
   await orKilled(host, thenKill, untilHeard(tab, id))
 }
 
-/** A command that leaves no message of its own: only its acknowledgement is of interest. */
+/** Expects a command that creates no message of its own. */
 function expectCommand(stage: Stage, id: string): void {
   expectMessage(stage, id, null)
 }
 
-/** A command's work is shown, and nothing is under way. */
+/** The result of a command is shown, and no turn runs. */
 function isDone(tab: Tab, target: string): boolean {
   return !tab.room().commands.pending.peek().has(target) && isQuietIn(tab)
 }
@@ -133,12 +133,12 @@ async function revise(host: Host, stage: Stage, { how, thenKill }: Revise): Prom
   const tab = tabOf(stage, 0)
   if (!(await tab.until(() => isQuietIn(tab) && tab.messages().length > 0, HEARD_MS))) return
   const target = targetOf(host, tab, how)
-  // There is no other version yet.
+  // No other version exists yet.
   if (target === undefined) return how === "switch" ? makeVersion(host, stage, thenKill) : undefined
   host.count(`revise: ${how}`)
   command(host, stage, tab, target, how)
   await orKilled(host, thenKill, untilHeard(tab, target.id))
-  // The new version is shown and has its turn, or else what comes next is queued behind it.
+  // Waits until the new version is shown and its turn has started. Otherwise the next message is queued behind it.
   if (thenKill === null || host.chance.odds(0.5)) await tab.until(() => isDone(tab, target.id), HEARD_MS)
 }
 

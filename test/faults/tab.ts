@@ -1,5 +1,5 @@
 /**
- * tab.ts: one tab on one session: the page's own room, socket, store and outbox, on a faster clock and behind a proxy.
+ * tab.ts: one tab of a session: the page's own controller, socket, store and outbox, behind a proxy and on a faster clock.
  *
  * server ⇄ proxy ⇄ TAB: api, Room → states that it showed
  */
@@ -14,10 +14,10 @@ import type { TabProxy } from "./proxy.ts"
 import { type Answered, createTap, type Tap } from "./tap.ts"
 import type { Rule } from "./violation.ts"
 
-/** A second of the tab's clock takes so many real ones: its limits of 8 and 45 s come within the test. */
+/** Factor for the clock of the tab, so that its limits of 8 and 45 s take effect within the test. */
 const CLOCK = 0.05
 
-/** A request of the page is given up after so long, by its own clock. */
+/** Timeout of a request of the page, by its own clock. */
 const REQUEST_MS = 30_000
 
 export interface TabDeps {
@@ -27,29 +27,29 @@ export interface TabDeps {
   readonly chance: Chance
   readonly nextId: () => string
   readonly report: (rule: Rule, detail: string) => void
-  /** Each frame as it was said. */
+  /** Called for each frame that the tab sends. */
   readonly onSaid: (frame: ClientFrame) => void
-  /** Each acknowledgement or refusal as it came, before it is applied, with what it answers. */
+  /** Called for each acknowledgement or refusal before it is applied, with the frame that it answers. */
   readonly onAnswer: (asked: ClientFrame, answer: Answered) => void
 }
 
 export interface Tab {
   readonly proxy: TabProxy
   room(): SessionController
-  /** Numbered frames that came so far. */
+  /** Number of numbered frames received so far. */
   frames(): number
-  /** The transcript as shown. */
+  /** The messages that the tab shows. */
   messages(): readonly WireMessage[]
-  /** Every state that was ever shown, by message. */
+  /** Every state that the tab has shown, by message. */
   readonly shown: ReadonlyMap<string, readonly WireMessage[]>
-  /** Pages that the tab had to read because state and server did not fit together. */
+  /** Number of pages that the tab loaded because its state did not match the server. */
   resets(): number
-  /** Says a frame past the room, if a socket is open. */
+  /** Sends a frame directly on the open socket, if there is one. */
   say(frame: ClientFrame): boolean
-  /** Closes the tab and opens it again: what the browser stored is all that is left. */
+  /** Closes the tab and opens it again with the state that the browser stored. */
   reopen(): void
   close(): void
-  /** Resolves true once it holds, false when the time is over. Looked at with every frame. */
+  /** Resolves to true once the condition holds, to false on timeout. Checked at every frame. */
   until(holds: () => boolean, ms: number): Promise<boolean>
 }
 
@@ -130,7 +130,7 @@ export function openTab(deps: TabDeps): Tab {
         async getHistoryPage(id, limit, before): Promise<HistoryPage> {
           const page = await api.getHistoryPage(id, limit, before)
           pages += 1
-          // The room takes the page with this very promise.
+          // The controller applies the page with this promise.
           setTimeout(() => lookAt(room), 0)
           return page
         },
@@ -189,7 +189,7 @@ function createClock() {
   }
 }
 
-/** What does not come with a frame is looked for so often, in milliseconds. */
+/** Interval for conditions that no frame triggers, in milliseconds. */
 const POLL_MS = 10
 
 export function untilTrue(holds: () => boolean, ms: number, watchers: Set<() => void> = new Set()): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** table.ts: what many runs came to, as one table for a person. */
+/** table.ts: formats the results of many runs as a table. */
 
 import type { Report } from "./run.ts"
 import { RULES, type Violation } from "./violation.ts"
@@ -49,7 +49,7 @@ export function tableOf(total: Total): string {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value.padStart(7)}`).join("\n")
 }
 
-/** Each violation, with how its seed is played again. */
+/** Each violation, with the command that repeats its seed. */
 export function violationLines({ violations }: Total): string {
   return violations
     .map(({ seed, violation: { rule, session, detail } }) => `FAULT_SEED=${seed} ${session}: ${RULES[rule]}: ${detail}`)

@@ -1,7 +1,7 @@
 /**
- * tap.ts: listens to one socket and checks what law 6 says of it.
+ * tap.ts: observes one socket and checks the order of its frames.
  *
- * Every numbered frame names the seq before it on this very socket, seqs only grow, and frames that come live have no gap.
+ * Every numbered frame names the previous seq of this socket, seqs only increase, and live frames have no gaps.
  */
 
 import { type ClientFrame, parseServerFrame, type ServerFrame } from "../../shared/protocol/frame.ts"
@@ -9,35 +9,35 @@ import type { Rule } from "./violation.ts"
 
 type Numbered = Extract<ServerFrame, { type: "message" | "ops" }>
 type Welcome = Extract<ServerFrame, { type: "hello" }>
-/** What a frame that asks for something is answered with. */
+/** The answer to a client frame. */
 export type Answered = Extract<ServerFrame, { type: "ack" | "error" }>
 
 export interface Tap {
-  /** A frame that the client said. */
+  /** Handles a frame from the client. */
   sent(text: string): void
-  /** A frame that it heard, as text; the parsed frame where it is one. */
+  /** Handles a frame from the server, as text. Returns the parsed frame if it is valid. */
   heard(text: string): ServerFrame | null
 }
 
 export interface TapDeps {
   readonly report: (rule: Rule, detail: string) => void
-  /** An acknowledgement or a refusal came, and this is what it answers. */
+  /** Called for an acknowledgement or a refusal, with the frame that it answers. */
   readonly onAnswer?: (asked: ClientFrame, answer: Answered) => void
 }
 
 /**
- * A server obeys the frames of one socket in their order and answers each before the next, so the answer to the n-th comes
- * n-th. A hello that nobody asked for tells of a new epoch; it comes only to a socket that was welcomed, and only once.
+ * A server handles the frames of one socket in order and answers each before the next, so the n-th answer belongs to the
+ * n-th frame. An unsolicited hello announces a new epoch; it is sent once, and only to a socket that has had a hello.
  */
 export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
-  /** What was asked and not yet answered, oldest first. */
+  /** Frames without an answer, oldest first. */
   const asked: ClientFrame[] = []
-  /** The seq that this socket was last sent; null before a welcome, and between the word of a new epoch and the next one. */
+  /** The last seq of this socket; null before the first hello, and between the announcement of a new epoch and the next hello. */
   let last: number | null = null
   let epoch = ""
-  /** The seq of the session when this socket was welcomed: up to here it catches up, from here on it is live. */
+  /** The seq of the session at the hello of this socket: frames up to it are a replay, later ones are live. */
   let welcomed = 0
-  /** Pieces of the present seq that have come. */
+  /** Number of received fragments of the current seq. */
   let pieces = 0
 
   const welcome = (frame: Welcome): void => {
@@ -99,7 +99,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   }
 }
 
-/** By which id a frame is answered; null: by none. */
+/** The id in the answer to a frame; null: none. */
 function idOf(frame: ClientFrame | undefined): string | null {
   switch (frame?.type) {
     case "send":

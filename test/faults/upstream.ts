@@ -1,13 +1,12 @@
 /**
- * upstream.ts: the loopback upstreams of a run: an OpenAI-compatible model that breaks on demand, and a place for side effects.
+ * upstream.ts: the loopback upstreams of a run: an OpenAI-compatible model that fails on demand, and a counter of side effects.
  *
- * The last user message says what to play: `play <name> <tag>`. `POST /effect/<key>/<call id>` counts; the suite asks how
- * often.
+ * The last user message selects the play: `play <name> <tag>`. `POST /effect/<key>/<call id>` counts one effect.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-/** Ways in which a model fails, as the point of issue 3 names them. */
+/** The ways in which a model fails. */
 export const MODEL_FAULTS = [
   ...(["busy", "busy_retry_after", "busy_once", "broken", "broken_once", "unavailable_retry_after"] as const),
   ...([
@@ -30,7 +29,7 @@ const FAULTS: ReadonlySet<string> = new Set(MODEL_FAULTS)
 
 export interface Upstream {
   readonly url: string
-  /** Times that a side effect was asked for, by `<key>/<call id>`. */
+  /** How often each side effect was requested, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   close(): Promise<void>
 }
@@ -42,13 +41,13 @@ const HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-con
 interface Asked {
   readonly play: Play
   readonly tag: string
-  /** Results of tools since the last user message. */
+  /** Number of tool results since the last user message. */
   readonly results: readonly string[]
-  /** How often this very step was asked for before. */
+  /** How often this step was requested before. */
   readonly before: number
 }
 
-/** `onFault` learns of each fault that is played, once for each turn. */
+/** Calls `onFault` once for each turn in which a fault is played. */
 export async function startUpstream(onFault: (play: Play) => void): Promise<Upstream> {
   const effects = new Map<string, number>()
   const asked = new Map<string, number>()
@@ -102,13 +101,13 @@ function readAsked(body: string, asked: Map<string, number>): Asked {
   return { play: name, tag, results, before }
 }
 
-/** What a user's words ask the upstream for; null: nothing. */
+/** The play that a user message requests; null: none. */
 export function playIn(words: string): { readonly play: Play; readonly tag: string } | null {
   const [, name, tag] = /^play (\w+) (\S+)/.exec(words) ?? []
   return name === undefined || tag === undefined ? null : { play: name as Play, tag }
 }
 
-/** Content comes as a text or as a list of parts. */
+/** Content is a text or a list of parts. */
 function wordsOf(content: unknown): string {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return ""

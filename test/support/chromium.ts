@@ -1,9 +1,9 @@
 /**
  * chromium.ts: a real Chromium for the browser tests, on any Linux machine.
  *
- * An installed one is preferred: CHROME_PATH, then the usual places. Else the one that comes as an npm package is
- * unpacked once into node_modules/.cache, with the shared libraries (NSS, NSPR, Expat) and, for a machine without any,
- * the font that come with it. So `npm test` asks nothing of the machine but the C library.
+ * It uses an installed one if there is any: CHROME_PATH, then the usual places. Otherwise it unpacks the one of an npm
+ * package once into node_modules/.cache, with its shared libraries (NSS, NSPR, Expat) and, if the machine has no fonts, its
+ * font. So `npm test` needs only the C library of the machine.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ const INSTALLED = [
   "/usr/bin/google-chrome-stable",
 ]
 
-/** Quiet and offline: the browser opens no connection but those of the page under test. */
+/** The browser opens no connections except those of the page under test. */
 const FLAGS = [
   "--headless",
   "--no-sandbox",
@@ -31,13 +31,13 @@ const FLAGS = [
   "--font-render-hinting=none",
 ]
 
-/** With these the machine has fonts that are set up; with either missing the packed font is used. */
+/** If one of these is missing, the machine has no usable fonts and the packed font is used. */
 const SYSTEM_FONTS = ["/etc/fonts/fonts.conf", "/usr/share/fonts/truetype"]
 
 const MODULES = join(import.meta.dirname, "../../node_modules")
 const PACKAGE = join(MODULES, "@sparticuz/chromium")
 
-/** The package unpacks into the temporary folder, so we lend it one; renaming last keeps half a browser from being seen. */
+/** The package unpacks into the temporary folder, so TMPDIR points to a staging folder meanwhile. The final rename is atomic. */
 async function unpackInto(home: string): Promise<void> {
   mkdirSync(join(home, ".."), { recursive: true })
   const staging = mkdtempSync(`${home}-`)
@@ -58,7 +58,7 @@ async function unpackInto(home: string): Promise<void> {
   }
 }
 
-/** The package's own file names the folders of the platform it is made for. */
+/** The configuration in the package contains paths of another platform. */
 function writeFontsConfig(home: string): string {
   const file = join(home, "fonts/cuecard.conf")
   const dirs = ["/usr/share/fonts", "/usr/local/share/fonts", join(home, "fonts/fonts")]
@@ -67,7 +67,7 @@ function writeFontsConfig(home: string): string {
   return file
 }
 
-/** Where the packed browser lies and what it needs to run there. */
+/** The launch options of the packed browser. */
 async function packedChromium(): Promise<LaunchOptions> {
   if (process.arch !== "x64" || !existsSync(PACKAGE)) {
     throw new Error("No Chromium found. Install one, or name it in CHROME_PATH.")
@@ -80,7 +80,7 @@ async function packedChromium(): Promise<LaunchOptions> {
   return { executablePath: join(home, "chromium"), env }
 }
 
-/** Starts it. Close it with `browser.close()`. */
+/** Starts a Chromium. Close it with `browser.close()`. */
 export async function launchChromium(): Promise<Browser> {
   const installed = INSTALLED.find((path) => path !== "" && existsSync(path))
   const where = installed === undefined ? await packedChromium() : { executablePath: installed }

@@ -21,7 +21,7 @@ export function questionOf(id: string, words: string): Message {
   return createMessage({ id, role: "user", exchange_id: id, status: "completed", timestamp: GOLDEN_TIME, words })
 }
 
-/** The events of a golden transcript, and the end that it lacks: a turn whose calls never came back was cut. */
+/** The events of a golden transcript, completed by an end: a turn with open calls was interrupted. */
 export function endedEvents(golden: Golden): readonly TurnEvent[] {
   const message = golden.events.reduce(fold, openAnswer("a", "q"))
   if (isEnded(message.status)) return golden.events
@@ -34,7 +34,7 @@ export function openAnswer(id: string, exchange_id: string): Message {
   return createMessage({ id, role: "assistant", exchange_id, timestamp: GOLDEN_TIME })
 }
 
-/** A message with all that its directives may name, as if it had been read in one piece. */
+/** A message with all grants of its directives, as if it had been parsed in one go. */
 export function grantedOf(message: Message, resolver: Resolver): Message {
   const transcriber = createMessageSegmenter()
   transcriber.advance(message, undefined, resolver)

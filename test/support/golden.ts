@@ -1,14 +1,14 @@
 /**
  * golden.ts: reads and prints the notation of test/golden/*.txt.
  *
- * Above `---` what a producer says, one raw event a line; below it the segments that a reader sees, and the drift.
+ * Above `---` stand the raw events of a producer, one per line; below it the segments that the user sees, and the drift.
  *   think "…" · thought 1200 · text "…" · step · call weather_1 {args} [channel] · result weather_1 {json} ·
- *   want pay_1 {args} (asked for, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
- *   plain weather_1 "verbatim result" · defer ask_1 {json} (an answer for now; the true one comes later) · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
- * What the session knows stands before all: origin https://ok.com · message m1 · asset pic image "chart.png" [voice];
- * save chart_1 pic image "chart.png" [voice] is an asset that the call itself stored.
- * `result` gives the tool's own string: its JSON and the trailer that cues its card. A message that did not just run
- * or end well is told by a last line, `is <status> [reason]`; one that names what it answers, by `replies <id>`.
+ *   want pay_1 {args} (requested, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
+ *   plain weather_1 "verbatim result" · defer ask_1 {json} (a preliminary result; the final one comes later) · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
+ * The state of the session comes first: origin https://ok.com · message m1 · asset pic image "chart.png" [voice];
+ * save chart_1 pic image "chart.png" [voice] is an asset that the call stored.
+ * `result` is the string of the tool: its JSON and the trailer that cues its card. A last line gives the status of a message
+ * that is neither running nor completed, `is <status> [reason]`, and the message that it replies to, `replies <id>`.
  */
 
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
@@ -22,10 +22,10 @@ import { createCardTrailer } from "../../worker/tool/tool.ts"
 
 export interface Golden {
   readonly name: string
-  /** First line: rule ids and what it shows. */
+  /** First line: rule ids and title. */
   readonly title: string
   readonly events: readonly TurnEvent[]
-  /** What its session knows. */
+  /** The state of its session. */
   readonly resolver: Resolver
   /** The lines below `---`. */
   readonly expected: readonly string[]
@@ -41,7 +41,7 @@ export function parseGolden(name: string, text: string): Golden {
   return { name, title, events, resolver: known, expected: linesOf(below).map(normalLine) }
 }
 
-/** What stands in a golden file about its session, and what its calls stored. */
+/** The state of the session in a golden file, and the assets that its calls stored. */
 class Known implements Resolver {
   readonly #origins: string[] = []
   readonly #messages: string[] = []
@@ -52,7 +52,7 @@ class Known implements Resolver {
   readonly hasMessage = (id: string): boolean => this.#messages.includes(id)
   readonly findAsset = (id: string): Asset | null => this.#assets.find((asset) => asset.id === id) ?? null
 
-  /** Whether the line is of this kind. */
+  /** Whether the line declares session state. */
   take(line: string): boolean {
     const [, word, rest = ""] = /^(origin|message|asset|save)\s+(.*)$/.exec(line) ?? []
     if (word === undefined) return false
@@ -67,7 +67,7 @@ class Known implements Resolver {
     return true
   }
 
-  /** As dispatch decides it. */
+  /** Decided as in dispatch. */
   withMedia(event: TurnEvent): TurnEvent {
     if (event.type !== "tool_result" || event.result === null) return event
     const media = readToolMedia(event.result, this.#saved.get(event.call_id) ?? [])
@@ -96,7 +96,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"))
 }
 
-/** Columns may be aligned by any number of spaces. */
+/** Any number of spaces may align columns. */
 function normalLine(line: string): string {
   return line.trim().replace(/^(\w+) +/, "$1 ")
 }
@@ -178,17 +178,17 @@ function resultEvent(
   }
 }
 
-/** How a message stands, where that is worth a line. */
+/** The line for the status of a message, if it needs one. */
 export function printStatus({ status, reason }: Message): string[] {
   return status === "running" || status === "completed" ? [] : [["is", status, reason ?? ""].join(" ").trim()]
 }
 
-/** The message that it answers by its own words. */
+/** The line for the message that it replies to. */
 export function printReply(replyTo: string | undefined): string[] {
   return replyTo === undefined ? [] : [`replies ${replyTo}`]
 }
 
-/** Segments and drift as the notation prints them. */
+/** Segments and drift in the notation. */
 export function printSegments(segments: readonly Segment[], drift: readonly Drift[]): string[] {
   return [
     ...segments.map(printSegment),
@@ -196,7 +196,7 @@ export function printSegments(segments: readonly Segment[], drift: readonly Drif
   ]
 }
 
-/** What only an asset tells of it. */
+/** The fields that only an asset has. */
 function printKnown({ mime_type, size, voice }: Extract<Segment, { type: "media" }>): string {
   const known = [mime_type, size?.toString(), voice === true ? "voice" : undefined]
   return known.flatMap((one) => (one === undefined ? [] : [` ${one}`])).join("")

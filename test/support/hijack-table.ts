@@ -1,8 +1,8 @@
 /**
- * hijack-table.ts: what a page, a mail or a file may say to a tool that reads it, so that the answer shows what nobody
- * vouches for: marks, trailers, directives, ends of wrappers, and ways to break out of JSON.
+ * hijack-table.ts: hostile text in the data that a tool reads from a page, a mail or a file: span tags, trailers,
+ * directives, ends of wrappers, and attempts to break out of JSON.
  *
- * `probe_data_1` is the tag that a reading call may truly have; `pic` is a file of the session, `secret` one of another.
+ * `probe_data_1` is the real tag of a reading call; `pic` is an asset of the session, `secret` one of another session.
  */
 
 const TAG = "probe_data_1"
@@ -104,5 +104,5 @@ const BROKEN = [
   "\ufeff\ufffe\uffff 😀\u0301",
 ]
 
-/** Every text, once. None of it is the words of a tool. */
+/** Every text, without duplicates. */
 export const HIJACKS: readonly string[] = [...SPANS, ...TRAILERS, ...WRAPPERS, ...MEDIA, ...EMBEDS, ...BROKEN]

@@ -1,8 +1,8 @@
 /**
- * model-text.ts: texts as a model might write them on its worst day, for property tests.
+ * model-text.ts: malformed model output for property tests.
  *
- * Pieces of Markdown and HTML that open, close and cut each other; some texts draw on a few pieces only, so that these
- * meet often, and some hold runs about as long as MAX_HELD.
+ * Fragments of Markdown and HTML that overlap each other. Some texts repeat only a few fragments, so that these meet often,
+ * and some contain runs about as long as MAX_HELD.
  */
 
 import fc from "fast-check"
@@ -120,13 +120,13 @@ function textOf(part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<str
   )
 }
 
-/** Short texts in which everything meets everything. */
+/** Short texts with any combination of fragments. */
 export const shortText = textOf(piece, 30)
 
 /** Texts of some thousands of code units, around the bounds. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
-/** What a text comes to in code too: LF, and no lone surrogates. */
+/** The text after the normalisation that applies to code too: LF, and no lone surrogates. */
 export function normalized(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd")
 }

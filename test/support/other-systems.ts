@@ -1,12 +1,11 @@
-/** other-systems.ts: what the systems of the seeds would have written of a message of ours. */
+/** other-systems.ts: a message of ours in the record format of other systems. */
 
 import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
 
 /**
- * A turn as the stream events of seed 001 have it: no place, no version, no step, no channel; tool events that name no
- * response; a result as the tool gave it, trailer and all; texts in small deltas. What the seed has no word for (a failure's
- * reason, leave) stays as we say it.
+ * A turn in the older record format: no position, version, step or channel; tool events without a response id; results with
+ * their trailers; text in small deltas. Fields that the format lacks (the reason of a failure, approvals) stay as they are.
  */
 export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
   const { timestamp } = question
@@ -34,9 +33,9 @@ function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
     case "tool_result": {
       const { card: _, step: __, turnId: ___, responseId: ____, media, ...bare } = record
       const call = callOf(answer, record.callId)
-      // Without channels a subagent's files cannot be told from those for the reader.
+      // Without channels the files of a subagent look like those for the user.
       const rest = media === undefined || call?.channel !== "user" ? bare : { ...bare, media }
-      // Where no card was cued there, nobody had asked for one.
+      // A call without a card has no trailer.
       return [call?.card == null || call.channel !== "user" ? rest : { ...rest, result: call.result }]
     }
     case "assistant_message": {
@@ -64,7 +63,7 @@ function callOf(message: Message, id: string): ToolCall | undefined {
     .find(({ call_id }) => call_id === id)
 }
 
-/** Longest delta of these records, in UTF-16 code units: short enough to cut tags and pairs of surrogates. */
+/** Longest delta of these records, in UTF-16 code units. It is short, so that it cuts tags and surrogate pairs. */
 const PIECE = 7
 
 function pieces(text: string): string[] {

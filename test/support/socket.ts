@@ -1,6 +1,6 @@
 /**
- * socket.ts: a client of one session for tests in workerd: it keeps every frame, applies it as the page does, and
- * fails on the first gap or double (law 6).
+ * socket.ts: a client of one session for tests in workerd. It records every frame, applies it as the page does, and fails on
+ * the first gap or duplicate.
  */
 
 import { env } from "cloudflare:test"
@@ -37,13 +37,13 @@ export interface TestClient {
   readonly texts: string[]
   readonly messages: Map<string, WireMessage>
   last: number
-  /** Pieces that have come of the frame that comes in pieces. */
+  /** Received fragments of the current frame. */
   pieces: number
   closed: { code: number; reason: string } | null
-  /** The first gap, double or op that did not fit. */
+  /** The first gap, duplicate or invalid op. */
   broken: Error | null
   say(frame: ClientFrame | string): void
-  /** Resolves with the first frame, past or to come, that fits. */
+  /** Resolves with the first matching frame, past or future. */
   until<T extends ServerFrame>(fits: (frame: ServerFrame) => frame is T): Promise<T>
   untilTrue(fits: (frame: ServerFrame) => boolean): Promise<ServerFrame>
   /** Resolves when the answer of that exchange has ended. */
@@ -108,7 +108,7 @@ function follow(socket: WebSocket): TestClient {
     try {
       if (frame !== null) take(client, frame)
     } catch (error) {
-      // Kept, so that whatever the test waits for fails with it.
+      // Stored, so that pending waits fail with it.
       client.broken ??= error instanceof Error ? error : new Error(String(error))
     }
     wake()
@@ -120,7 +120,7 @@ function follow(socket: WebSocket): TestClient {
   return client
 }
 
-/** As the page takes it; a gap is an error here. */
+/** Applies a frame as the page does, except that a gap is an error. */
 function take(client: TestClient, frame: ServerFrame): void {
   client.frames.push(frame)
   if (frame.type !== "message" && frame.type !== "ops") return
@@ -137,7 +137,7 @@ function take(client: TestClient, frame: ServerFrame): void {
   changeWith(client, frame)
 }
 
-/** Pieces of one frame come in order, all with its seq; it counts as reached with the last one. */
+/** Fragments of a frame arrive in order with the same seq. The last one completes the frame. */
 function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
   const { piece = 1, pieces = 1 } = frame
   client.pieces = piece === 1 ? 1 : client.pieces + 1
@@ -149,7 +149,7 @@ function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops"
 
 function changeWith(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
   const message = client.messages.get(frame.message)
-  // A client that came with `after` knows messages that this one was never sent.
+  // A client that resumes has messages that this one never received.
   if (message !== undefined) client.messages.set(frame.message, applyToMessage(message, frame.ops))
 }
 

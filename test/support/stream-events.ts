@@ -1,9 +1,9 @@
-/** stream-events.ts: whatever a producer may say, for the properties that hold of any stream. */
+/** stream-events.ts: arbitrary event streams of a producer, for properties of any stream. */
 
 import fc from "fast-check"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
 
-/** What a producer may say, in any order; calls overlap, results come late or never, the end may come anywhere. */
+/** Events in any order: calls overlap, results are late or missing, and the end can come anywhere. */
 export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   {
     weight: 5,
@@ -53,7 +53,7 @@ export const grantEventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   { weight: 6, arbitrary: eventArb },
 )
 
-/** What calls of these streams stored. */
+/** The assets that calls of these streams stored. */
 const MEDIA: readonly Asset[] = [
   { id: "t1", kind: "image", mime_type: "image/png", label: "t1.png", size: 1 },
   { id: "s2", kind: "audio", mime_type: "audio/wav", label: "s2.wav", size: 2, voice: true },
@@ -109,7 +109,7 @@ function endArb(): fc.Arbitrary<TurnEvent> {
   }))
 }
 
-/** Each delta cut in two somewhere, by turns: inside a tag, a fence or a surrogate pair. */
+/** Cuts each delta in two, alternately inside a tag, a fence or a surrogate pair. */
 export function cutDeltas(events: readonly TurnEvent[], at: number): TurnEvent[] {
   return events.flatMap((event, i) => {
     if (!("delta" in event) || event.delta.length < 2) return [event]

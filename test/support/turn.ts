@@ -1,4 +1,4 @@
-/** turn.ts: messages and events of a turn, for tests of what the server makes of them. */
+/** turn.ts: messages and events of a turn, for tests of the server. */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
@@ -25,15 +25,15 @@ export function resultOf(result: string, card: string | null = null, call_id = "
   return { type: "tool_result", call_id, status: "ok", result, card, error: null }
 }
 
-/** Where a message of these tests is stored, if nothing else is said. */
+/** A stored message at a default place. */
 export function placed(message: Message, place: Partial<StoredMessage> = {}): StoredMessage {
   return { pos: 1, parent: null, seq: 1, deadline: null, message, ...place }
 }
 
 export const TIMES = readTimeLimits({})
 
-/** Of a session that has nothing and knows nobody. */
+/** The resolver of an empty session. */
 export const NOTHING_KNOWN: Resolver = { findAsset: () => null, hasMessage: () => false, listOrigins: () => [] }
 
-/** A process that runs nothing, and tools that ask nobody. */
+/** A process without running turns, and tools without approval. */
 export const AT_REST = { isInFlight: () => false, needsApproval: () => false }

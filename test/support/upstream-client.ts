@@ -9,7 +9,7 @@ export function upstreamUrl(env: object): string {
   return url
 }
 
-/** What the server saw of one run. */
+/** The requests of one run that the server received. */
 export async function readUpstream(env: object, run: string): Promise<Seen[]> {
   const reply = await fetch(`${upstreamUrl(env)}/seen/${run}`)
   return (await reply.json()) as Seen[]

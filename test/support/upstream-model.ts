@@ -1,5 +1,5 @@
 /**
- * upstream-model.ts: an OpenAI-compatible endpoint as the loopback plays it: good streams, and the ways in which they break.
+ * upstream-model.ts: an OpenAI-compatible endpoint on the loopback, with valid streams and failures.
  */
 
 import type { Call } from "./upstreams.ts"
@@ -75,7 +75,7 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
   slow: (call) => void drip(call, [text("a"), text("b"), text("c"), text("d"), text("e"), finish("stop")], 300),
 }
 
-/** A model that honours trailers: it calls for two cities, then writes the spans whose tags it finds in the results. */
+/** A model that obeys trailers: it calls the tool for two cities, then writes spans with the tags of the results. */
 function playCards(call: Call): void {
   const body = call.body as { messages: { role: string; content: string }[] }
   const results = body.messages.filter((message) => message.role === "tool")
@@ -130,7 +130,7 @@ function stream(call: Call, chunks: readonly Chunk[], { isDone } = { isDone: tru
   call.reply.end(isDone ? "data: [DONE]\n\n" : undefined)
 }
 
-/** Every byte in a write of its own: chunks end inside of characters. */
+/** Writes byte by byte, so that chunks end inside characters. */
 function bytewise(call: Call, chunks: readonly Chunk[]): void {
   begin(call)
   call.reply.socket?.setNoDelay(true)

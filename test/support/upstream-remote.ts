@@ -1,18 +1,18 @@
 /**
- * upstream-remote.ts: stands for all public hosts: `/remote/<address>` plays what its path names.
+ * upstream-remote.ts: a server in the place of all public hosts: `/remote/<address>` plays the scenario in its path.
  *
- * `https://media.example.com/<scenario>/<run>`: the run is any word of the test's own.
+ * `https://media.example.com/<scenario>/<run>`: the run is any unique word.
  */
 
 import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
 
-/** A picture of one dot. */
+/** An image of one pixel. */
 export const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 )
-/** A sound of so many bytes. */
+/** A sound file of this size. */
 export function wav(bytes: number): Buffer {
   const sound = Buffer.alloc(bytes, 1)
   sound.write("RIFF\0\0\0\0WAVEfmt ", "latin1")
@@ -31,7 +31,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
   const [, scenario = ""] = url.pathname.split("/")
   const text = BODIES[scenario]
   const to = url.searchParams.get("to")
-  // It says that it is a picture, whatever it is.
+  // The declared type is an image, whatever the content is.
   if (text !== undefined) return void reply.writeHead(200, { "content-type": "image/png" }).end(text)
   if (to !== null) return void reply.writeHead(302, { location: to }).end()
   switch (scenario) {
@@ -74,11 +74,11 @@ export function playRemote(url: URL, reply: ServerResponse): void {
     case "drip":
       return drip(reply)
     case "packed":
-      // A hundred times as much as it looks.
+      // A hundred times as large when unpacked.
       reply.writeHead(200, { "content-encoding": "gzip" })
       return void reply.end(gzipSync(Buffer.concat([PNG, Buffer.alloc(30_000_000)])))
     case "short":
-      reply.writeHead(200, { "content-length": 60_000 })
+      reply.writeHead(200, { "content-length": 60_000, connection: "close" })
       return void reply.end(wav(20_000))
     case "206":
       reply.writeHead(206, { "content-range": `bytes 0-69/${PNG.length * 2}`, "content-length": PNG.length })
@@ -94,7 +94,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
   }
 }
 
-/** A picture, a byte at a time. */
+/** An image, one byte at a time. */
 function drip(reply: ServerResponse): void {
   reply.writeHead(200)
   let at = 0
@@ -104,7 +104,7 @@ function drip(reply: ServerResponse): void {
   }, 20)
 }
 
-/** A picture without end, as fast as it is taken. */
+/** An endless image, as fast as the client reads. */
 function pour(reply: ServerResponse): void {
   reply.writeHead(200)
   reply.write(PNG)

@@ -1,10 +1,10 @@
 /**
- * upstream-weather.ts: Open-Meteo as the loopback plays it: two endpoints, and the ways in which they fail.
+ * upstream-weather.ts: the two endpoints of Open-Meteo on the loopback, with failures.
  */
 
 import type { Call } from "./upstreams.ts"
 
-/** As the service lists them: most people first. */
+/** In the order of the service: by population. */
 const PLACES = [
   { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country_code: "DE", country: "Germany" },
   {
@@ -58,7 +58,7 @@ export function playWeather(call: Call): void {
     case "ok":
       return json(call, isSearch ? { results: PLACES } : FORECAST)
     case "once":
-      // A good reply the first time; out of order ever after.
+      // A valid reply the first time, an error afterwards.
       return call.before === 0 ? json(call, isSearch ? { results: PLACES } : FORECAST) : fails(call)
     case "not-found":
       return json(call, { generationtime_ms: 0.4 })

@@ -1,9 +1,9 @@
 /**
- * upstreams.ts: a real HTTP server on the loopback that stands for weather and model upstreams; vitest's globalSetup.
+ * upstreams.ts: an HTTP server on the loopback in the place of the weather and model services; the globalSetup of Vitest.
  *
- * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario. A run is any word of the test's own: what the
- * `<UPSTREAM_URL>/effect/<run>` is what a tool for tests calls when it does something: each call counts. What the
- * server saw of it is told by `<UPSTREAM_URL>/seen/<run>`, so tests in workerd can look at it over HTTP as well.
+ * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
+ * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
+ * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -12,7 +12,7 @@ import { playRemote } from "./upstream-remote.ts"
 import { playModel } from "./upstream-model.ts"
 import { playWeather } from "./upstream-weather.ts"
 
-/** One request as the server saw it. `closed`: the client hung up before the reply was complete. */
+/** One received request. `closed`: the client disconnected before the reply was complete. */
 export interface Seen {
   readonly path: string
   readonly authorization: string | null
@@ -22,10 +22,10 @@ export interface Seen {
 
 export interface Call {
   readonly scenario: string
-  /** What follows the run in the path, with its query. */
+  /** The path after the run, with its query. */
   readonly path: string
   readonly body: unknown
-  /** How many requests of this run went to this path before. */
+  /** Number of earlier requests of this run to this path. */
   readonly before: number
   readonly reply: ServerResponse
 }
@@ -78,7 +78,7 @@ async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply
   reply.writeHead(404).end()
 }
 
-/** Its path is an address; what it asked with is kept under the address. */
+/** The path contains a URL. Its requests are stored under that URL. */
 function remote(seen: Map<string, Seen[]>, address: string, { headers }: IncomingMessage, reply: ServerResponse): void {
   const url = new URL(decodeURIComponent(address))
   const run = `${url.host}${url.pathname}`.replaceAll("/", "-")

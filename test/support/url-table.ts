@@ -1,9 +1,9 @@
-/** url-table.ts: addresses and what is to become of each; read by the tests in Node and in workerd, whose parsers are two. */
+/** url-table.ts: URLs with the expected verdicts, for tests in Node and in workerd, which have different URL parsers. */
 
 import type { UrlFlaw } from "../../shared/fault.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 
-/** What became of a URL: `ok`, or what is wrong with it. */
+/** The verdict on a URL: `ok`, or the reason for its refusal. */
 export function verdictOf(url: string): "ok" | UrlFlaw {
   const checked = checkPublicUrl(url)
   if (checked.ok) return "ok"

@@ -44,7 +44,7 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
 }
 
 /** The command that prints a recorded stream slowly. */
-function slowly(name: string, ms: number, exit = 0): string[] {
+function slowly(name: string, ms: number | "stall", exit = 0): string[] {
   return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
 }
 
@@ -114,15 +114,13 @@ describe("a program", () => {
   test("[PI5] is stopped when a user stops its answer", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
-    const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 2_000))
+    const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", "stall"))
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
     const headers = { authorization: `Bearer ${cuecard.token}` }
     const stopped = await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers, body: "{}" })
     expect(stopped.status).toBe(200)
-    const before = Date.now()
+    // The program alone would never end.
     expect(await piping.exit).not.toBe(0)
-    // The program alone would go on for half a minute.
-    expect(Date.now() - before).toBeLessThan(10_000)
     expect(piping.said()).toContain("the answer is cancelled")
     expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
   })

@@ -1,7 +1,8 @@
 /** uploads.ts: shared by the upload tests: bytes, slow connections, and what remains in rows and bucket. */
 
-import { readdirSync, statSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { connect, type Socket } from "node:net"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { Cuecard } from "cuecard/testing"
@@ -32,20 +33,44 @@ export interface Row {
   readonly state: string
 }
 
-/** All rows of assets, and all keys of the bucket. Another process may be writing. */
+type All = (table: string, columns: string) => Record<string, unknown>[]
+
+/**
+ * Reads a database that another process may be writing, from a copy. A killed server leaves a log that SQLite has to
+ * recover, which needs write access, and a connection to the original would hold locks.
+ */
+function readCopy(file: string, read: (all: All) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), "cuecard-copy-"))
+  const copy = join(folder, "copy.sqlite")
+  try {
+    // The log first: its frames may be in the file by then, and applying them again changes nothing.
+    if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`)
+    copyFileSync(file, copy)
+    const database = new DatabaseSync(copy)
+    try {
+      read((table, columns) =>
+        database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table) === undefined
+          ? []
+          : database.prepare(`SELECT ${columns} FROM ${table}`).all(),
+      )
+    } finally {
+      database.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** All rows of assets, and all keys of the bucket. Throws if the server changes the files meanwhile; try again then. */
 export function readAll(persist: string): { readonly rows: readonly Row[]; readonly keys: readonly string[] } {
   const files = readdirSync(persist, { recursive: true, encoding: "utf8" }).map((name) => join(persist, name))
   const rows: Row[] = []
   const keys: string[] = []
   for (const file of files.filter((name) => name.endsWith(".sqlite") && statSync(name).isFile())) {
-    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
-    const all = (table: string, columns: string) =>
-      database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table) === undefined
-        ? []
-        : database.prepare(`SELECT ${columns} FROM ${table}`).all()
-    for (const { id, state } of all("asset", "id, state")) rows.push({ id: String(id), state: String(state) })
-    for (const { key } of all("_mf_objects", "key")) keys.push(String(key))
-    database.close()
+    readCopy(file, (all) => {
+      for (const { id, state } of all("asset", "id, state")) rows.push({ id: String(id), state: String(state) })
+      for (const { key } of all("_mf_objects", "key")) keys.push(String(key))
+    })
   }
   return { rows, keys }
 }

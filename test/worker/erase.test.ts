@@ -1,10 +1,10 @@
 /** erase.test.ts: a session's title, its erasure by its owner, and the directory's mark of running sessions. */
 
-import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { SessionSummary } from "../../shared/protocol/frame.ts"
-import { call, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./call.ts"
+import { call, HOST, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./call.ts"
 import { call as asks, pause, say, script } from "./follow.ts"
 
 const objectOf = (id: string, tenant = "era") => env.SESSION.getByName(`${tenant}:${id}`)
@@ -87,6 +87,23 @@ describe("an erased session", () => {
       expect(await call(`/v1/sessions/${id}/${path}`, { token })).toEqual(refusal(404, "session_unknown"))
     }
     expect(await remove(id, token)).toEqual(refusal(404, "session_unknown"))
+  })
+
+  test("[RT9] ends an export that is under way with an error, so that its client does not wait forever", async () => {
+    const token = await tokenOf("era", "exporter")
+    const id = await makeSession(token)
+    for (const message of ["m1", "m2", "m3"]) await send(id, token, "/bench deltas=200 chars=300", message)
+    await expect
+      .poll(async () => (await pageOf(id, token)).messages.at(-1)?.status, { timeout: 8_000 })
+      .toBe("completed")
+    const init = { headers: { authorization: `Bearer ${token}` } }
+    const exported = (await SELF.fetch(`${HOST}/v1/sessions/${id}/events`, init)).body?.getReader()
+    expect((await exported?.read())?.done).toBe(false)
+    expect((await remove(id, token)).status).toBe(204)
+    const readOn = async (): Promise<void> => {
+      while ((await exported?.read())?.done === false);
+    }
+    await expect(readOn()).rejects.toThrow()
   })
 
   test.each([

@@ -16,8 +16,8 @@ let runs = 0
 
 /** Short enough to wait for, long enough for a loopback under load. */
 const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
-/** So long that only an abort can end a call in time. */
-const PATIENT = { firstByteMs: 20_000, idleMs: 20_000 }
+/** Longer than a test may take: only an abort can end a call. */
+const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
 /** Readies one scenario: how to ask it, what was heard of it, and what the server saw. */
 async function ask(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
@@ -236,10 +236,10 @@ describe("aborts", () => {
     async (scenario) => {
       const abort = new AbortController()
       const { ask: go, seen, events } = await ask(scenario, { signal: abort.signal }, PATIENT)
-      setTimeout(() => abort.abort(new Error("cancelled")), 100)
-      const since = Date.now()
-      await expect(go()).rejects.toThrow("cancelled")
-      expect(Date.now() - since).toBeLessThan(3000)
+      const going = expect(go()).rejects.toThrow("cancelled")
+      await expect.poll(async () => (await seen()).length, { timeout: 10_000 }).toBe(1)
+      abort.abort(new Error("cancelled"))
+      await going
       expect(events.every((event) => event.type === "text_delta")).toBe(true)
       await expect.poll(async () => (await seen())[0]?.closed, { timeout: 3000 }).toBe(true)
     },

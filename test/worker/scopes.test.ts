@@ -2,10 +2,12 @@
 
 import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"
-import { describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { EXTERNAL_TOKEN_SECONDS, MAX_EXTERNAL_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { issueToken, type Scope, verifyToken } from "../../worker/auth/verify-token.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, socketHeaders, tokenOf } from "./call.ts"
+
+afterEach(() => void vi.useRealTimers())
 
 const DENIED = refusal(403, "scope_denied")
 
@@ -112,6 +114,7 @@ describe("a token for an external producer", () => {
   })
 
   test("[AU11] a request in progress ends when its token is revoked or expires", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
     const token = await tokenOf("au11c", "ada")
     const id = await makeSession(token)
     const sending = async (outside: string) => {
@@ -130,12 +133,17 @@ describe("a token for an external producer", () => {
       .toBe(1)
     await call("/v1/tokens/revoke", { method: "POST", token, body: '{"all":true}' })
     expect(await (await first.answer).json()).toMatchObject({ code: "token_revoked", status: "running" })
+    vi.setSystemTime(Date.now() + 2_000)
     const later = await tokenOf("au11c", "ada")
-    const second = await sending(await externalToken(id, later, '{"seconds":1}'))
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    const lastContent = async () =>
+      (await call(`/v1/sessions/${id}/conversation/recent`, { token: later })).json.messages[0].content
+    const second = await sending(await externalToken(id, later, '{"seconds":60}'))
+    // The server accepts its first record before the token expires.
+    await second.send('{"type":"text_delta","delta":"b"}\n')
+    await expect.poll(lastContent).toBe("ab")
+    vi.setSystemTime(Date.now() + 61_000)
     await second.send('{"type":"text_delta","delta":"late"}\n')
     expect(await (await second.answer).json()).toMatchObject({ code: "token_expired" })
-    const { messages } = (await call(`/v1/sessions/${id}/conversation/recent`, { token: later })).json
-    expect(messages[0].content).toBe("a")
+    expect(await lastContent()).toBe("ab")
   })
 })

@@ -36,6 +36,9 @@ function memoryCache(): WeatherCache & { readonly kept: Map<string, CachedWeathe
   return { kept, get: async (key) => kept.get(key) ?? null, put: async (key, one) => void kept.set(key, one) }
 }
 
+/** Longer than a test may take. */
+const PATIENT_MS = 600_000
+
 let runs = 0
 
 function upstreamTool(scenario: string, timeoutMs = 1_500) {
@@ -233,12 +236,10 @@ describe("Open-Meteo", () => {
     ["one-day", "The weather service's reply could not be read."],
     ["huge", "The weather service's reply could not be read."],
   ])("[TO6] %s is an error without a trailer, in time", async (scenario, error) => {
-    const { tool } = upstreamTool(scenario)
-    const since = Date.now()
+    const { tool } = upstreamTool(scenario, scenario.startsWith("slow") ? 300 : PATIENT_MS)
     const result = await tool.execute({ location: "Berlin" }, context({ card: "weather_1" }))
     expect(result).toEqual({ error, details: expect.any(String) })
     expect(JSON.stringify(result)).not.toContain("127.0.0.1")
-    expect(Date.now() - since).toBeLessThan(3000)
   })
 
   test("[TO6] a host that doesn't answer", async () => {
@@ -248,12 +249,12 @@ describe("Open-Meteo", () => {
   })
 
   test("[TO6] a cancel ends the call at once and closes the connection", async () => {
-    const { tool, run } = upstreamTool("slow", 20_000)
+    const { tool, run } = upstreamTool("slow", PATIENT_MS)
     const abort = new AbortController()
-    setTimeout(() => abort.abort(), 50)
-    const since = Date.now()
-    await tool.execute({ location: "Berlin" }, context({ signal: abort.signal }))
-    expect(Date.now() - since).toBeLessThan(3000)
+    const ended = tool.execute({ location: "Berlin" }, context({ signal: abort.signal }))
+    await expect.poll(async () => (await readUpstream(env, run)).length, { timeout: 10_000 }).toBe(1)
+    abort.abort()
+    await ended
     await expect.poll(async () => (await readUpstream(env, run))[0]?.closed, { timeout: 3000 }).toBe(true)
   })
 })

@@ -1,7 +1,7 @@
 /** wire.test.ts: frames of a session: hello, resume, fragments, refusals; real workerd and SQLite. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { toCanonicalJson } from "../../shared/protocol/frame.ts"
 import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, REPLAY_FRAMES } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
@@ -12,6 +12,8 @@ import { placed } from "../support/turn.ts"
 import { freshSession as fresh, rowsIn, shownOf } from "./follow.ts"
 
 const freshSession = (): Promise<string> => fresh("w")
+
+afterEach(() => void vi.useRealTimers())
 
 const WEATHER = "What's the weather in London and in Tokyo?"
 
@@ -158,9 +160,10 @@ describe("the wire", () => {
   })
 
   test("[WS10] an expired token closes its socket at the next frame", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
     const id = await freshSession()
     const client = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    vi.setSystemTime(Date.now() + 1_100)
     client.say({ type: "send", id: "q1", content: "hi" })
     expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "token_expired" })
     expect(await client.untilClosed()).toMatchObject({ code: 4401 })
@@ -168,10 +171,11 @@ describe("the wire", () => {
   })
 
   test("[WS10] and nothing is sent on it any more", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
     const id = await freshSession()
     const short = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
     const long = await connect(id)
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    vi.setSystemTime(Date.now() + 1_100)
     long.say({ type: "send", id: "q1", content: "/say secret" })
     await long.untilEnd("q1")
     expect(await short.untilClosed()).toMatchObject({ code: 4401 })

@@ -54,8 +54,10 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
     for await (const text of texts) await writer.write(encoder.encode(text))
     await writer.close()
   }
-  // A reader that goes away is no fault.
-  return { lines: readable, done: write().catch(() => {}) }
+  // The write fails if the client disconnects, or if the session is erased meanwhile. Without the abort the client would
+  // wait for the rest of the body forever.
+  const done = write().catch((error: unknown) => writer.abort(error).catch(() => {}))
+  return { lines: readable, done }
 }
 
 async function* generateJsonl(source: ExportSource, key: CryptoKey, after: number | null): AsyncGenerator<string> {

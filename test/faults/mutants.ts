@@ -1,12 +1,12 @@
 /**
- * planted.ts: for each planted bug the short plan that gives it its chance: the fault it cannot stand, at its moment.
+ * mutants.ts: for each mutant a short plan with the fault, and the moment, that exposes it.
  */
 
 import type { Fault, Moment, RunPlan, TurnPlan } from "./plan.ts"
 import type { Rule } from "./violation.ts"
 
-/** The bugs of worker/session/plants.ts, each with the rules of which at least one has to be found broken. */
-export const BROKEN_BY = {
+/** The bugs that the Worker can inject (variable PLANT), each with the rules of which at least one has to be reported. */
+export const DETECTED_BY = {
   ack_early: ["stored_once"],
   lost_queue: ["stored_once"],
   no_dedupe: ["none_doubled"],
@@ -19,18 +19,18 @@ export const BROKEN_BY = {
   run_again: ["once_dispatched"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
 
-export type Bug = keyof typeof BROKEN_BY
+export type Mutant = keyof typeof DETECTED_BY
 
-export const BUGS = Object.keys(BROKEN_BY) as Bug[]
+export const MUTANTS = Object.keys(DETECTED_BY) as Mutant[]
 
-/** A turn that speaks for about 600 ms, in windows. */
+/** A turn that streams text for about 600 ms, in several windows. */
 const LONG = "/bench deltas=120 chars=8 delay_ms=5"
-/** One that is over at once. */
+/** A turn that ends at once. */
 const SHORT = "/say a word"
 
-/** Stands for the key of a side effect. */
+/** Placeholder for the key of a side effect. */
 const KEY = "KEY"
-/** One that has a side effect and then dawdles. */
+/** A turn with a side effect and a slow tool. */
 const EFFECT = `/script ${JSON.stringify([
   [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
   [{ type: "text_delta", delta: "Done." }],
@@ -39,24 +39,24 @@ const EFFECT = `/script ${JSON.stringify([
 const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
 
-export function planFor(bug: Bug, seed: number): RunPlan {
-  const name = `${bug}-${seed}`
-  const turns = turnsFor(bug).map((turn, at): TurnPlan => {
+export function planFor(mutant: Mutant, seed: number): RunPlan {
+  const name = `${mutant}-${seed}`
+  const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
     const id = `${name}-${at}`
     return { via: "socket", leave: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
   })
   return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
 }
 
-/** Words that no other message has. */
+/** A unique text. */
 function wordsFor(content: string, id: string): string {
   return content.includes(KEY) ? content.replace(KEY, id) : `${content} ${id}`
 }
 
 type Turn = Pick<TurnPlan, "content" | "fault" | "moment"> & Partial<TurnPlan>
 
-function turnsFor(bug: Bug): readonly Turn[] {
-  switch (bug) {
+function turnsFor(mutant: Mutant): readonly Turn[] {
+  switch (mutant) {
     case "ack_early":
       return [{ content: SHORT, fault: KILL, moment: ACKED }]
     case "lost_queue":
@@ -74,7 +74,7 @@ function turnsFor(bug: Bug): readonly Turn[] {
     case "send_first":
       return [{ content: LONG, fault: KILL, moment: frame(5) }]
     case "drop_window":
-      // The first delta, a window, and the one that is dropped.
+      // The frames of the first delta, of a window, and of the window that is dropped.
       return [{ content: LONG, fault: KILL, moment: frame(5) }]
     case "late_delta":
       return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
