@@ -10,14 +10,14 @@
 import {
   contentToText,
   createMapper,
-  createRecordWriter,
+  RecordWriter,
   type Fields,
   toFields,
   type Kind,
   toFieldsList,
   toText,
 } from "./record-writer.ts"
-import type { Mapper, Outcome, RecordWriter } from "./record-writer.ts"
+import type { Mapper, Outcome } from "./record-writer.ts"
 
 /** Which message it is in, and what of its words came in deltas. */
 interface StreamState {
@@ -38,7 +38,7 @@ interface StreamState {
  * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createClaudeMapper(): Mapper {
-  const writer = createRecordWriter()
+  const writer = new RecordWriter()
   const state: StreamState = {
     message: "",
     streamed: [],
@@ -147,7 +147,7 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
     case "tool_use":
     case "server_tool_use":
     case "mcp_tool_use":
-      return writer.call(toText(block["id"]), toText(block["name"]), block["input"])
+      return writer.writeCall(toText(block["id"]), toText(block["name"]), block["input"])
     case "redacted_thinking":
       return
     default:
@@ -176,9 +176,9 @@ function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void 
   }
 }
 
-function mapResult(scribe: RecordWriter, block: Fields): void {
+function mapResult(writer: RecordWriter, block: Fields): void {
   const text = contentToText(block["content"])
-  scribe.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text)
+  writer.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text)
 }
 
 function readOutcome(event: Fields): Outcome {

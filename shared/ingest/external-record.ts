@@ -7,21 +7,12 @@
  * Pure.
  */
 
-import { toPublicId } from "./assembler.ts"
+import { createCallEvent, createResultEvent, getResultStatus } from "./call-events.ts"
+import { toPublicCallId } from "./public-id.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 import { type Fault, type TurnFault, turnFaultToText } from "../fault.ts"
-import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
-import {
-  listCalls,
-  isSettled,
-  type Message,
-  createMessage,
-  type ToolCall,
-  createTooLargeResult,
-} from "../protocol/message.ts"
-import { replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { createMessage, isSettled, listCalls, type Message, type ToolCall } from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
-import { countUtf8Bytes } from "../truncate.ts"
 
 export type ExternalEndStatus = "completed" | "interrupted" | "failed"
 
@@ -129,7 +120,7 @@ function createWholePart(message: Message, type: "text" | "thinking", text: stri
 type CallRecord = Extract<StreamRecord, { type: "tool_call" | "tool_call_start" | "tool_output_delta" | "tool_result" }>
 
 function interpretCall(message: Message, record: CallRecord): RecordEffect {
-  const call_id = toPublicId(record.callId) ?? "call"
+  const call_id = toPublicCallId(record.callId)
   const call = listCalls(message).find((one) => one.call_id === call_id)
   switch (record.type) {
     case "tool_call":
@@ -147,42 +138,24 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
       if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
       // One whose call never came is shown by itself.
       const callEvents = call === undefined ? createCallEvents(call_id, record.toolName ?? "tool", undefined) : []
-      return emitEvents(message, record, ...callEvents, createResultEvent(call_id, record))
+      return emitEvents(message, record, ...callEvents, toResultEvent(call_id, record))
     }
   }
 }
 
-/** Its producer runs it: it was dispatched when we hear of it. */
-function createCallEvents(call_id: string, toolName: string, args = "{}"): TurnEvent[] {
-  const name = replaceLoneSurrogates(toolName.slice(0, MAX_TOOL_NAME_CHARS))
+/** The producer runs its calls itself, so a call is dispatched when its record arrives. */
+function createCallEvents(call_id: string, toolName: string, args: string | undefined): TurnEvent[] {
   return [
-    { type: "tool_call", call_id, name, args: replaceLoneSurrogates(args.slice(0, MAX_ARGS_CHARS)) },
+    createCallEvent(call_id, toolName, args),
     { type: "tool_call_start", call_id, channel: "external", ordinal: null },
   ]
 }
 
-function createResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
+/** A failed call without an error gets the general one. An external producer cues no card. */
+function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
   const { ok, result, error } = record
-  const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
-  if (text !== null && countUtf8Bytes(text) > MAX_RESULT_BYTES) return createTooLargeResult(call_id)
-  const status = ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
-  const keptError =
-    error === undefined
-      ? null
-      : { code: truncateField(error.code, MAX_TOOL_NAME_CHARS), message: truncateField(error.message) }
-  const defaultError = ok ? null : { code: "tool_failed", message: turnFaultToText("tool_failed") }
-  return {
-    type: "tool_result",
-    call_id,
-    status,
-    card: null,
-    result: text === null ? null : replaceLoneSurrogates(text),
-    error: ok ? null : (keptError ?? defaultError),
-  }
-}
-
-function truncateField(text: string, max = MAX_ERROR_CHARS): string {
-  return replaceLoneSurrogates(text.slice(0, max))
+  const failure = error ?? { code: "tool_failed", message: turnFaultToText("tool_failed") }
+  return createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
 }
 
 /** Its text counts only where nothing of it streamed; how it stands while it runs is no end. */

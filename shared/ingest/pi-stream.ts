@@ -9,14 +9,14 @@
 import {
   contentToText,
   createMapper,
-  createRecordWriter,
+  RecordWriter,
   type Fields,
   toFields,
   type Kind,
   toFieldsList,
   toText,
 } from "./record-writer.ts"
-import type { Mapper, Outcome, RecordWriter } from "./record-writer.ts"
+import type { Mapper, Outcome } from "./record-writer.ts"
 
 /** Events that say nothing to a reader. */
 const IGNORED_EVENTS: ReadonlySet<string> = new Set([
@@ -40,7 +40,7 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
  * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createPiMapper(): Mapper {
-  const writer = createRecordWriter()
+  const writer = new RecordWriter()
   let messages = 0
   const toBlockKey = (index: unknown): string => `block ${messages} ${index}`
   return createMapper(writer, (event) => {
@@ -110,19 +110,19 @@ function mapMessage(writer: RecordWriter, toBlockKey: (index: unknown) => string
       const isNew = words !== (writer.getKnownText(toBlockKey(at)) ?? "")
       writer.appendWhole(toBlockKey(at), type, words)
       if (isNew) writer.closePart(type)
-    } else if (type === "toolCall") writer.call(toText(block["id"]), toText(block["name"]), block["arguments"])
+    } else if (type === "toolCall") writer.writeCall(toText(block["id"]), toText(block["name"]), block["arguments"])
     else writer.countUnknown(`message ${type}`)
   })
 }
 
-function mapToolEvent(scribe: RecordWriter, type: string, event: Fields): void {
+function mapToolEvent(writer: RecordWriter, type: string, event: Fields): void {
   const id = toText(event["toolCallId"])
-  scribe.call(id, toText(event["toolName"]), event["args"])
+  writer.writeCall(id, toText(event["toolName"]), event["args"])
   if (type === "tool_execution_update") {
-    scribe.writeWholeOutput(id, contentToText(toFields(event["partialResult"])["content"]))
+    writer.writeWholeOutput(id, contentToText(toFields(event["partialResult"])["content"]))
   }
   if (type === "tool_execution_end") {
-    scribe.writeResult(id, event["isError"] !== true, contentToText(toFields(event["result"])["content"]))
+    writer.writeResult(id, event["isError"] !== true, contentToText(toFields(event["result"])["content"]))
   }
 }
 
