@@ -1,8 +1,8 @@
 /**
- * answer-budget.ts: how much of one answer of another producer is kept, and of one text of it.
+ * answer-budget.ts: bounds the size of one answer of another producer.
  *
- * events → BOUND → intake
- * What a file says may be of any size; a message is folded, written and read whole. Pure.
+ * events → BUDGET → intake
+ * A file may contain an answer of any size, but a message is folded, stored and read as a whole. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
@@ -10,9 +10,9 @@ import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from 
 import type { Message } from "../protocol/message.ts"
 
 /**
- * Whether the next event of one answer still fits. Its parts and calls are looked through with each event.
+ * Returns a check whether the next event of one answer is within the budget.
  *
- * Cost    flat.
+ * Cost    constant time per event.
  * Source  SPEC RE36, EX20, EX21.
  */
 export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => boolean {
@@ -41,7 +41,7 @@ export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => 
         return admitData(event.delta)
       case "tool_call_start":
       case "tool_approval":
-        // It finds no call that was left out, however long it looks.
+        // The event of a dropped call would change nothing, but `fold` would search all parts for it.
         return calls.size < MAX_IMPORTED_CALLS || calls.has(event.call_id)
       case "step_start":
       case "text_done":

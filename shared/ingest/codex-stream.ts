@@ -1,8 +1,8 @@
 /**
- * codex-stream.ts: the events of `codex exec --json` become records.
+ * codex-stream.ts: converts the events of `codex exec --json` into records.
  *
  * thread.started · turn.started · item.started|updated|completed {item} · turn.completed · turn.failed · error
- * An item is told whole each time, as far as it has come; of its text and output only what is new counts. Pure.
+ * Each event carries the whole item so far. Only new text and output is written. Pure.
  */
 
 import {
@@ -19,7 +19,7 @@ import type { Mapper } from "./record-writer.ts"
 
 /**
  * Shapes  lines → records; see `Mapper`.
- * Errors  none: what is not known is passed over and counted.
+ * Errors  none: unknown events are skipped and counted.
  * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createCodexMapper(): Mapper {
@@ -29,7 +29,7 @@ export function createCodexMapper(): Mapper {
     switch (type) {
       case "thread.started":
       case "turn.started":
-        // It does not tell its model calls: steps are counted where its records go.
+        // Codex does not report its model calls. The server counts the steps.
         return
       case "item.started":
       case "item.updated":
@@ -42,7 +42,7 @@ export function createCodexMapper(): Mapper {
       case "turn.failed":
         return recordFailure(writer, toFields(event["error"]))
       case "error":
-        // It may try again: a turn that is completed later went well.
+        // Codex may retry. A later `turn.completed` replaces this outcome.
         return recordFailure(writer, event)
       default:
         writer.countUnknown(type)
@@ -56,7 +56,7 @@ function recordFailure(writer: RecordWriter, { message }: Fields): void {
 
 function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
   const id = toText(item["id"])
-  // Older versions have another name for it.
+  // Older versions name the field `item_type`.
   const type = toText(item["type"]) || toText(item["item_type"])
   switch (type) {
     case "agent_message":
@@ -78,12 +78,12 @@ function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
         ? writer.writeResult(id, item["status"] !== "failed", JSON.stringify(item["agents_states"] ?? {}))
         : undefined
     case "web_search":
-      // What is searched for may not be known when it begins.
+      // The query may be missing when the search begins.
       if (isOver || toText(item["query"]) !== "") writer.writeCall(id, "web_search", { query: toText(item["query"]) })
       return isOver ? writer.writeResult(id, true, "") : undefined
     case "todo_list":
       writer.writeCall(id, "todo_list", {})
-      // It changes anywhere: as it goes it is told whole each time.
+      // Any entry may change, so each update writes the whole list.
       return isOver
         ? writer.writeResult(id, true, formatTodos(item))
         : writer.writeOutput(id, `${formatTodos(item)}\n\n`)

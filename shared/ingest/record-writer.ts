@@ -1,10 +1,8 @@
 /**
- * record-writer.ts: writes down, as stream-event records, what a program's own events say.
+ * record-writer.ts: writes the events of a program as stream-event records.
  *
- * line of a program → mapper (claude, codex, pi) → SCRIBE → records → POST /external/…/events
- * What comes in pieces and again as a whole is written once: of a whole that began with what is known only the rest counts.
- * The answer's end waits for the program's own end, since some begin again after what looked like one.
- * Pure.
+ * line of a program → mapper (claude, codex, pi) → WRITER → records → POST /external/…/events
+ * The answer ends when the program ends, because some programs continue after an event that looks like the end. Pure.
  */
 
 import { type TurnFault, turnFaultToText } from "../fault.ts"
@@ -14,18 +12,18 @@ import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
 export interface Mapper {
-  /** The records that one line of the program comes to; none for what says nothing to a reader. */
+  /** The records for one line of the program; none if it has no visible content. */
   mapLine(line: string): StreamRecord[]
-  /** The program is over: how it exited (null: it did not tell, as with a file). Gives the records that end the answer. */
+  /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
-  /** Event types that were passed over because nobody knows them, and how often. */
+  /** Types of skipped events, with their number. */
   readonly unknown: ReadonlyMap<string, number>
 }
 
 export interface Outcome {
   readonly status: "completed" | "failed" | "interrupted"
   readonly reason: TurnFault | null
-  /** What went wrong, in the program's words; shown where it has not been said. */
+  /** The program's own error text. It is shown unless the answer already contains it. */
   readonly words?: string
 }
 
@@ -33,10 +31,10 @@ export type CallError = { readonly code: string; readonly message: string }
 export type Kind = "text" | "thinking"
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longest result as JSON, in bytes: what else stands in its record fits beside it. */
+/** Longest result as escaped JSON, in bytes. Leaves room for the other fields of its record. */
 const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 
-/** Longest delta of one record, in UTF-16 code units: four windows. */
+/** Longest delta of one record, in UTF-16 code units. */
 const MAX_DELTA_CHARS = 16 * 1024
 
 export function isFields(value: unknown): value is Fields {
@@ -55,7 +53,7 @@ export function toText(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
-/** The words of a list of content blocks, or of plain content. */
+/** The text of plain content or of a list of content blocks. */
 export function contentToText(value: unknown): string {
   if (typeof value === "string") return value
   const texts = toFieldsList(value).map((block) =>
@@ -209,7 +207,7 @@ function readFirstLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, 200) ?? ""
 }
 
-/** A mapper that hands each event to `hear`; a line that is none is counted. */
+/** Calls `onEvent` for each line that is a JSON object, and counts the other lines. */
 export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => void): Mapper {
   return {
     unknown: writer.unknown,
