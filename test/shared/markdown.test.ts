@@ -118,7 +118,7 @@ Bye.
       { type: "end", status: "failed", reason: "model_cut_off", metrics: null },
     )
     const markdown = messageToMarkdown({ ...message, origin: "import" })
-    expect(markdown).toContain("_Imported: nobody vouches for what this shows._")
+    expect(markdown).toContain("_Imported from a file. Its contents are not verified._")
     expect(markdown).toContain("Tool ``` read`x ```: failed")
     expect(markdown).toContain("Result (cut: 3001 lines, 15000 bytes in all):")
     expect(markdown).toContain("Error `tool_failed`:\n\n````text\nNo\n```\n````")
