@@ -25,7 +25,7 @@ function questionOf(words: string): Message {
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
 const text = (delta: string): TurnEvent => ({ type: "text_delta", delta })
 
-/** The headings that a reader of Markdown finds. */
+/** The headings that a Markdown parser finds. */
 function headingsIn(markdown: string): string[] {
   const tokens = new Marked().lexer(markdown)
   return tokens.flatMap((token) => (token.type === "heading" && token["depth"] === 2 ? [String(token["text"])] : []))
