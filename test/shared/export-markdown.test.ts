@@ -1,4 +1,4 @@
-/** markdown.test.ts: a message as Markdown: everything shown, in order, each in a block that its text can't break out of. */
+/** export-markdown.test.ts: the Markdown of a message shows everything, in order, in blocks that its text cannot break out of. */
 
 import fc from "fast-check"
 import { Marked } from "marked"
