@@ -1,24 +1,18 @@
 /**
- * answer-budget.ts: how much of one answer of another producer is kept, and of one text of it.
+ * answer-budget.ts: bounds the size of one answer of another producer.
  *
- * events → BOUND → intake
- * What a file says may be of any size; a message is folded, written and read whole. Pure.
+ * events → BUDGET → intake
+ * A file may contain an answer of any size, but a message is folded, stored and read as a whole. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../limits.ts"
 import type { Message } from "../protocol/message.ts"
-import { replaceLoneSurrogates } from "../sanitize/characters.ts"
-
-/** The beginning of a text, never through the middle of a pair. */
-export function truncateText(text: string, max: number): string {
-  return text.length <= max ? text : replaceLoneSurrogates(text.slice(0, max))
-}
 
 /**
- * Whether the next event of one answer still fits. Its parts and calls are looked through with each event.
+ * Returns a check whether the next event of one answer is within the budget.
  *
- * Cost    flat.
+ * Cost    constant time per event.
  * Source  SPEC RE36, EX20, EX21.
  */
 export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => boolean {
@@ -47,7 +41,7 @@ export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => 
         return admitData(event.delta)
       case "tool_call_start":
       case "tool_approval":
-        // It finds no call that was left out, however long it looks.
+        // The event of a dropped call would change nothing, but `fold` would search all parts for it.
         return calls.size < MAX_IMPORTED_CALLS || calls.has(event.call_id)
       case "step_start":
       case "text_done":

@@ -1,10 +1,8 @@
 /**
- * chat-history.ts: message-shaped history, as most chat systems keep it, becomes records.
+ * chat-history.ts: converts a history of `{role, content, parts?}` messages into records (SPEC RE11).
  *
- * {role, content, parts?} → RECORDS
- * Ordered blocks (`parts`, `contentBlocks`, or `content` as a list) keep their order, with each result after its call
- * (seed 003). Where there is only `content`, the turn looks as it used to: thinking on top, one text below.
- * Pure.
+ * Ordered blocks (`parts`, `contentBlocks`, or `content` as a list) keep their order, with each result after its call.
+ * A message that has only a `content` string becomes its thinking followed by one text. Pure.
  */
 
 import { checkPublicUrl } from "../text/public-url.ts"
@@ -12,7 +10,7 @@ import type { StreamRecord } from "../protocol/record.ts"
 
 type Fields = Record<string, unknown>
 
-/** Whether a value is a message of such a history. */
+/** Whether a value has the shape of a history message. */
 export function isHistoryMessage(value: unknown): value is Fields {
   return isFields(value) && typeof value["role"] === "string" && value["type"] === undefined
 }
@@ -20,8 +18,8 @@ export function isHistoryMessage(value: unknown): value is Fields {
 /**
  * The records of one message.
  *
- * Shapes  ({role, content, …}, its number in the file) → StreamRecord[]; none for roles that nobody sees (system).
- * Errors  none: a block that is not known is passed over.
+ * Shapes  ({role, content, …}, its number in the file) → StreamRecord[]; none for roles that are never shown (system).
+ * Errors  none: an unknown block is skipped.
  * Source  SPEC RE11.
  */
 export function historyToRecords(message: Fields, n: number | string): StreamRecord[] {
@@ -54,7 +52,7 @@ function answerToRecords(message: Fields, base: Base): StreamRecord[] {
   return blocks.flatMap((block) => blockToRecords(block, base, results))
 }
 
-/** The old look: what was thought, then what was said. */
+/** A message without ordered blocks: its thinking, then its text, then its calls. */
 function flatMessageToRecords(message: Fields, base: Base): StreamRecord[] {
   const thinking = toNonEmptyText(message["thinking"]) ?? toNonEmptyText(message["reasoning"])
   const text = readPlainText(message)
@@ -112,7 +110,7 @@ function thinkingToRecords(text: string, base: Base): StreamRecord[] {
   ]
 }
 
-/** A message of its own for a result: it belongs to the answer that is open. */
+/** A result in a message of its own belongs to the open answer. */
 function toolMessageToRecords(message: Fields): StreamRecord[] {
   return [resultToRecord(readCallId(message), message, {})]
 }
@@ -145,7 +143,7 @@ function readCallId(block: Fields): string {
   return "call"
 }
 
-/** Ordered blocks, wherever this system keeps them; null where there are none. */
+/** The ordered blocks of a message, from any of the fields that systems use. Null if there are none. */
 function findBlocks(message: Fields): readonly Fields[] | null {
   const metadata = isFields(message["metadata"]) ? message["metadata"] : {}
   for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
@@ -154,7 +152,7 @@ function findBlocks(message: Fields): readonly Fields[] | null {
   return null
 }
 
-/** Results by the id of their call. */
+/** The results of a message, by the id of their call. */
 function readResults(message: Fields): Map<string, Fields> {
   const metadata = isFields(message["metadata"]) ? message["metadata"] : {}
   const results = message["toolResults"] ?? metadata["toolResults"]
@@ -165,7 +163,7 @@ function readResults(message: Fields): Map<string, Fields> {
   )
 }
 
-/** The words of a message, also where they are a list of blocks. */
+/** The text of a message, whether `content` is a string or a list of blocks. */
 function readPlainText(message: Fields): string {
   const { content } = message
   if (typeof content === "string") return content
@@ -174,7 +172,7 @@ function readPlainText(message: Fields): string {
     .join("\n\n")
 }
 
-/** Blocks that hold a file, in the words of several systems: their kind. */
+/** Block types that hold a file in several systems, with the kind of file. */
 const MEDIA_BLOCKS: Readonly<Record<string, string>> = {
   image: "image",
   image_url: "image",
@@ -189,7 +187,7 @@ const MEDIA_BLOCKS: Readonly<Record<string, string>> = {
   document: "file",
 }
 
-/** A file of another system is words: where it was, never its bytes, and nothing is fetched. Null: it is no file. */
+/** A file block becomes a text label with its kind, name and address. Nothing is fetched. Null if it is not a file. */
 function mediaBlockToText(block: Fields): string | null {
   const kind = MEDIA_BLOCKS[toNonEmptyText(block["type"]) ?? ""]
   if (kind === undefined) return null

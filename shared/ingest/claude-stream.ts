@@ -1,44 +1,44 @@
 /**
- * claude-stream.ts: the events of `claude -p --output-format stream-json --verbose`, with or without
- * `--include-partial-messages`, become records.
+ * claude-stream.ts: converts the events of `claude -p --output-format stream-json --verbose`, with or without
+ * `--include-partial-messages`, into records.
  *
  * system · assistant {message.content[]} · user {tool_result[]} · stream_event {event} · result {subtype, is_error}
- * A message comes in lines, one a block, each with the same id; with partial messages its words came before in deltas.
- * What a subagent says (`parent_tool_use_id`) is the output of the call that began it. Pure.
+ * A message arrives as one line per block, each with the message's id. With partial messages, its text has arrived in
+ * deltas before. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it. Pure.
  */
 
 import {
   contentToText,
   createMapper,
-  createRecordWriter,
+  RecordWriter,
   type Fields,
   toFields,
   type Kind,
   toFieldsList,
   toText,
 } from "./record-writer.ts"
-import type { Mapper, Outcome, RecordWriter } from "./record-writer.ts"
+import type { Mapper, Outcome } from "./record-writer.ts"
 
-/** Which message it is in, and what of its words came in deltas. */
+/** The current message, and which of its blocks were streamed. */
 interface StreamState {
   message: string
-  /** Blocks that began in deltas, by kind, in order; a block that comes whole takes the first of its kind. */
+  /** Streamed blocks in order. A whole block is matched with the first one of its kind. */
   streamed: { readonly kind: Kind; readonly key: string }[]
-  /** They are those of a message that broke off: what came whole after it may be something else. */
+  /** The streamed blocks belong to a message that broke off, so a whole block may differ from them. */
   isStale: boolean
   blocks: number
   openBlock: { readonly kind: Kind; readonly key: string } | null
-  /** The call of the turn itself that each call of a subagent, or of one that it began, stands in. */
+  /** For each call of a subagent, at any depth: the call of the turn itself that it belongs to. */
   readonly rootCallIds: Map<string, string>
 }
 
 /**
  * Shapes  lines → records; see `Mapper`.
- * Errors  none: what is not known is passed over and counted.
+ * Errors  none: unknown events are skipped and counted.
  * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createClaudeMapper(): Mapper {
-  const writer = createRecordWriter()
+  const writer = new RecordWriter()
   const state: StreamState = {
     message: "",
     streamed: [],
@@ -66,7 +66,7 @@ export function createClaudeMapper(): Mapper {
   })
 }
 
-/** Lines of one message have one id; another begins the next step. */
+/** All lines of a message have its id. A new id begins the next step. */
 function enterMessage(writer: RecordWriter, state: StreamState, id: string): void {
   if (id !== "" && id === state.message) return
   state.message = id
@@ -76,7 +76,7 @@ function enterMessage(writer: RecordWriter, state: StreamState, id: string): voi
   writer.nextStep()
 }
 
-/** A message that comes whole, though another was streaming, is that one again: the program fell back. */
+/** A whole message that interrupts a streamed one is the same message: the program fell back to not streaming. */
 function enterWholeMessage(writer: RecordWriter, state: StreamState, id: string): void {
   if (id === state.message || state.streamed.length === 0) return enterMessage(writer, state, id)
   state.message = id
@@ -99,9 +99,9 @@ function mapDelta(writer: RecordWriter, state: StreamState, event: Fields): void
     }
     case "content_block_delta": {
       const delta = toFields(event["delta"])
-      const words = toText(delta["text"]) + toText(delta["thinking"])
-      // Of arguments the whole comes with the message.
-      if (words !== "" && state.openBlock !== null) writer.appendDelta(state.openBlock.key, state.openBlock.kind, words)
+      const text = toText(delta["text"]) + toText(delta["thinking"])
+      // Arguments arrive whole with the message.
+      if (text !== "" && state.openBlock !== null) writer.appendDelta(state.openBlock.key, state.openBlock.kind, text)
       return
     }
     case "content_block_stop":
@@ -125,7 +125,7 @@ function mapAssistant(writer: RecordWriter, state: StreamState, event: Fields): 
   for (const block of toFieldsList(message["content"])) mapBlock(writer, state, block)
 }
 
-/** Its words are output of the call of the turn itself, however deep it stands; its calls are known by their names. */
+/** Text of a subagent is output of the turn's own call, at any depth. Its calls are shown by name only. */
 function mapSubagent(writer: RecordWriter, state: StreamState, parent: string, blocks: readonly Fields[]): void {
   const rootCallId = state.rootCallIds.get(parent) ?? parent
   for (const block of blocks) {
@@ -147,7 +147,7 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
     case "tool_use":
     case "server_tool_use":
     case "mcp_tool_use":
-      return writer.call(toText(block["id"]), toText(block["name"]), block["input"])
+      return writer.writeCall(toText(block["id"]), toText(block["name"]), block["input"])
     case "redacted_thinking":
       return
     default:
@@ -156,17 +156,17 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
   }
 }
 
-/** Words that came in deltas are known; what the whole has more is said, and where it differs what was said stands. */
-function mapWholeBlock(writer: RecordWriter, state: StreamState, kind: Kind, words: string): void {
-  const isContinued = (key: string): boolean => words.startsWith(writer.getKnownText(key) ?? "")
+/** Writes what a whole block adds to its streamed text. If the two differ, the streamed text stays. */
+function mapWholeBlock(writer: RecordWriter, state: StreamState, kind: Kind, text: string): void {
+  const isContinued = (key: string): boolean => text.startsWith(writer.getKnownText(key) ?? "")
   const at = state.streamed.findIndex((one) => one.kind === kind && (!state.isStale || isContinued(one.key)))
   const [known] = at < 0 ? [] : state.streamed.splice(at, 1)
-  if (known !== undefined) writer.appendWhole(known.key, kind, words)
-  else writer.writeText(kind, words)
-  if (words !== "") writer.closePart(kind)
+  if (known !== undefined) writer.appendWhole(known.key, kind, text)
+  else writer.writeText(kind, text)
+  if (text !== "") writer.closePart(kind)
 }
 
-/** Results come as a user's message; other words of the user are not this program's to tell. */
+/** Results arrive in user messages. Other content of user messages is not part of the answer. */
 function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void {
   const isSubagent = typeof event["parent_tool_use_id"] === "string"
   for (const block of toFieldsList(toFields(event["message"])["content"])) {
@@ -176,9 +176,9 @@ function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void 
   }
 }
 
-function mapResult(scribe: RecordWriter, block: Fields): void {
+function mapResult(writer: RecordWriter, block: Fields): void {
   const text = contentToText(block["content"])
-  scribe.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text)
+  writer.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text)
 }
 
 function readOutcome(event: Fields): Outcome {

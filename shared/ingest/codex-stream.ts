@@ -1,35 +1,35 @@
 /**
- * codex-stream.ts: the events of `codex exec --json` become records.
+ * codex-stream.ts: converts the events of `codex exec --json` into records.
  *
  * thread.started · turn.started · item.started|updated|completed {item} · turn.completed · turn.failed · error
- * An item is told whole each time, as far as it has come; of its text and output only what is new counts. Pure.
+ * Each event carries the whole item so far. Only new text and output is written. Pure.
  */
 
 import {
   contentToText,
   createMapper,
-  createRecordWriter,
+  RecordWriter,
   type Fields,
   toFields,
   type Kind,
   toFieldsList,
   toText,
 } from "./record-writer.ts"
-import type { Mapper, RecordWriter } from "./record-writer.ts"
+import type { Mapper } from "./record-writer.ts"
 
 /**
  * Shapes  lines → records; see `Mapper`.
- * Errors  none: what is not known is passed over and counted.
+ * Errors  none: unknown events are skipped and counted.
  * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createCodexMapper(): Mapper {
-  const writer = createRecordWriter()
+  const writer = new RecordWriter()
   return createMapper(writer, (event) => {
     const type = toText(event["type"])
     switch (type) {
       case "thread.started":
       case "turn.started":
-        // It does not tell its model calls: steps are counted where its records go.
+        // Codex does not report its model calls. The server counts the steps.
         return
       case "item.started":
       case "item.updated":
@@ -42,7 +42,7 @@ export function createCodexMapper(): Mapper {
       case "turn.failed":
         return recordFailure(writer, toFields(event["error"]))
       case "error":
-        // It may try again: a turn that is completed later went well.
+        // Codex may retry. A later `turn.completed` replaces this outcome.
         return recordFailure(writer, event)
       default:
         writer.countUnknown(type)
@@ -50,13 +50,13 @@ export function createCodexMapper(): Mapper {
   })
 }
 
-function recordFailure(scribe: RecordWriter, { message }: Fields): void {
-  scribe.setOutcome({ status: "failed", reason: "producer_failed", words: toText(message) })
+function recordFailure(writer: RecordWriter, { message }: Fields): void {
+  writer.setOutcome({ status: "failed", reason: "producer_failed", words: toText(message) })
 }
 
 function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
   const id = toText(item["id"])
-  // Older versions have another name for it.
+  // Older versions name the field `item_type`.
   const type = toText(item["type"]) || toText(item["item_type"])
   switch (type) {
     case "agent_message":
@@ -68,22 +68,22 @@ function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
     case "command_execution":
       return mapCommand(writer, id, item, isOver)
     case "file_change":
-      writer.call(id, "file_change", { changes: item["changes"] ?? [] })
+      writer.writeCall(id, "file_change", { changes: item["changes"] ?? [] })
       return isOver ? writer.writeResult(id, item["status"] !== "failed", formatChanges(item)) : undefined
     case "mcp_tool_call":
       return mapMcpCall(writer, id, item, isOver)
     case "collab_tool_call":
-      writer.call(id, toText(item["tool"]), { prompt: item["prompt"] ?? null })
+      writer.writeCall(id, toText(item["tool"]), { prompt: item["prompt"] ?? null })
       return isOver
         ? writer.writeResult(id, item["status"] !== "failed", JSON.stringify(item["agents_states"] ?? {}))
         : undefined
     case "web_search":
-      // What is searched for may not be known when it begins.
-      if (isOver || toText(item["query"]) !== "") writer.call(id, "web_search", { query: toText(item["query"]) })
+      // The query may be missing when the search begins.
+      if (isOver || toText(item["query"]) !== "") writer.writeCall(id, "web_search", { query: toText(item["query"]) })
       return isOver ? writer.writeResult(id, true, "") : undefined
     case "todo_list":
-      writer.call(id, "todo_list", {})
-      // It changes anywhere: as it goes it is told whole each time.
+      writer.writeCall(id, "todo_list", {})
+      // Any entry may change, so each update writes the whole list.
       return isOver
         ? writer.writeResult(id, true, formatTodos(item))
         : writer.writeOutput(id, `${formatTodos(item)}\n\n`)
@@ -94,15 +94,15 @@ function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
   }
 }
 
-function mapText(scribe: RecordWriter, id: string, kind: Kind, item: Fields, isOver: boolean): void {
-  scribe.appendWhole(id, kind, toText(item["text"]))
-  if (isOver) scribe.closePart(kind)
+function mapText(writer: RecordWriter, id: string, kind: Kind, item: Fields, isOver: boolean): void {
+  writer.appendWhole(id, kind, toText(item["text"]))
+  if (isOver) writer.closePart(kind)
 }
 
 function mapCommand(writer: RecordWriter, id: string, item: Fields, isOver: boolean): void {
   const output = toText(item["aggregated_output"])
   const exit = item["exit_code"]
-  writer.call(id, "shell", { command: item["command"] ?? "" })
+  writer.writeCall(id, "shell", { command: item["command"] ?? "" })
   if (!isOver) return writer.writeWholeOutput(id, output)
   const ok = item["status"] === "completed" && (exit === 0 || exit == null)
   if (item["status"] === "declined") {
@@ -114,15 +114,15 @@ function mapCommand(writer: RecordWriter, id: string, item: Fields, isOver: bool
   })
 }
 
-function mapMcpCall(scribe: RecordWriter, id: string, item: Fields, isOver: boolean): void {
-  scribe.call(id, `${toText(item["server"])}.${toText(item["tool"])}`, item["arguments"])
+function mapMcpCall(writer: RecordWriter, id: string, item: Fields, isOver: boolean): void {
+  writer.writeCall(id, `${toText(item["server"])}.${toText(item["tool"])}`, item["arguments"])
   if (!isOver) return
   const result = toFields(item["result"])
   const message = toText(toFields(item["error"])["message"])
   const structured = result["structured_content"]
   const text = contentToText(result["content"]) || (structured == null ? "" : JSON.stringify(structured))
   const failure = { code: "tool_failed", message: message || "The tool failed." }
-  scribe.writeResult(id, item["status"] !== "failed" && message === "", text || message, failure)
+  writer.writeResult(id, item["status"] !== "failed" && message === "", text || message, failure)
 }
 
 function formatChanges(item: Fields): string {

@@ -1,33 +1,23 @@
 /**
- * external-record.ts: what a record of a producer outside comes to in the answer that it tells.
+ * external-record.ts: interprets one record of an external producer against the answer so far.
  *
- * record → FOREIGN → raw events, an end, or why not → recorder
- * A producer outside shows text, thinking and tool blocks. It cuts no card (law 4): `card`, `ordinal`, `channel` and
- * leave are ours to say, and what they say of themselves is not read. Text is cleaned behind this door, as everybody's.
- * Pure.
+ * record → INTERPRET → raw events, an end, or a refusal → recorder
+ * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX5): `card`, `ordinal`,
+ * `channel` and approvals of its records are ignored. Text is cleaned later, like that of every producer. Pure.
  */
 
-import { toPublicId } from "./assembler.ts"
+import { createCallEvent, createResultEvent, getResultStatus } from "./call-events.ts"
+import { toPublicCallId } from "./public-id.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 import { type Fault, type TurnFault, turnFaultToText } from "../fault.ts"
-import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
-import {
-  listCalls,
-  isSettled,
-  type Message,
-  createMessage,
-  type ToolCall,
-  createTooLargeResult,
-} from "../protocol/message.ts"
-import { replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { createMessage, isSettled, listCalls, type Message, type ToolCall } from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
-import { countUtf8Bytes } from "../truncate.ts"
 
 export type ExternalEndStatus = "completed" | "interrupted" | "failed"
 
 export type RecordEffect =
   | { readonly do: "say"; readonly events: readonly TurnEvent[] }
-  /** What a running call says; its bounds are kept by whoever knows what it said before. */
+  /** Output of a running call. The caller bounds it, because only the caller knows the earlier output. */
   | { readonly do: "output"; readonly call: ToolCall; readonly delta: string }
   | {
       readonly do: "end"
@@ -38,15 +28,23 @@ export type RecordEffect =
   | { readonly do: "cancel" }
   | { readonly do: "refuse"; readonly fault: Fault }
 
-/** Why an answer from outside may say that it did not end well; any other reason is `producer_failed`. */
+/** The reasons that an external producer may give for a bad end. Any other reason becomes `producer_failed`. */
 const ALLOWED_REASONS: readonly TurnFault[] = [
-  ...(["producer_failed", "producer_gone", "step_limit", "turn_timeout", "context_exceeded"] as const),
-  ...(["model_unreachable", "model_refused", "model_rate_limited", "model_timeout", "model_cut_off"] as const),
+  "producer_failed",
+  "producer_gone",
+  "step_limit",
+  "turn_timeout",
+  "context_exceeded",
+  "model_unreachable",
+  "model_refused",
+  "model_rate_limited",
+  "model_timeout",
+  "model_cut_off",
 ]
 
 /**
- * Shapes  (the answer so far, StreamRecord) → Heard.
- * Errors  `record_refused` for what only others may say, `call_unknown`, `call_settled`, `field_invalid`.
+ * Shapes  (the answer so far, StreamRecord) → RecordEffect.
+ * Errors  `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`, `field_invalid`.
  * Cost    the number of parts.
  * Source  SPEC EX3–EX5.
  */
@@ -64,7 +62,7 @@ export function interpretRecord(message: Message, record: StreamRecord): RecordE
       if (record.delta === "") return { do: "say", events: [] }
       return emitEvents(message, record, { type: record.type, delta: record.delta })
     case "thinking_start":
-      // A thought of its own, also where another stands open.
+      // Begins a new thinking part even if another one is open.
       return { do: "say", events: [{ type: "thinking_done" }] }
     case "text_done":
       return emitEvents(message, record, ...createWholePart(message, "text", record.text), { type: "text_done" })
@@ -91,21 +89,21 @@ function createRefusal(type: string): Fault {
   return { reason: "record_refused", type }
 }
 
-/** Why a record is not for a producer outside, whatever it tells; null where it may be. It begins no answer then. */
+/** Why an external producer may not send this record as its first one. Null if it may. */
 export function findRecordFault(record: StreamRecord): Fault | null {
   const effect = interpretRecord(EMPTY_ANSWER, record)
   return effect.do === "refuse" ? effect.fault : null
 }
 
-/** An answer before anything was told of it. */
+/** An answer without parts. */
 const EMPTY_ANSWER = createMessage({ id: "", role: "assistant", exchange_id: "", timestamp: "" })
 
-/** What a record shows stands in the step that it names; without one, what is said after calls came back in the next. */
+/** Puts events into the step that the record names. Without a step, text after settled calls begins the next step. */
 function emitEvents(message: Message, record: StreamRecord, ...events: TurnEvent[]): RecordEffect {
-  // Only what shows something begins a step.
+  // Only visible events begin a step.
   const isVisible = events.some((event) => "delta" in event || event.type === "tool_call")
   const step = isVisible ? resolveStep(message, record) : message.step
-  // One that the producer leaves out is counted too: what follows is in the step that it names.
+  // Steps that the producer skipped are started too, so that the numbers agree.
   const stepStarts = Array.from({ length: Math.max(step - message.step, 0) }, (): TurnEvent => ({ type: "step_start" }))
   return { do: "say", events: [...stepStarts, ...events] }
 }
@@ -114,11 +112,11 @@ function resolveStep(message: Message, { type, step }: StreamRecord): number {
   if (step !== undefined) return Math.max(step, 1)
   const isAfterCalls =
     message.parts.at(-1)?.type === "tool_call" && listCalls(message).every((call) => isSettled(call.status))
-  // A call may stand beside others that were quicker.
+  // A call may belong to the same step as calls that are already settled.
   return Math.max(message.step + (isAfterCalls && !type.startsWith("tool_") ? 1 : 0), 1)
 }
 
-/** The whole of a part counts only where nothing of it streamed. */
+/** The whole text of a part counts only if none of it was streamed. */
 function createWholePart(message: Message, type: "text" | "thinking", text: string | undefined): TurnEvent[] {
   const last = message.parts.at(-1)
   const isStreamed = last?.type === type && last.open
@@ -129,7 +127,7 @@ function createWholePart(message: Message, type: "text" | "thinking", text: stri
 type CallRecord = Extract<StreamRecord, { type: "tool_call" | "tool_call_start" | "tool_output_delta" | "tool_result" }>
 
 function interpretCall(message: Message, record: CallRecord): RecordEffect {
-  const call_id = toPublicId(record.callId) ?? "call"
+  const call_id = toPublicCallId(record.callId)
   const call = listCalls(message).find((one) => one.call_id === call_id)
   switch (record.type) {
     case "tool_call":
@@ -145,47 +143,29 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
       return { do: "output", call, delta: record.delta }
     case "tool_result": {
       if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
-      // One whose call never came is shown by itself.
+      // A result without a call is shown as a call of its own.
       const callEvents = call === undefined ? createCallEvents(call_id, record.toolName ?? "tool", undefined) : []
-      return emitEvents(message, record, ...callEvents, createResultEvent(call_id, record))
+      return emitEvents(message, record, ...callEvents, toResultEvent(call_id, record))
     }
   }
 }
 
-/** Its producer runs it: it was dispatched when we hear of it. */
-function createCallEvents(call_id: string, toolName: string, args = "{}"): TurnEvent[] {
-  const name = replaceLoneSurrogates(toolName.slice(0, MAX_TOOL_NAME_CHARS))
+/** The producer runs its calls itself, so a call is dispatched when its record arrives. */
+function createCallEvents(call_id: string, toolName: string, args: string | undefined): TurnEvent[] {
   return [
-    { type: "tool_call", call_id, name, args: replaceLoneSurrogates(args.slice(0, MAX_ARGS_CHARS)) },
+    createCallEvent(call_id, toolName, args),
     { type: "tool_call_start", call_id, channel: "external", ordinal: null },
   ]
 }
 
-function createResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
+/** A failed call without an error gets the general one. An external producer cues no card. */
+function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
   const { ok, result, error } = record
-  const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
-  if (text !== null && countUtf8Bytes(text) > MAX_RESULT_BYTES) return createTooLargeResult(call_id)
-  const status = ok ? "ok" : error?.code === "tool_interrupted" ? "interrupted" : "failed"
-  const keptError =
-    error === undefined
-      ? null
-      : { code: truncateField(error.code, MAX_TOOL_NAME_CHARS), message: truncateField(error.message) }
-  const defaultError = ok ? null : { code: "tool_failed", message: turnFaultToText("tool_failed") }
-  return {
-    type: "tool_result",
-    call_id,
-    status,
-    card: null,
-    result: text === null ? null : replaceLoneSurrogates(text),
-    error: ok ? null : (keptError ?? defaultError),
-  }
+  const failure = error ?? { code: "tool_failed", message: turnFaultToText("tool_failed") }
+  return createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
 }
 
-function truncateField(text: string, max = MAX_ERROR_CHARS): string {
-  return replaceLoneSurrogates(text.slice(0, max))
-}
-
-/** Its text counts only where nothing of it streamed; how it stands while it runs is no end. */
+/** The text counts only if no text was streamed. A status of a running answer is not an end. */
 function interpretEnd(message: Message, record: Extract<StreamRecord, { type: "assistant_message" }>): RecordEffect {
   const { text, status = "completed", reason } = record
   if (status === "running" || status === "waiting") {
@@ -203,7 +183,7 @@ function interpretEnd(message: Message, record: Extract<StreamRecord, { type: "a
   }
 }
 
-/** An answer that is over waits for no call: its producer does not come back to tell. */
+/** Interrupts the open calls of an ended answer, because no result can arrive any more. */
 function interruptOpenCalls(message: Message): TurnEvent[] {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   const openCalls = listCalls(message).filter((call) => !isSettled(call.status))

@@ -1,25 +1,25 @@
 /**
- * intake.ts: raw events come in, clean events go on.
+ * intake.ts: cleans the text of raw events.
  *
- * raw deltas → INTAKE (clean) → event → fold
- * The one door for text of every producer. It keeps one cleaner for the part that is open, and lets go of what that
- * cleaner held when the part ends. Pure; its state can be saved, so a fresh object goes on in the middle of a tag.
+ * raw events → INTAKE (clean) → clean events → fold
+ * All text of every producer passes through here. The open part has a cleaner, which is flushed when the part ends.
+ * Its state can be saved, so that a restarted object continues in the middle of a tag. Pure.
  */
 
 import { type Cleaner, type CleanState, clean, createCleaner } from "../sanitize/clean.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 
 export interface Intake {
-  /** The clean events that one raw event comes to. */
+  /** The clean events for one raw event. */
   cleanEvent(event: TurnEvent): TurnEvent[]
-  /** What the open part's cleaner has not settled. */
+  /** The state of the open part's cleaner. */
   saveCleaner(): CleanState
 }
 
 type TextKind = "text" | "thinking"
 
 /**
- * Goes on where a stored message ends.
+ * Creates an intake that continues a stored message.
  *
  * Shapes  (kind of its open part or null, saved cleaner, ids of its calls) → Intake.
  * Cost    one pass over the text.
@@ -62,7 +62,7 @@ export function createIntake(
         case "end":
           return [...flushCleaner(), event]
         case "tool_call":
-          // A second call of the same id changes nothing, so it must not end what is open either.
+          // A second call with the same id changes nothing, so it must not end the open part.
           return registerCall(event.call_id) ? [...flushCleaner(), event] : [event]
         case "summary":
           return [{ ...event, text: clean(event.text) }]
@@ -71,7 +71,7 @@ export function createIntake(
         case "tool_output_delta":
           return [event]
         case "tool_result":
-          // A result whose call never came is shown on its own, and ends the part that is open.
+          // A result without a call is shown on its own and ends the open part.
           return registerCall(event.call_id) ? [...flushCleaner(), event] : [event]
       }
     },

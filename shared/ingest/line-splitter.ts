@@ -1,24 +1,23 @@
 /**
- * line-splitter.ts: cuts bytes into lines, however they came.
+ * line-splitter.ts: splits a stream of byte chunks into lines of text.
  *
- * chunks → SPLITTER → lines
- * UTF-8 is decoded line by line where a block of lines is broken, so that a broken line costs itself alone. Chunks may
- * live in a buffer that is used again: what has to wait for its line's end is copied.
+ * Blocks of lines are decoded at once. If a block is not valid UTF-8, it is decoded line by line, so that only the
+ * invalid lines fail. Incomplete lines are copied, because callers may reuse the buffer of a chunk. Pure.
  */
 
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 
 export interface Line {
-  /** From 1; blank lines count. */
+  /** Line number, from 1. Blank lines count. */
   readonly n: number
-  /** Its words, or why it has none: it is too long, or no UTF-8. */
+  /** The text, or why there is none: the line is too long or not UTF-8. */
   readonly text: Result<string, Fault>
 }
 
 export interface LineSplitter {
-  /** The lines that end in this chunk; blank ones are passed over. */
+  /** The lines that end in this chunk, without blank ones. */
   push(chunk: Uint8Array): Line[]
-  /** The last line, where it has no end. */
+  /** The last line if it has no line end. */
   end(): Line[]
   /** Bytes of the line that has not ended yet. */
   pendingBytes(): number
@@ -27,13 +26,13 @@ export interface LineSplitter {
 }
 
 const NEWLINE = 0x0a
-/** A buffer of so many bytes is kept for the next line. */
+/** Larger buffers are released after their line, in bytes. */
 const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 
 /**
- * Shapes  (longest line in bytes) → Splitter.
- * Errors  none: a line that is too long is `body_too_large`, one that is no UTF-8 `body_malformed`.
- * Cost    linear, also for chunks of one byte; the memory of the longest line.
+ * Shapes  (longest line in bytes) → LineSplitter.
+ * Errors  a line that is too long is `body_too_large`; one that is not UTF-8 is `body_malformed`.
+ * Cost    linear, even for chunks of one byte; memory for the longest line.
  */
 export function createLineSplitter(maxBytes: number): LineSplitter {
   let buffer = new Uint8Array(0)
@@ -48,7 +47,7 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
     bytes.byteLength > maxBytes ? tooLongFault : decodeUtf8(bytes)
   const bufferBytes = (bytes: Uint8Array): void => {
     const size = pendingBytes + bytes.byteLength
-    // What is too long already need not be kept to be told so.
+    // A line that is already too long needs no more copying.
     if (size <= maxBytes) {
       if (size > buffer.byteLength) buffer = growBuffer(buffer.subarray(0, pendingBytes), size)
       buffer.set(bytes, pendingBytes)
@@ -93,7 +92,7 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
   }
 }
 
-/** Twice as large each time, so that a line that comes byte by byte is not copied for each. */
+/** Doubles the size, so that a line that arrives byte by byte is not copied for each byte. */
 function growBuffer(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.max(size, 2 * bytes.byteLength, 1024))
   larger.set(bytes)

@@ -1,21 +1,19 @@
 /**
- * pending-calls.ts: calls whose true result comes later in a file, and the callback that brings it.
- *
- * Source: SPEC RE12; seed 001 §7. Pure.
+ * pending-calls.ts: calls whose final result arrives later in a file, by a callback (SPEC RE12). Pure.
  */
 
 import * as v from "valibot"
 import { parseJson } from "../protocol/frame.ts"
 import { listCalls, isDeferred, type Message } from "../protocol/message.ts"
 
-/** A call of the message with this id whose true result is still to come, and what it was told for now. */
+/** A call of the message `id` whose final result has not arrived, with its preliminary result. */
 export interface DeferredCall {
   readonly id: string
   readonly call_id: string
   readonly result: string | null
 }
 
-/** A call whose true result is still to come: where it stands, and what a callback may know it by. */
+/** A call whose final result has not arrived, with the ids by which a callback may name it. */
 export interface PendingCall {
   readonly id: string
   readonly call_id: string
@@ -32,7 +30,7 @@ export function toPendingCall({ id, call_id, result }: DeferredCall): PendingCal
   return { id, call_id, responseId: readResponseId(result) }
 }
 
-/** `{mode: "async", status: "queued", responseId}`: what a call is told for now. Source: seed 001 §7. */
+/** Whether a result is the preliminary one of an asynchronous call: `{mode: "async", status: "queued", responseId}`. */
 export function isQueuedResult(result: unknown): boolean {
   return v.is(queuedSchema, result)
 }

@@ -1,24 +1,24 @@
 /**
- * pi-stream.ts: the events of `pi --mode json` become records.
+ * pi-stream.ts: converts the events of `pi --mode json` into records.
  *
  * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end · agent_end
- * A message's words come in deltas and once more at its end, block by block (`contentIndex`); a tool's output is told
- * whole each time, as far as it has come. Pure.
+ * A message arrives in deltas and again as a whole at its end, by block (`contentIndex`). A tool's output arrives as the
+ * whole output so far. Pure.
  */
 
 import {
   contentToText,
   createMapper,
-  createRecordWriter,
+  RecordWriter,
   type Fields,
   toFields,
   type Kind,
   toFieldsList,
   toText,
 } from "./record-writer.ts"
-import type { Mapper, Outcome, RecordWriter } from "./record-writer.ts"
+import type { Mapper, Outcome } from "./record-writer.ts"
 
-/** Events that say nothing to a reader. */
+/** Events without visible content. */
 const IGNORED_EVENTS: ReadonlySet<string> = new Set([
   "session",
   "agent_start",
@@ -36,11 +36,11 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
 
 /**
  * Shapes  lines → records; see `Mapper`.
- * Errors  none: what is not known is passed over and counted.
+ * Errors  none: unknown events are skipped and counted.
  * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createPiMapper(): Mapper {
-  const writer = createRecordWriter()
+  const writer = new RecordWriter()
   let messages = 0
   const toBlockKey = (index: unknown): string => `block ${messages} ${index}`
   return createMapper(writer, (event) => {
@@ -95,7 +95,7 @@ function mapUpdate(writer: RecordWriter, toBlockKey: (index: unknown) => string,
     case "toolcall_end":
     case "done":
     case "error":
-      // The message's end says all of it, and says it whole.
+      // `message_end` repeats all of this as a whole.
       return
     default:
       writer.countUnknown(`message_update ${type}`)
@@ -106,27 +106,27 @@ function mapMessage(writer: RecordWriter, toBlockKey: (index: unknown) => string
   toFieldsList(message["content"]).forEach((block, at) => {
     const type = toText(block["type"])
     if (type === "text" || type === "thinking") {
-      const words = toText(block[type])
-      const isNew = words !== (writer.getKnownText(toBlockKey(at)) ?? "")
-      writer.appendWhole(toBlockKey(at), type, words)
+      const text = toText(block[type])
+      const isNew = text !== (writer.getKnownText(toBlockKey(at)) ?? "")
+      writer.appendWhole(toBlockKey(at), type, text)
       if (isNew) writer.closePart(type)
-    } else if (type === "toolCall") writer.call(toText(block["id"]), toText(block["name"]), block["arguments"])
+    } else if (type === "toolCall") writer.writeCall(toText(block["id"]), toText(block["name"]), block["arguments"])
     else writer.countUnknown(`message ${type}`)
   })
 }
 
-function mapToolEvent(scribe: RecordWriter, type: string, event: Fields): void {
+function mapToolEvent(writer: RecordWriter, type: string, event: Fields): void {
   const id = toText(event["toolCallId"])
-  scribe.call(id, toText(event["toolName"]), event["args"])
+  writer.writeCall(id, toText(event["toolName"]), event["args"])
   if (type === "tool_execution_update") {
-    scribe.writeWholeOutput(id, contentToText(toFields(event["partialResult"])["content"]))
+    writer.writeWholeOutput(id, contentToText(toFields(event["partialResult"])["content"]))
   }
   if (type === "tool_execution_end") {
-    scribe.writeResult(id, event["isError"] !== true, contentToText(toFields(event["result"])["content"]))
+    writer.writeResult(id, event["isError"] !== true, contentToText(toFields(event["result"])["content"]))
   }
 }
 
-/** How the last message of the run stopped. */
+/** The outcome, by the stop reason of the run's last message. */
 function readOutcome(event: Fields): Outcome {
   const lastMessage = toFieldsList(event["messages"]).findLast((message) => message["role"] === "assistant")
   switch (lastMessage?.["stopReason"]) {

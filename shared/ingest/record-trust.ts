@@ -1,21 +1,23 @@
 /**
- * record-trust.ts: what a record says of files, and of what directives may name: it counts only where its file is vouched for.
+ * record-trust.ts: which claims of a record about assets and grants are accepted.
  *
- * record → VOUCHED → assemble
- * Pure.
+ * They count only in a verified file. Pure.
  */
 
 import { MAX_ATTACHMENTS } from "../limits.ts"
 import type { Grants, Message } from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 
-/** To the text that was written last. */
+/** Sets the grants of the newest text part. */
 export function withGrants(message: Message, grants: Grants): Message {
   const last = message.parts.at(-1)
   return last?.type === "text" ? { ...message, parts: message.parts.with(-1, { ...last, grants }) } : message
 }
 
-/** What was sent with a person's words. A message is not left without anything: of files that nobody vouches for the names stay. */
+/**
+ * The attachments of a user's message. An unverified file has none; a message that would be empty without them lists
+ * their labels as text.
+ */
 export function readAttachments(
   { text, attachments: files = [] }: Extract<StreamRecord, { type: "user_message" }>,
   isVerified: boolean,

@@ -1,41 +1,40 @@
 /**
- * record-writer.ts: writes down, as stream-event records, what a program's own events say.
+ * record-writer.ts: writes the events of a program as stream-event records.
  *
- * line of a program → mapper (claude, codex, pi) → SCRIBE → records → POST /external/…/events
- * What comes in pieces and again as a whole is written once: of a whole that began with what is known only the rest counts.
- * The answer's end waits for the program's own end, since some begin again after what looked like one.
- * Pure.
+ * line of a program → mapper (claude, codex, pi) → WRITER → records → POST /external/…/events
+ * The answer ends when the program ends, because some programs continue after an event that looks like the end. Pure.
  */
 
-import type { TurnFault } from "../fault.ts"
+import { type TurnFault, turnFaultToText } from "../fault.ts"
 import { parseJson } from "../protocol/frame.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
 export interface Mapper {
-  /** The records that one line of the program comes to; none for what says nothing to a reader. */
+  /** The records for one line of the program; none if it has no visible content. */
   mapLine(line: string): StreamRecord[]
-  /** The program is over: how it exited (null: it did not tell, as with a file). Gives the records that end the answer. */
+  /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
-  /** Event types that were passed over because nobody knows them, and how often. */
+  /** Types of skipped events, with their number. */
   readonly unknown: ReadonlyMap<string, number>
 }
 
 export interface Outcome {
   readonly status: "completed" | "failed" | "interrupted"
   readonly reason: TurnFault | null
-  /** What went wrong, in the program's words; shown where it has not been said. */
+  /** The program's own error text. It is shown unless the answer already contains it. */
   readonly words?: string
 }
 
+export type CallError = { readonly code: string; readonly message: string }
 export type Kind = "text" | "thinking"
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longest result as JSON, in bytes: what else stands in its record fits beside it. */
+/** Longest result as escaped JSON, in bytes. Leaves room for the other fields of its record. */
 const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 
-/** Longest delta of one record, in UTF-16 code units: four windows. */
+/** Longest delta of one record, in UTF-16 code units. */
 const MAX_DELTA_CHARS = 16 * 1024
 
 export function isFields(value: unknown): value is Fields {
@@ -54,7 +53,7 @@ export function toText(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
-/** The words of a list of content blocks, or of plain content. */
+/** The text of plain content or of a list of content blocks. */
 export function contentToText(value: unknown): string {
   if (typeof value === "string") return value
   const texts = toFieldsList(value).map((block) =>
@@ -63,115 +62,139 @@ export function contentToText(value: unknown): string {
   return texts.join("\n")
 }
 
-export type RecordWriter = ReturnType<typeof createRecordWriter>
+/** Collects the records of one answer. Text that arrives in deltas and again as a whole is written once. */
+export class RecordWriter {
+  /** Types of events that no mapper handles, with their number. */
+  readonly unknown = new Map<string, number>()
+  readonly #countedKeys = new Set<string>()
+  /** What is already written of each growing text, by its key. */
+  readonly #textByKey = new Map<string, string>()
+  readonly #calls = new Set<string>()
+  readonly #settledCalls = new Set<string>()
+  #records: StreamRecord[] = []
+  #step = 0
+  #outcome: Outcome | null = null
+  /** All text of the answer, to recognise a closing message that repeats it. */
+  #writtenText = ""
 
-export function createRecordWriter() {
-  let records: StreamRecord[] = []
-  let step = 0
-  let outcome: Outcome | null = null
-  /** Everything that was said, for what is told again at the end. */
-  let writtenText = ""
-  /** What is known of each thing that grows, by its key. */
-  const textByKey = new Map<string, string>()
-  const calls = new Set<string>()
-  const settled = new Set<string>()
-  const unknown = new Map<string, number>()
-  const countedKeys = new Set<string>()
-
-  const write = (record: StreamRecord): void => void records.push(step === 0 ? record : { ...record, step })
-  const writeText = (kind: Kind, delta: string): void => {
-    for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) {
-      write({ type: `${kind}_delta`, delta: delta.slice(at, at + MAX_DELTA_CHARS) })
-    }
-    if (kind === "text") writtenText += delta
+  /** Returns the records since the last call. */
+  drainRecords(): StreamRecord[] {
+    const drained = this.#records
+    this.#records = []
+    return drained
   }
-  const closePart = (kind: Kind): void => write({ type: `${kind}_done` })
-  /** What `whole` has more than is known of it. One that does not begin with that is told by null. */
-  const takeUnwritten = (key: string, whole: string): string | null => {
-    const known = textByKey.get(key) ?? ""
-    if (!whole.startsWith(known)) return null
-    textByKey.set(key, whole)
+
+  /** A model call begins. */
+  nextStep(): void {
+    this.#step += 1
+  }
+
+  writeText(kind: Kind, delta: string): void {
+    for (const piece of splitDelta(delta)) this.#write({ type: `${kind}_delta`, delta: piece })
+    if (kind === "text") this.#writtenText += delta
+  }
+
+  closePart(kind: Kind): void {
+    this.#write({ type: `${kind}_done` })
+  }
+
+  /** A delta of a text that the program will repeat as a whole. */
+  appendDelta(key: string, kind: Kind, delta: string): void {
+    this.#textByKey.set(key, (this.#textByKey.get(key) ?? "") + delta)
+    this.writeText(kind, delta)
+  }
+
+  /** The whole text so far. Only what is not yet written is added. */
+  appendWhole(key: string, kind: Kind, whole: string): void {
+    this.writeText(kind, this.#takeUnwritten(key, whole))
+  }
+
+  /** What is already written of a growing text. */
+  getKnownText(key: string): string | undefined {
+    return this.#textByKey.get(key)
+  }
+
+  hasCall(callId: string): boolean {
+    return this.#calls.has(callId)
+  }
+
+  writeCall(callId: string, toolName: string, args: unknown): void {
+    if (this.#calls.has(callId)) return
+    this.#calls.add(callId)
+    const text = typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}")
+    this.#write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
+  }
+
+  writeOutput(callId: string, delta: string): void {
+    if (!this.#calls.has(callId) || this.#settledCalls.has(callId)) return
+    for (const piece of splitDelta(delta)) this.#write({ type: "tool_output_delta", callId, delta: piece })
+  }
+
+  /** The whole output of a call so far. If its beginning was dropped meanwhile, only the result shows the rest. */
+  writeWholeOutput(callId: string, whole: string): void {
+    this.writeOutput(callId, this.#takeUnwritten(`output ${callId}`, whole))
+  }
+
+  /** The first result of a call counts. */
+  writeResult(callId: string, ok: boolean, text: string, error?: CallError): void {
+    if (this.#settledCalls.has(callId)) return
+    this.#settledCalls.add(callId)
+    if (isResultTooLarge(text)) {
+      const tooLargeError = { code: "tool_result_too_large", message: turnFaultToText("tool_result_too_large") }
+      return this.#write({ type: "tool_result", callId, ok: false, error: tooLargeError })
+    }
+    const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: readFirstLine(text) } }
+    this.#write({ type: "tool_result", callId, ok, result: text, ...failure })
+  }
+
+  /** How the program says that the answer ended. The last report counts. */
+  setOutcome(reported: Outcome | null): void {
+    this.#outcome = reported
+  }
+
+  /** Counts an event that no mapper handles. With a key it counts once. */
+  countUnknown(type: string, key = ""): void {
+    if (key !== "" && this.#countedKeys.has(key)) return
+    this.#countedKeys.add(key)
+    this.unknown.set(type, (this.unknown.get(type) ?? 0) + 1)
+  }
+
+  /** The records of the end. A program with a bad exit code has failed, whatever it reported. */
+  finishAnswer(exit: number | null): StreamRecord[] {
+    const { status, reason, words = "" } = resolveOutcome(this.#outcome, exit)
+    const written = this.#writtenText
+    const isWritten = status === "completed" ? written.trim() !== "" : written.trimEnd().endsWith(words.trim())
+    if (words !== "" && !isWritten) {
+      this.closePart("text")
+      this.writeText("text", words)
+      this.closePart("text")
+    }
+    this.#write({ type: "assistant_message", text: "", status, reason })
+    return this.drainRecords()
+  }
+
+  #write(record: StreamRecord): void {
+    this.#records.push(this.#step === 0 ? record : { ...record, step: this.#step })
+  }
+
+  /** The part of `whole` that is not written yet. Empty if `whole` does not begin with what is written. */
+  #takeUnwritten(key: string, whole: string): string {
+    const known = this.#textByKey.get(key) ?? ""
+    if (!whole.startsWith(known)) return ""
+    this.#textByKey.set(key, whole)
     return whole.slice(known.length)
   }
-  const writeCall = (callId: string, toolName: string, args: unknown): void => {
-    if (calls.has(callId)) return
-    calls.add(callId)
-    const text = typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}")
-    write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
-  }
-  const writeOutput = (callId: string, delta: string): void => {
-    if (!calls.has(callId) || settled.has(callId)) return
-    for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) {
-      write({ type: "tool_output_delta", callId, delta: delta.slice(at, at + MAX_DELTA_CHARS) })
-    }
-  }
+}
 
-  return {
-    unknown,
-    writeText,
-    closePart,
-    call: writeCall,
-    writeOutput,
-    hasCall: (callId: string): boolean => calls.has(callId),
-    drainRecords(): StreamRecord[] {
-      const drained = records
-      records = []
-      return drained
-    },
-    /** A model call begins. */
-    nextStep(): void {
-      step += 1
-    },
-    /** A delta of something that will be told again as a whole. */
-    appendDelta(key: string, kind: Kind, delta: string): void {
-      textByKey.set(key, (textByKey.get(key) ?? "") + delta)
-      writeText(kind, delta)
-    },
-    /** The whole of it, so far. */
-    appendWhole(key: string, kind: Kind, whole: string): void {
-      writeText(kind, takeUnwritten(key, whole) ?? "")
-    },
-    /** What is known of a thing that grows. */
-    getKnownText: (key: string): string | undefined => textByKey.get(key),
-    /** The output of a call so far; one that lost its head meanwhile is left to the result. */
-    writeWholeOutput(callId: string, whole: string): void {
-      writeOutput(callId, takeUnwritten(`output ${callId}`, whole) ?? "")
-    },
-    writeResult(callId: string, ok: boolean, text: string, error?: { code: string; message: string }): void {
-      if (settled.has(callId)) return
-      settled.add(callId)
-      // Escaped it may be six times as long, and a record has a bound of its own.
-      if (countUtf8Bytes(text) > MAX_RESULT_BYTES || countUtf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES) {
-        const tooLargeError = { code: "tool_result_too_large", message: "The tool's result is too large to store." }
-        return write({ type: "tool_result", callId, ok: false, error: tooLargeError })
-      }
-      const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: readFirstLine(text) } }
-      write({ type: "tool_result", callId, ok, result: text, ...failure })
-    },
-    /** How the answer stands by what the program says; the last word counts. */
-    setOutcome(reported: Outcome | null): void {
-      outcome = reported
-    },
-    /** Something that nobody knows; what has a key counts once, however often it is told. */
-    countUnknown(type: string, key = ""): void {
-      if (key !== "" && countedKeys.has(key)) return
-      countedKeys.add(key)
-      unknown.set(type, (unknown.get(type) ?? 0) + 1)
-    },
-    /** The records of the end. A program that exited badly did not go well, whatever it said. */
-    finishAnswer(exit: number | null): StreamRecord[] {
-      const { status, reason, words = "" } = resolveOutcome(outcome, exit)
-      const isWritten =
-        status === "completed" ? writtenText.trim() !== "" : writtenText.trimEnd().endsWith(words.trim())
-      if (words !== "" && !isWritten) {
-        closePart("text")
-        writeText("text", words)
-        closePart("text")
-      }
-      write({ type: "assistant_message", text: "", status, reason })
-      return this.drainRecords()
-    },
-  }
+function splitDelta(delta: string): string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < delta.length; at += MAX_DELTA_CHARS) pieces.push(delta.slice(at, at + MAX_DELTA_CHARS))
+  return pieces
+}
+
+/** Escaped as JSON, a result may be six times as long, and the record that carries it is bounded too. */
+function isResultTooLarge(text: string): boolean {
+  return countUtf8Bytes(text) > MAX_RESULT_BYTES || countUtf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES
 }
 
 function resolveOutcome(reported: Outcome | null, exit: number | null): Outcome {
@@ -184,7 +207,7 @@ function readFirstLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, 200) ?? ""
 }
 
-/** A mapper that hands each event to `hear`; a line that is none is counted. */
+/** Calls `onEvent` for each line that is a JSON object, and counts the other lines. */
 export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => void): Mapper {
   return {
     unknown: writer.unknown,

@@ -1,9 +1,7 @@
 /**
- * embed-directive.ts: `[embed …/]`, and the canvas that a reader sees in its place.
+ * embed-directive.ts: parses `[embed …/]` and turns it into a canvas segment.
  *
- * scan → EMBED → piece → segment
- * Which other origins may be framed is the tenant's to say, and decided before this (DESIGN §5).
- * Pure.
+ * The caller decides which external origins may be framed (SPEC DR16, SE1). Pure.
  */
 
 import { canvasUrl } from "../protocol/asset.ts"
@@ -15,7 +13,7 @@ import { buildPrefixPattern } from "../text/scanner.ts"
 
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 
-/** Its attributes, as written; of one that comes twice the first. */
+/** Attributes as written. If a name is repeated, the first one counts. */
 export type EmbedAttributes = ReadonlyMap<string, string>
 
 const ATTRIBUTE = `\\s+[a-z][a-z0-9_-]*\\s*=\\s*(?:"[^"]*"|'[^']*')`
@@ -27,10 +25,10 @@ const EMBED_PREFIX = new RegExp(
 )
 
 /**
- * Reads the shortcode that may stand at `at`.
+ * Parses the directive that may be at `at`.
  *
- * Shapes  → its text and attributes, null if there is none, or WAIT.
- * Cost    linear in it, which is at most MAX_HELD.
+ * Shapes  → its text and attributes, null if there is none, or WAIT if it is incomplete.
+ * Cost    linear in the directive, which has at most MAX_PENDING_CHARS.
  * Source  SPEC DR6, DR16.
  */
 export function readEmbed(
@@ -55,10 +53,10 @@ function parseAttributes(text: string): EmbedAttributes {
 }
 
 const REF_PATTERN = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
-/** A document of our own: nothing lies beside it. */
+/** The URL of an own canvas document. */
 const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/index\\.html$`)
 
-/** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
+/** The canvas segment. Null if the directive names nothing, another target, or an origin that is not allowed. */
 export function embedToCanvas(
   attributes: EmbedAttributes,
   isOriginAllowed: (origin: string) => boolean,
@@ -70,17 +68,19 @@ export function embedToCanvas(
   const title = attributes.get("title")?.trim()
   const height = parseHeight(attributes.get("height"))
   const preview = {
-    ...({ kind: "canvas", surface: "assistant_message", render: "url" } as const),
+    kind: "canvas",
+    surface: "assistant_message",
+    render: "url",
     ...location,
     ...(title === undefined || title === "" ? {} : { title }),
     ...(height === null ? {} : { preferredHeight: height }),
-  }
+  } as const
   return { type: "canvas", preview }
 }
 
 type CanvasLocation = Pick<CanvasSegment["preview"], "viewId" | "url">
 
-/** `url` wins, also where it is refused. */
+/** `url` takes precedence over `ref`, even if it is refused. */
 function resolveCanvasLocation(
   ref: string | undefined,
   url: string | undefined,

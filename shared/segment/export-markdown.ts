@@ -1,10 +1,8 @@
 /**
- * export-markdown.ts: a message as Markdown that a person keeps: what was shown, in its order.
+ * export-markdown.ts: renders a message as Markdown for the user's own copy: what was shown, in order.
  *
- * Message → segments → MARKDOWN
- * What others say cannot break out of its place: words, data and thoughts stand in blocks of their own, and so does an
- * answer that would take in what follows it.
- * Pure.
+ * Content cannot break out of its place: user text, data and thinking are put into blocks, and so is an answer whose
+ * Markdown would affect what follows it. Pure.
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
@@ -21,7 +19,7 @@ import { segmentsOf } from "./segmenter.ts"
 export function messageToMarkdown(message: Message): string {
   const blocks = [
     `## ${describeAuthor(message)} · ${message.timestamp}`,
-    ...(message.origin !== null ? ["_Imported: nobody vouches for what this shows._"] : []),
+    ...(message.origin !== null ? ["_Imported from a file. Its contents are not verified._"] : []),
     ...(message.summary === null ? [] : [formatDetails("Summary of what stands before", message.summary.text)]),
     ...segmentsOf(message).flatMap((segment) => segmentToBlocks(message, segment)),
     ...describeEnd(message),
@@ -67,11 +65,11 @@ function segmentToBlocks({ role }: Message, segment: Segment): string[] {
 
 const KIND_LABELS = { image: "Image", audio: "Audio", video: "Video", file: "File" } as const
 
-/** A link whose words and address end where they end, whatever they hold. */
+/** A link whose label and address cannot break the link syntax. */
 function formatLink(url: string, label: string): string {
-  const words = toSingleLine(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
+  const text = toSingleLine(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
   const address = url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))
-  return `[${words === "" ? "untitled" : words}](<${address}>)`
+  return `[${text === "" ? "untitled" : text}](<${address}>)`
 }
 
 function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
@@ -86,24 +84,24 @@ function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
   ]
 }
 
-/** How it ended, where that was not as it should. */
+/** How the answer ended, unless it was completed. */
 function describeEnd({ role, status, reason }: Message): string[] {
   if (role !== "assistant" || status === "completed") return []
   const why = reason === null ? "" : `: ${isTurnFault(reason) ? turnFaultToText(reason) : toSingleLine(reason)}`
   return [`_This answer is ${status}${why}_`]
 }
 
-/** Markdown of a model, without its spans. Where it leaves something open that would take in what follows, as it is. */
+/** The model's Markdown without span tags. If it leaves a block open, it is put into a fence. */
 function formatProse(text: string): string {
-  const words = stripSpans(text)
-  return isSelfContained(words) ? words : formatFence("markdown", words)
+  const prose = stripSpans(text)
+  return isSelfContained(prose) ? prose : formatFence("markdown", prose)
 }
 
 const FENCE = /^([\s>*+\-\d.)]*)(`{3,}|~{3,})(.*)$/
-/** The only element of those that are kept that does not end with its paragraph. */
+/** The only allowed element that does not end with its paragraph. */
 const PRE = /<(\/?)pre>/gi
 
-/** Whether every parser agrees that nothing of it is open: each fence ends as deep in lists and quotes as it began. */
+/** Whether every parser agrees that no block is left open: each fence closes at the depth at which it opened. */
 function isSelfContained(text: string): boolean {
   let fence: { readonly prefix: string; readonly run: string } | null = null
   for (const line of text.split(/\r\n?|\n/)) {
@@ -116,7 +114,7 @@ function isSelfContained(text: string): boolean {
   return fence === null && hasBalancedPre(text)
 }
 
-/** Which of a fence and a `pre` holds the other is not for us to say. */
+/** Parsers disagree on fences inside `pre` and the reverse, so a text with both does not count as balanced. */
 function hasBalancedPre(text: string): boolean {
   let depth = 0
   for (const [, slash] of text.matchAll(PRE)) {
@@ -126,7 +124,7 @@ function hasBalancedPre(text: string): boolean {
   return depth === 0
 }
 
-/** A line that stands less deep than the fence that is open. */
+/** Whether a line is less deep than the open fence. */
 function isOutsideFence(line: string, prefix: string): boolean {
   if (prefix.includes(">")) return !line.trimStart().startsWith(">")
   return line.trim() !== "" && line.search(/\S/) < prefix.length
@@ -138,30 +136,30 @@ function isFenceClose(line: string, { prefix, run }: { readonly prefix: string; 
   return closer.length >= run.length && closer === run.charAt(0).repeat(closer.length)
 }
 
-/** A block that holds any text: its fence is longer than any run inside. */
+/** A code block for any text: its fence is longer than any run of backticks inside. */
 function formatFence(language: string, text: string): string {
   const fence = "`".repeat(measureLongestRun(text, "`") + 1)
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-/** Folded away where details are understood, a quote where they are not. */
+/** A folded block. Viewers without `details` show a quote. */
 function formatDetails(title: string, text: string): string {
   const quoted = text.split(/\r\n?|\n/).map((line) => `> ${line}`.trimEnd())
   return `<details><summary>${title}</summary>\n\n${quoted.join("\n")}\n\n</details>`
 }
 
-/** Code inside a line. */
+/** Inline code for any text. */
 function formatInlineCode(text: string): string {
-  const words = toSingleLine(text)
-  const fence = "`".repeat(words.includes("`") ? measureLongestRun(words, "`") + 1 : 1)
-  return words.includes("`") ? `${fence} ${words} ${fence}` : `${fence}${words}${fence}`
+  const line = toSingleLine(text)
+  const fence = "`".repeat(line.includes("`") ? measureLongestRun(line, "`") + 1 : 1)
+  return line.includes("`") ? `${fence} ${line} ${fence}` : `${fence}${line}${fence}`
 }
 
 function toSingleLine(text: string): string {
   return text.replace(/\s+/g, " ").trim()
 }
 
-/** Length of the longest run of a character, two at least. */
+/** Length of the longest run of a character; at least two. */
 function measureLongestRun(text: string, char: string): number {
   let [longest, run] = [2, 0]
   for (const unit of text) {

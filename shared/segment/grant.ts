@@ -1,10 +1,9 @@
 /**
- * grant.ts: what the directives of a part may name: decided once, when they are read, and stored with the part.
+ * grant.ts: decides which names the directives of a part may use. Each decision is made once and stored with the part.
  *
- * directive → GRANT → part → segment
- * Which files and messages a session has, and which origins its tenant frames, changes with time; what a reader saw does
- * not. So the live path asks while text is fresh, and everybody else goes by what was granted then.
- * Pure: who knows is asked through `Resolver`.
+ * The files and messages of a session and the allowed origins of a tenant change over time, but a transcript must not.
+ * So the live path asks the resolver while the text is new, and every later reading uses the stored grants. Pure, except
+ * for the `Resolver` that the caller passes in.
  */
 
 import { assetToSegment } from "../protocol/asset.ts"
@@ -13,27 +12,27 @@ import { MAX_GRANT_NAMES } from "../limits.ts"
 import { type MediaSegment, urlToMediaSegment, parseOwnAssetId } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 
-/** Knows the session, as it is now. */
+/** Looks names up in the current state of the session. */
 export interface Resolver {
-  /** A file that it keeps. */
+  /** An asset that the session stores. */
   findAsset(id: string): Asset | null
-  /** One of its messages, that was not taken back. */
+  /** Whether a message exists and was not withdrawn. */
   hasMessage(id: string): boolean
-  /** What its tenant lets it frame. */
+  /** The origins that the tenant allows in frames. */
   listOrigins(): readonly string[]
 }
 
-/** What directives may name, for the one who reads them. */
+/** What the directives of a text may name. */
 export interface Permit {
   isOriginAllowed(origin: string): boolean
   isReplyAllowed(id: string): boolean
-  /** What a reader sees of an address; null: it is not to be had. */
+  /** The segment of a media URL, or null if it is refused. */
   resolveMedia(url: string): MediaSegment | null
 }
 
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
-/** For a text by itself: without `assets` every address of a file of ours will do. */
+/** For a text by itself. Without `assets` every own asset URL is accepted. */
 export function grantsToPermit({ origins = [], replies = [], assets }: Partial<Grants>): Permit {
   return {
     isOriginAllowed: (origin) => origins.includes(origin),
@@ -51,17 +50,17 @@ function assetToMedia(asset: Asset | null | undefined): MediaSegment | null {
   return asset == null ? null : assetToSegment(asset)
 }
 
-/** The decisions of one part. */
+/** The decisions for one part. */
 export interface GrantDecider extends Permit {
-  /** What is read from now on is decided by `stored`, and what that does not know by `resolver`; null: it is refused. */
+  /** Decides the following names by `stored`, then by `resolver`. Without a resolver, other names are refused. */
   setSource(stored: Grants, resolver: Resolver | null): void
-  /** All that was granted; the same object while nothing is added. */
+  /** All grants so far. Returns the same object until a grant is added. */
   currentGrants(): Grants
 }
 
 /**
- * Decides each name once: a refusal stays one, also in a fresh process, which reads the stored text again before it asks
- * of anything. At most MAX_NAMED names of a part are asked for.
+ * Decides each name once. A refusal is final, even after a restart, because a restarted process reads the stored text
+ * before it asks the resolver. At most MAX_GRANT_NAMES names of a part are looked up.
  *
  * Source  SPEC DR11, DR17, DR18.
  */

@@ -1,9 +1,7 @@
 /**
- * media-directive.ts: `MEDIA:` lines, and what a reader sees of the media that they name.
+ * media-directive.ts: parses `MEDIA:` lines, and turns their URLs into media segments.
  *
- * scan → MEDIA → piece → segment
- * A line is decided when it ends: whether anything on it may be shown is not known before.
- * Pure.
+ * A line is parsed when it ends, because only then is known whether any of its values is accepted. Pure.
  */
 
 import { INVISIBLE_CHARS } from "../protocol/asset.ts"
@@ -14,19 +12,19 @@ import { checkPublicUrl } from "../text/public-url.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 
-/** What stands on a `MEDIA:` line, from its label to its last value, in order. */
+/** An item of a `MEDIA:` line, between its label and its last value. */
 export type MediaItem =
   | { readonly type: "text"; readonly text: string }
-  /** `url` as it is shown, and so as two are compared; `raw` as it was written. */
+  /** `url` is normalised, for display and comparison; `raw` is as written. */
   | { readonly type: "url"; readonly url: string; readonly raw: string }
-  /** Something in brackets: perhaps a directive. */
+  /** Text in double brackets, possibly a directive. */
   | { readonly type: "tag"; readonly raw: string }
 
 export interface MediaLine {
   readonly items: readonly MediaItem[]
-  /** Where its last value ends; where it starts, if none is accepted. */
+  /** Offset after the last accepted value, or the start of the line if there is none. */
   readonly end: number
-  /** Values that are not accepted. */
+  /** Values that were not accepted, redacted for the log. */
   readonly refused: readonly string[]
 }
 
@@ -35,9 +33,9 @@ const MEDIA_LABELS = /media:/gi
 const MEDIA_LABEL_PREFIX = /m(?:e(?:d(?:ia?)?)?)?$/i
 
 /**
- * The next label at a line's start, or what may become one at the end of the text.
+ * Finds the next label at the start of a line, or a beginning of one at the end of the text.
  *
- * Shapes  → an index, or the end of the text. `head` is that of the text's own start.
+ * Shapes  → an index, or the length of the text. `head` is the column at which the text begins, -1 if not at a line start.
  */
 export function findMediaLabel(text: string, from: number, head: number): number {
   MEDIA_LABELS.lastIndex = from
@@ -50,7 +48,7 @@ export function findMediaLabel(text: string, from: number, head: number): number
   return part > 0 && at >= from && isLineStart(text, at, head) ? at : text.length
 }
 
-/** Up to three spaces may stand before it: more is indented code. */
+/** At most three spaces may precede the label. More would be indented code. */
 function isLineStart(text: string, at: number, head: number): boolean {
   let start = at
   while (start > 0 && at - start < 4 && text.charCodeAt(start - 1) === SPACE) start--
@@ -59,10 +57,10 @@ function isLineStart(text: string, at: number, head: number): boolean {
 }
 
 /**
- * Reads the line whose label may stand at `at`. It ends with the line, or where a tag begins.
+ * Parses the line whose label may be at `at`. It ends with the line or at the next tag.
  *
- * Shapes  → the line, null if there is none, or WAIT while it goes on.
- * Cost    linear in the line, which is at most MAX_MEDIA_LINE.
+ * Shapes  → the line, null if there is none, or WAIT if the line is incomplete.
+ * Cost    linear in the line, which has at most MAX_MEDIA_LINE_CHARS.
  * Source  SPEC DR1–DR3.
  */
 export function readMediaLine(text: string, at: number, final: boolean): MediaLine | typeof WAIT | null {
@@ -75,14 +73,14 @@ export function readMediaLine(text: string, at: number, final: boolean): MediaLi
   return parseMediaLine(end < 0 ? head : head.slice(0, end), at)
 }
 
-/** A value in quotes, with what may trail it; something in brackets; or a word. */
+/** A quoted value with trailing punctuation, text in double brackets, or a word. */
 const VALUE_TOKEN = /(?:`([^`]*)`|"([^"]*)"|'([^']*)')[`"'\\)}\],]*(?=[\s.;:!?]|$)|\[\[[^[\]]*\]\]|\S+/g
 
 function parseMediaLine(line: string, at: number): MediaLine {
   const items: MediaItem[] = []
   const refused: string[] = []
   let [consumed, end] = [MEDIA_LABEL.length, 0]
-  // What stands between two values is told with the second; what stands after the last one is no part of it.
+  // Text between two values is added with the second value. Text after the last value does not belong to the line.
   let pending: MediaItem[] = []
   const addText = (to: number): void => {
     if (to > consumed) pending.push({ type: "text", text: line.slice(consumed, to) })
@@ -107,12 +105,12 @@ function parseMediaLine(line: string, at: number): MediaLine {
   return { items, end: at + end, refused }
 }
 
-/** What looks as if a file or an address were meant. */
+/** A value that looks like a file name or an address. */
 const SOURCE_LIKE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
-/** So much of a refused value is told, in UTF-16 code units. */
+/** Longest refused value in the log, in UTF-16 code units. */
 const MAX_LOGGED_CHARS = 200
 
-/** For the log: no secrets of anybody. What stands before an `@` may be one, wherever browsers would find an address. */
+/** Removes possible credentials for the log: everything before an `@` in any component of an address. */
 export function redactForLog(value: string): string {
   const redacted = value.replace(/[^\\/?#]+/g, (piece) => {
     const at = piece.lastIndexOf("@")
@@ -123,7 +121,7 @@ export function redactForLog(value: string): string {
 
 const TRAILING = new Set("`\"'\\)}],")
 
-/** A word without what may trail a value. From its end, since an expression would try at every place. */
+/** Removes trailing punctuation. Scans from the end, because a regular expression would try every start. */
 function trimTrailing(word: string): string {
   let end = word.length
   while (end > 0 && TRAILING.has(word.charAt(end - 1))) end--
@@ -132,34 +130,34 @@ function trimTrailing(word: string): string {
 
 const OWN_ASSET = new RegExp(`^/media/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})$`)
 
-/** The id of the own asset that an address names. */
+/** The id of the own asset that a URL names, or null. */
 export function parseOwnAssetId(url: string): string | null {
   return OWN_ASSET.exec(url)?.[1] ?? null
 }
 
-/** The URL of an own asset as it is, a public one as the platform writes it, or null. */
+/** An own asset URL as it is, a public URL as the platform's parser writes it, or null. */
 function normalizeMediaUrl(value: string): string | null {
   if (OWN_ASSET.test(value)) return value
-  // A value names its scheme: what browsers would read as one all the same is not meant.
+  // The scheme must be written out. Browsers accept other spellings, which no model means.
   if (!/^https:\/\//i.test(value)) return null
   const checked = checkPublicUrl(value)
   return checked.ok ? checked.value.href : null
 }
 
-/** Two addresses with one key are one thing: a fragment fetches nothing else. */
+/** The key by which two URLs count as the same media: the URL without its fragment. */
 export function urlToMediaKey(url: string): string {
   const hash = url.indexOf("#")
   return hash < 0 ? url : url.slice(0, hash)
 }
 
-/** By the end of its name alone. What it truly is is found out when it is fetched. */
+/** The kind by file extension. The true type is detected when the file is fetched. */
 const KIND_PATTERNS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
   ["image", /\.(?:png|jpe?g|gif|webp|avif|svg|bmp|ico|heic)$/i],
   ["audio", /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|flac|weba)$/i],
   ["video", /\.(?:mp4|m4v|mov|webm|ogv|mkv)$/i],
 ]
 
-/** What a reader sees of it, by its address alone. */
+/** The segment of a media URL, derived from the URL alone. */
 export function urlToMediaSegment(url: string): MediaSegment {
   const path = url.replace(/[?#].*$/s, "")
   const name = path.slice(path.lastIndexOf("/") + 1)

@@ -1,10 +1,8 @@
 /**
- * parse-directives.ts: what the directives of one text come to.
+ * parse-directives.ts: parses the directives of one text by itself.
  *
- * text → pieces → DIRECTIVE
- * For readers of one text by itself: trusted tool results, tests, other programs. A message's own text goes through the
- * same segmenter in segment.ts. Its words are cleaned before.
- * Pure.
+ * For trusted tool results, tests and other programs. The text of a message goes through the same segmenter, in
+ * segmenter.ts. The text must be clean already. Pure.
  */
 
 import { apply, type Segment } from "../protocol/frame.ts"
@@ -14,9 +12,9 @@ import { createDelivery, type Drift } from "./part-segmenter.ts"
 import { createSegmenter } from "./segmenter.ts"
 
 export interface Directives {
-  /** Prose, canvases and media in their order; directives are stripped. */
+  /** Prose, canvases and media in their order, without the directives. */
   readonly segments: readonly Segment[]
-  /** Its audio is a voice note. */
+  /** Whether audio is shown as a voice note. */
   readonly voice: boolean
   readonly reply_to: string | null
   readonly drift: readonly Drift[]
@@ -28,10 +26,10 @@ export interface DirectiveContext extends Partial<Grants> {
 }
 
 /**
- * Reads one whole text.
+ * Parses one complete text.
  *
- * Shapes  (text, context) → Directives. Without a context nothing outside is allowed, no message is known, and
- *         every address of a file of ours will do.
+ * Shapes  (text, context) → Directives. Without a context no external origin is allowed, no message id is known, and
+ *         every own asset URL is accepted.
  * Errors  none; drift.
  * Cost    linear in the text.
  * Source  SPEC DR1–DR10.

@@ -1,10 +1,9 @@
 /**
- * part-segmenter.ts: the text of one part becomes segments: prose, cards, canvases and media, each in its place.
+ * part-segmenter.ts: turns the text of one part into segments: prose, cards, canvases and media, each in its place.
  *
- * pieces → PART → segment
- * What was found is joined here to what is known of it: which call cued a card, which address may be framed, what the
- * message has shown already.
- * Pure. Same pieces, same ops.
+ * text tokens → PART → ops
+ * Joins each token with its context: which call cued a card, which address may be framed, which media the message has
+ * already shown. Pure: the same tokens give the same ops.
  */
 
 import type { Cue } from "../protocol/card-cue.ts"
@@ -22,30 +21,30 @@ import {
 } from "./text-tokens.ts"
 import { isUnsafeJoin } from "../sanitize/characters.ts"
 
-/** Something in model text that did not fit; counted and logged, never shown as an error. */
+/** A span or directive in model text that does not apply. It is counted and logged, never shown as an error. */
 export type Drift =
   | { readonly reason: "mark_orphan"; readonly tag: string }
   | { readonly reason: "mark_unclosed"; readonly tag: string }
-  /** A value of a `MEDIA:` line, an embed, the id of a reply; or any directive inside a span. */
+  /** `what` is the value of a `MEDIA:` line, the embed, the id of a reply, or the type of a directive inside a span. */
   | {
       readonly reason: "media_refused" | "embed_refused" | "reply_unknown" | "directive_in_span"
       readonly what: string
     }
 
-/** What the parts of one message share: each address is delivered once, and its audio is a voice note or is not. */
+/** State that the parts of one message share: the media already shown, the voice flag, and the reply. */
 export interface Delivery {
-  /** Shows the media at `at`; no ops where the message has shown it. */
+  /** Shows the media at `at`. No ops if the message has already shown it. */
   showMedia(segment: MediaSegment, at: number): Op[]
-  /** Something was shown. */
+  /** Whether any media was shown. */
   hasMedia(): boolean
   markVoice(): Op[]
-  /** `id` null: to the message that is being answered, unless one is named. */
+  /** Null means the message that is being answered, unless an id was named before. */
   setReply(id: string | null): Op[]
   isVoice(): boolean
   getReplyTo(): string | null
 }
 
-/** `current` is the message that is being answered; null: there is none. */
+/** `current` is the id of the message that is being answered, or null if there is none. */
 export function createDelivery(current: string | null): Delivery {
   const shownKeys = new Set<string>()
   const audioPositions: number[] = []
@@ -78,7 +77,7 @@ export function createDelivery(current: string | null): Delivery {
   }
 }
 
-/** Writes one growing text, trimmed as a whole: leading white space goes, trailing white space waits. */
+/** Writes one growing text, trimmed as a whole: drops leading white space and buffers trailing white space. */
 export interface SegmentWriter {
   readonly at: number
   isOpen(): boolean
@@ -88,7 +87,7 @@ export interface SegmentWriter {
 export function createSegmentWriter(at: number, segmentWith: ((content: string) => Segment) | null): SegmentWriter {
   let length = 0
   let trailingSpace = ""
-  // A writer without a segment of its own appends to one that is open already (a card's synthesis).
+  // A writer without a segment of its own appends to an open one (a card's synthesis).
   let isOpen = segmentWith === null
   return {
     at,
@@ -115,41 +114,41 @@ function createTextSegmentWriter(at: number): SegmentWriter {
   return createSegmentWriter(at, (content) => ({ type: "text", content }))
 }
 
-/** An opening tag whose `</span>` has not come yet, and what to do if it never comes. */
+/** A span whose `</span>` has not arrived, with what is needed if it never arrives. */
 interface OpenSpan {
   readonly tag: string
   readonly cue: Cue | null
-  /** The tag and all after it, as written. */
+  /** The tag and all text after it, as written. */
   readonly raw: string[]
-  /** Segments there were before it. */
+  /** Number of segments before the span. */
   readonly base: number
-  /** The text before it, which goes on if the mark is never closed. */
+  /** The text before the span. It continues if the span is never closed. */
   readonly before: SegmentWriter
   readonly inner: SegmentWriter
 }
 
 export interface PartSegmenter {
-  /** Takes more text of the part and tells what changes. */
+  /** Adds text and returns the resulting ops. */
   push(text: string): Op[]
-  /** The part is over: what was held is settled. */
+  /** Ends the part and resolves buffered text. */
   end(): Op[]
-  /** The part was ended from outside: what was held is settled, and a card that is open stays one. */
+  /** Ends the part because its turn was cancelled or failed. An open card stays a card (SPEC SG5). */
   interrupt(): Op[]
   readonly drift: readonly Drift[]
 }
 
 export interface PartContext {
   readonly cueFor: (tag: string) => Cue | null
-  /** Segments that stand before the part. */
+  /** Number of segments before the part. */
   readonly base: number
   readonly drift: Drift[]
   readonly delivery: Delivery
-  /** What its directives may name. */
+  /** Decides what its directives may name. */
   readonly permit: Permit
 }
 
 /**
- * Cuts the text of one part at its marks and directives.
+ * Splits the text of one part at its span tags and directives.
  *
  * Shapes  text → Op[].
  * Errors  none; drift.
@@ -173,12 +172,12 @@ export function createPartSegmenter(context: PartContext): PartSegmenter {
   }
 }
 
-/** Where one part stands: the prose that goes on, or the mark that is open. */
+/** Applies tokens one by one. Its state is the current prose and the open span, if any. */
 class TokenApplier {
   readonly #context: PartContext
   #prose: SegmentWriter
   #span: OpenSpan | null = null
-  /** End of the text before what was taken out of it, while nothing stands behind that (`#isSeam`). */
+  /** The last character before a directive that was removed (see `#isSeam`). */
   #last = ""
   #isSeam = false
 
@@ -223,7 +222,7 @@ class TokenApplier {
     }
   }
 
-  /** In a mark a directive is words. */
+  /** Inside a span a directive is text (SPEC DR8). */
   #applyInsideSpan(token: TextToken, open: OpenSpan): Op[] {
     if (token.type === "close") return this.#closeSpan(open)
     if (token.type === "refused") return []
@@ -258,7 +257,7 @@ class TokenApplier {
     return [...cut, ...this.#prose.write(open.raw.join(""))]
   }
 
-  /** Where no value of a line is to be had all of it stays words. */
+  /** If no value of the line is accepted, the whole line stays text (SPEC DR2). */
   #applyMedia({ raw, items }: Extract<Directive, { type: "media" }>): Op[] {
     const shown = items.map((item) => (item.type === "url" ? this.#context.permit.resolveMedia(item.url) : null))
     const isPlainText = shown.every((segment) => segment === null)
@@ -294,14 +293,14 @@ class TokenApplier {
     return this.#writeProse(raw)
   }
 
-  /** What opens a segment ends the prose before it; without ops it has been shown before. */
+  /** A new segment ends the prose before it. No ops means that the media was already shown. */
   #placeSegment(ops: Op[]): Op[] {
     if (ops.length > 0) this.#prose = createTextSegmentWriter(this.#nextIndex() + 1)
     this.#isSeam = ops.length === 0
     return ops
   }
 
-  /** Two sides of something that was taken out make nothing new. */
+  /** Inserts a word joiner where the text on both sides of a removed directive would form new syntax. */
   #writeProse(text: string): Op[] {
     const needsJoiner = this.#isSeam && isUnsafeJoin(this.#last, text.charAt(0))
     this.#isSeam = false

@@ -1,15 +1,14 @@
 /**
- * referenced-assets.ts: the files that a message needs to be shown: what was sent along, what its text names, what its calls made.
+ * referenced-assets.ts: the assets that a message needs to be shown: attachments, granted names, media of its calls.
  *
- * Message → REFERENCED → asset records
- * Pure.
+ * An export lists them as asset records. Pure.
  */
 
 import type { Asset } from "../protocol/event.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
-/** The files that a message itself tells of, each once, in their order. */
+/** The assets that a message itself describes, each once, in order. */
 export function listAssets({ attachments, parts }: Message): Asset[] {
   const all = [
     ...attachments,
@@ -23,7 +22,7 @@ export function listAssets({ attachments, parts }: Message): Asset[] {
 
 const OWN_CANVAS = /^\/canvas\/documents\/([A-Za-z0-9_-]+)\/index\.html$/
 
-/** Documents of ours that it frames: they are named by their address alone. */
+/** Ids of the own canvases that a message frames. They are named only by their URL. */
 export function listCanvasIds(message: Message): string[] {
   if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
   const ids = segmentsOf(message).flatMap((segment) => {

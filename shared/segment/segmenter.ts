@@ -1,10 +1,9 @@
 /**
- * segmenter.ts: a folded message becomes the ordered pieces a reader sees.
+ * segmenter.ts: turns a message into the ordered segments that a user sees.
  *
  * event → fold → SEGMENT → ops → frame → view
- * One segmenter serves both paths: the live path feeds it as the text grows, the
- * history path feeds it whole, so they agree by construction (law 1).
- * Pure. Same message, same bytes, however it was cut.
+ * One segmenter serves both paths: the live path feeds it the text as it grows, the history path feeds it the whole
+ * text. So both agree by construction (SPEC SG1). Pure: the same message gives the same bytes, however it was cut.
  */
 
 import { assetUrl, assetToSegment } from "../protocol/asset.ts"
@@ -41,37 +40,37 @@ export { type Drift, stripSpans }
 export type Segmenter = Pick<PartSegmenter, "push" | "end" | "drift">
 
 /**
- * Cuts the text of one part at its `<span id='tool_n'>` marks and joins each mark to the call that cued it.
+ * Splits the text of one part at its `<span id='tool_n'>` tags and joins each span to the call that cued it.
  *
  * Shapes  rows → Segmenter; `at` of its ops counts from this part's first segment.
  * Units   offsets are UTF-16 code units.
- * Errors  none. An orphan or unclosed mark becomes text and one drift.
+ * Errors  none. An orphan or unclosed span becomes text and one drift.
  * Cost    one pass over the text.
- * Source  SPEC SG1–SG8; seed 000 §5.4.
+ * Source  SPEC SG1–SG8.
  */
 export function createSegmenter(toolCalls: readonly CueRow[], context: Partial<PartContext> = {}): Segmenter {
   const defaults = { base: 0, drift: [], delivery: createDelivery("current"), permit: grantsToPermit({}) }
   return createPartSegmenter({ cueFor: createCueLookup(toolCalls), ...defaults, ...context })
 }
 
-/** The segments of one finished part. `toolCalls` are rows; bare rows cue what their trailer holds (seed 000). */
+/** The segments of one finished part. Rows without `card` cue the tag in their trailer (SPEC SG10). */
 export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] {
   const segmenter = createSegmenter(toolCalls)
   return apply([], [...segmenter.push(content), ...segmenter.end()])
 }
 
 /**
- * What a reader sees of a message.
+ * The segments of a message.
  *
- * Shapes  Message → Segment[], in the order of its parts; an open part is shown as far as it is settled.
+ * Shapes  Message → Segment[], in the order of its parts. Of an open part, buffered text is not included.
  * Errors  none.
  * Cost    linear in the message.
- * Source  SPEC SG1; law 1.
+ * Source  SPEC SG1.
  */
 export function segmentsOf(message: Message): Segment[] {
   const { role, words, agent } = message
   if (role === "agent" && agent !== null) return [{ type: "agent", content: words, ...agent }]
-  // A person's words are theirs: shown as they are, never parsed.
+  // A user's text is shown verbatim and never parsed.
   if (role !== "assistant") {
     const files = message.attachments.map(assetToSegment).filter((segment) => segment !== null)
     return words === "" ? files : [{ type: "text", content: words }, ...files]
@@ -79,14 +78,14 @@ export function segmentsOf(message: Message): Segment[] {
   return deriveView(message).segments
 }
 
-/** All of it at once: its segments, and the message that it answers by its own words. */
+/** The segments of an answer, and the id of the message that it replies to by a directive. */
 function deriveView(message: Message): { readonly segments: Segment[]; readonly replyTo: string | null } {
-  const transcriber = createMessageSegmenter()
-  const segments = apply([], transcriber.advance(message))
-  return { segments, replyTo: transcriber.getReplyTo() }
+  const segmenter = createMessageSegmenter()
+  const segments = apply([], segmenter.advance(message))
+  return { segments, replyTo: segmenter.getReplyTo() }
 }
 
-/** A message as a client holds it: whole frames, pages of history and exports all come from here. */
+/** A message as clients receive it, in whole frames and in pages of history. */
 export function messageToWire(message: Message): WireMessage {
   const { id, role, exchange_id, status, reason, topic, mode, metrics, timestamp } = message
   const content = deriveContent(message)
@@ -109,7 +108,7 @@ export function messageToWire(message: Message): WireMessage {
   }
 }
 
-/** What most messages have not. */
+/** Fields that most messages do not have. */
 function buildOptionalFields({ reply_to, summary, agent, origin, version, versions }: Message): Partial<WireMessage> {
   return {
     ...(reply_to === null ? {} : { reply_to }),
@@ -120,15 +119,15 @@ function buildOptionalFields({ reply_to, summary, agent, origin, version, versio
   }
 }
 
-/** The words alone: no tags, no tools, no thinking. For copy, titles, search, the announcer and speech. */
+/** The text of a message without tags, tools and thinking. For copy, titles, search, the announcer and speech. */
 export function plainText(message: Message): string {
   if (message.role !== "assistant") return message.words
-  const words: string[] = []
+  const texts: string[] = []
   for (const segment of segmentsOf(message)) {
-    if (segment.type === "text") words.push(stripMarkup(segment.content))
-    if (segment.type === "rich") words.push(stripMarkup(segment.synthesis))
+    if (segment.type === "text") texts.push(stripMarkup(segment.content))
+    if (segment.type === "rich") texts.push(stripMarkup(segment.synthesis))
   }
-  return words.filter((text) => text !== "").join("\n\n")
+  return texts.filter((text) => text !== "").join("\n\n")
 }
 
 const ALLOWED_TAGS = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
@@ -142,34 +141,34 @@ function stripMarkup(text: string): string {
 
 export interface MessageSegmenter {
   /**
-   * What changed in the segments since the message was last shown to it. `freshOf`, where it is known: what part `at` has
-   * gained since then, so that a long text need not be looked at whole for its last words. Directives go by what their
-   * part was granted; with a `resolver` what is new is asked for.
+   * Returns the ops since the last call. `freshOf` returns the text that part `at` has gained since then, if known, so
+   * that a long text is not compared as a whole. Directives use the grants that are stored with their part. With a
+   * `resolver`, new names are resolved and granted.
    */
   advance(message: Message, freshOf?: NewTextLookup, resolver?: Resolver): Op[]
-  /** The message that was shown to it last, with all that was granted. */
+  /** Returns the message with the grants that `advance` has decided. */
   applyGrants(message: Message): Message
   readonly drift: readonly Drift[]
-  /** The message that it answers by its own words (`[[reply_to…]]`), so far. */
+  /** The message that the text replies to by a directive (`[[reply_to…]]`), so far. */
   getReplyTo(): string | null
 }
 
 export type NewTextLookup = (at: number) => string | undefined
 
-/** One part's share in the list of segments. */
+/** The segmenter of one part. */
 interface PartView {
-  /** Its part as last shown; null before the first time. */
+  /** The part at the last call; null before the first. */
   lastPart: Part | null
   readonly advance: (part: Part, fresh: string | undefined, resolver: Resolver | null) => Op[]
-  /** What its directives were granted. */
+  /** The grants of its directives. */
   readonly currentGrants?: () => Grants
 }
 
 /**
- * Follows one message and tells its segments as ops, from nothing or from where it was.
+ * Follows one message as it grows and returns the changes of its segments as ops.
  *
  * Shapes  Message → Op[], so that `apply(ops so far)` = `segmentsOf(message)`.
- * Cost    the number of parts, plus what is new.
+ * Cost    the number of parts, plus the length of new text.
  */
 export function createMessageSegmenter(): MessageSegmenter {
   const views: PartView[] = []
@@ -214,12 +213,12 @@ export function createMessageSegmenter(): MessageSegmenter {
   }
 }
 
-/** An answer from outside answers nothing that was said here: its exchange is its own (SPEC DR5). */
+/** An external answer has an exchange of its own, so it replies to no message (SPEC DR5). */
 function findAnsweredMessage({ mode, exchange_id }: Message): string | null {
   return mode === "external" ? null : exchange_id
 }
 
-/** What its calls stored is known with the voice that they gave it. */
+/** Resolves assets of the message's own calls first, because those carry the calls' voice flag. */
 function withCallMedia(resolver: Resolver, message: Message): Resolver {
   return {
     ...resolver,
@@ -231,7 +230,7 @@ function listCallMedia(message: Message): Asset[] {
   return listCalls(message).flatMap(({ channel, media }) => (channel === "user" ? media : []))
 }
 
-/** An answer that is whole and named no media is followed by that of its calls (SPEC DR20). */
+/** Appends the media of its calls to a completed answer that placed no media itself (SPEC DR20). */
 function deliverMedia(message: Message, delivery: Delivery, count: number): Op[] {
   if (delivery.hasMedia()) return []
   const assets = listCallMedia(message)
@@ -244,7 +243,7 @@ function deliverMedia(message: Message, delivery: Delivery, count: number): Op[]
   return ops
 }
 
-/** Markdown's own way to show a picture, which models know best. */
+/** An image in Markdown syntax, which models often use instead of a directive. */
 const IMAGE_LINK = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+)/g
 
 function hasImageOf(assets: readonly Asset[], { parts }: Message): boolean {
@@ -255,7 +254,7 @@ function hasImageOf(assets: readonly Asset[], { parts }: Message): boolean {
   )
 }
 
-/** What changed beside the segments: the status, the end, the summary. */
+/** The changes beside the segments: status, end, summary. */
 export function diffMessageState(before: Message, after: Message): Op[] {
   const { status, reason, metrics, summary } = after
   const ops: Op[] = []
@@ -289,13 +288,13 @@ function createPartView(at: number, part: Part, shared: SharedContext, calls: Ca
 
 interface CallIndex {
   setCall(at: number, call: ToolCall): void
-  /** What is cued in the part at `at` when it is asked: a result may come while that part is still being written. */
+  /** The cues for the part at `at`, at the time of the lookup: a result may arrive while the part is being written. */
   createCueLookupAt(at: number): (tag: string) => Cue | null
 }
 
-/** The calls of a message as last shown, and what they cue: of this turn, on channel `user`, standing before (law 4). */
+/** The calls of a message and their cues. Only calls before the text, on channel `user`, cue a card (SPEC SG3). */
 function createCallIndex(): CallIndex {
-  // By their place among the parts: there are holes in it, which `filter` leaves out.
+  // Indexed by part, so the array has holes. `filter` skips them.
   const calls: ToolCall[] = []
   let version = 0
   return {

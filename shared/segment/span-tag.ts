@@ -1,9 +1,8 @@
 /**
- * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in clean text, also when they are cut.
+ * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in clean text, at any cut.
  *
- * clean → event → fold → MARK → segment
- * Found as the regular expression of seed 000 §5.4 finds them, outside Markdown code and not after a backslash.
- * Pure. What has been reported after some text is a function of that text alone, however it was cut (SPEC MK4).
+ * Tags in Markdown code and after a backslash do not count (SPEC MK1–MK3). Pure: the tokens reported so far depend only
+ * on the text so far, not on how it was cut (SPEC MK4).
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
@@ -15,22 +14,22 @@ export type SpanToken =
   | { readonly type: "open"; readonly tag: string; readonly raw: string }
   | { readonly type: "close"; readonly raw: string }
 
-/** A tag of a mark. */
+/** An opening or closing tag of a span. */
 export type SpanTag = Exclude<SpanToken, PlainToken>
 
 export interface SpanScanner {
   push(text: string): SpanToken[]
-  /** The text is over: what was held is settled. */
+  /** Ends the text and resolves buffered text. */
   end(): SpanToken[]
 }
 
 /**
- * Splits a growing text at its marks.
+ * Splits a growing text at its span tags.
  *
- * Shapes  text → Mark[]; the texts and raws joined are the input.
- * Units   UTF-16 code units; what is held starts with a tag, or waits for inline code before it.
+ * Shapes  text → SpanToken[]. The `text` and `raw` fields joined are the input.
+ * Units   UTF-16 code units. Buffered text begins with a possible tag or with unfinished inline code.
  * Errors  none.
- * Cost    one pass; several hundred MB/s where there are few candidates.
+ * Cost    one pass; several hundred MB/s if there are few candidates.
  * Source  SPEC MK1–MK6.
  */
 export function createSpanScanner(): SpanScanner {
@@ -41,16 +40,16 @@ export function createSpanScanner(): SpanScanner {
   }
 }
 
-/** A mark, as it must look. */
+/** A complete opening tag. */
 const OPEN_TAG = /^<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/i
 const CLOSE_TAG = /^<\/span>/i
-/** A beginning of either that reaches the end of the text. */
+/** An incomplete tag at the end of the text. */
 const OPEN_TAG_PREFIX =
   /^<(?:s(?:p(?:a(?:n)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)?$/i
 const CLOSE_TAG_PREFIX = /^<(?:\/(?:s(?:p(?:a(?:n)?)?)?)?)?$/i
 
 class SpanMatcher implements Matcher<SpanTag> {
-  /** A mark is open: only its end is looked for, all else is words. */
+  /** A span is open: only its end counts, everything else is text. */
   #inSpan = false
 
   startText(): void {}
@@ -73,21 +72,21 @@ const LESS = 60
 const LETTER_S = 115
 
 /**
- * The next `<` that what is looked for may begin with: an opening tag, or in a mark its end. At the end of the text it
- * may yet be either.
+ * Index of the next `<` that may begin an opening tag, or inside a span the closing tag. A `<` at the end of the text may
+ * become either.
  */
 export function findSpanCandidate(text: string, from: number, inSpan: boolean): number {
   let at = text.indexOf("<", from)
   while (at >= 0 && at + 1 < text.length) {
     const second = text.charCodeAt(at + 1)
     if (inSpan ? second === SLASH : (second | 32) === LETTER_S) return at
-    // A row of `<` is stepped over here: a search for each would cost more than all the rest.
+    // Skips a run of `<` character by character, because a search for each would dominate the cost.
     at = second === LESS ? at + 1 : text.indexOf("<", at + 1)
   }
   return at < 0 ? text.length : at
 }
 
-/** The tag that stands at a candidate: an opening one, or in a mark its end. WAIT if it may become one, null if there is none. */
+/** The opening tag at a candidate, or inside a span the closing tag. WAIT if it may become one, null if it is none. */
 export function matchSpanTag(
   text: string,
   at: number,
@@ -106,16 +105,16 @@ export function matchSpanTag(
 }
 
 /**
- * Takes every opening mark and its `</span>` out of a text, and keeps what stands between.
+ * Removes every opening span tag and its `</span>`, and keeps the text between them.
  *
- * Shapes  text → text in which no mark opens, also where taking one out would form another.
- *         Code counts as text here: what a subagent says may quote no mark. Other spans stay.
+ * Shapes  text → text without an opening span tag, even where removing one would form another.
+ *         Code counts as text here, because the text of a subagent must not quote a tag either. Other spans stay.
  * Cost    linear.
  * Source  SPEC MK6.
  */
 export function stripSpans(text: string | null | undefined): string {
   if (text === null || text === undefined || !ANY_OPEN_TAG.test(text)) return text ?? ""
-  // Each `<` starts a piece, so that a tag that is taken out is the tail of `pieces`.
+  // Each `<` starts a fragment, so that the tag to remove is always the tail of `fragments`.
   const fragments: string[] = []
   const tagStarts: number[] = []
   const openSpans: boolean[] = []
@@ -135,7 +134,7 @@ export function stripSpans(text: string | null | undefined): string {
 const ANY_OPEN_TAG = /<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i
 const ANGLE_BRACKET = /[<>]/g
 
-/** The pieces end with `>`: is their tail a mark, or the end of one? `spans` tells which open spans are marks. */
+/** Removes the tag at the end of the fragments, if it opens or closes a span with a tag id. `openSpans` has one entry per open span. */
 function removeTag(fragments: string[], tagStarts: number[], openSpans: boolean[]): void {
   const start = tagStarts.pop()
   if (start === undefined) return

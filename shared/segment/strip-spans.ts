@@ -1,10 +1,8 @@
 /**
- * strip-spans.ts: the words of an answer without its spans and directives: for the model's later context, and for other agents.
+ * strip-spans.ts: removes spans and directives from the text of an answer, for the model's later context and for other
+ * agents.
  *
- * part → STRIP → context
- * Who wrote a file's line must be able to name that file later, so a short plain note stands in its place. A note is
- * no directive, and none is left.
- * Pure.
+ * A model must be able to name a file again that it attached earlier, so a short note replaces each directive. Pure.
  */
 
 import { assetUrl, canvasUrl } from "../protocol/asset.ts"
@@ -20,23 +18,23 @@ import { createTokenScanner, type TextToken, parseBracketDirective } from "./tex
 import { isUnsafeJoin, replaceLoneSurrogates } from "../sanitize/characters.ts"
 
 /**
- * Takes marks and directives out of one part's text; in code they stay.
+ * Removes span tags and directives from the text of one part. Code keeps them.
  *
- * Shapes  (text, what the part was granted) → text in which no directive stands, also where taking one out would form
- *         another. `(attached: chart.png, /media/x1)` stands for media, `(embedded: Board, /canvas/…)` for a canvas.
- * Errors  none; what was refused is told as refused.
+ * Shapes  (text, grants of the part) → text without a directive, even where removing one would form another.
+ *         `(attached: chart.png, /media/x1)` replaces media, `(embedded: Board, /canvas/…)` a canvas.
+ * Errors  none. A refused name is noted as refused.
  * Cost    linear.
  * Source  SPEC DR14.
  */
 export function stripDirectives(text: string, grants: Grants = NO_GRANTS): string {
-  const words = stripSpans(text)
-  const pieces = scanTokens(words)
-  if (!pieces.some(isDirective)) return words
-  const stripped = stripSpans(renderTokens(pieces, grantsToPermit(grants)))
+  const withoutSpans = stripSpans(text)
+  const tokens = scanTokens(withoutSpans)
+  if (!tokens.some(isDirective)) return withoutSpans
+  const stripped = stripSpans(renderTokens(tokens, grantsToPermit(grants)))
   return scanTokens(stripped).some(isDirective) ? defuseDirectives(stripped) : stripped
 }
 
-/** What the model is told of a file instead of its line. */
+/** The note that replaces an asset in the model's context. */
 export function assetToNote(asset: Asset): string {
   if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset)})`
   return formatAttached(asset.label, assetUrl(asset))
@@ -51,33 +49,33 @@ function isDirective({ type }: TextToken): boolean {
   return type === "media" || type === "embed" || type === "voice" || type === "reply"
 }
 
-/** Two sides of something that was taken out make nothing new. */
-function renderTokens(pieces: readonly TextToken[], permit: Permit): string {
+/** Inserts a word joiner where the text on both sides of a removed directive would form new syntax. */
+function renderTokens(tokens: readonly TextToken[], permit: Permit): string {
   const texts: string[] = []
   let last = ""
-  for (const piece of pieces) {
-    const text = renderToken(piece, permit)
+  for (const token of tokens) {
+    const text = renderToken(token, permit)
     if (text === "") continue
-    texts.push(isUnsafeJoin(last, text.charAt(0)) && piece.type === "text" ? WORD_JOINER + text : text)
+    texts.push(isUnsafeJoin(last, text.charAt(0)) && token.type === "text" ? WORD_JOINER + text : text)
     last = text.slice(-1)
   }
   return texts.join("")
 }
 
-function renderToken(piece: TextToken, permit: Permit): string {
-  switch (piece.type) {
+function renderToken(token: TextToken, permit: Permit): string {
+  switch (token.type) {
     case "text":
-      return piece.text
+      return token.text
     case "open":
     case "close":
-      return piece.raw
+      return token.raw
     case "media":
-      return piece.items
+      return token.items
         .map((item) => renderMediaItem(item, permit))
         .join("")
         .trimStart()
     case "embed":
-      return renderEmbed(piece.attributes, permit)
+      return renderEmbed(token.attributes, permit)
     case "voice":
     case "reply":
     case "refused":
@@ -104,20 +102,20 @@ function formatAttached(label: string, url: string): string {
   return `(attached: ${sanitizeName(label)}, ${escapeUrl(url)})`
 }
 
-/** So much of a name is told, in UTF-16 code units. */
+/** Longest name in a note, in UTF-16 code units. */
 const MAX_NAME_CHARS = 200
 
-/** A name on one line, and no part of any syntax. */
+/** Puts a name on one line, without characters of any syntax. */
 function sanitizeName(name: string): string {
-  const words = name.replace(/[\s[\]()<>`~\\]+/g, " ").trim()
-  return replaceLoneSurrogates(words.slice(0, MAX_NAME_CHARS))
+  const plain = name.replace(/[\s[\]()<>`~\\]+/g, " ").trim()
+  return replaceLoneSurrogates(plain.slice(0, MAX_NAME_CHARS))
 }
 
 function escapeUrl(url: string): string {
   return url.replace(/[[\]`<>\\]/g, encodeURIComponent)
 }
 
-/** Outside code nothing can begin a directive any more. Only where somebody wrote one around another. */
+/** Breaks everything outside code that could begin a directive. Needed only for directives nested on purpose. */
 function defuseDirectives(text: string): string {
   const pieces = splitCode(text).map(({ code, text: words }) =>
     code ? words : words.replace(/\[(?=[[e])/gi, `[${WORD_JOINER}`).replace(/m(?=edia:)/gi, (m) => m + WORD_JOINER),

@@ -1,10 +1,9 @@
 /**
- * text-tokens.ts: marks and directives of one text part, found in one pass, also when they are cut.
+ * text-tokens.ts: finds span tags and directives in one text part, in one pass and at any cut.
  *
- * clean → event → fold → PIECE → part → segment
- * One scanner for both, so that what is code, and what stands inside what, is decided once. What it means for the reader
- * (is it cued, allowed, told before?) is decided in part.ts.
- * Pure.
+ * clean text → TOKENS → part-segmenter → ops
+ * One scanner finds both, so that code and nesting are decided once. part-segmenter.ts decides what a token means: whether
+ * it is cued, allowed, or already shown. Pure.
  */
 
 import { type EmbedAttributes, readEmbed } from "./embed-directive.ts"
@@ -17,13 +16,13 @@ import { type Match, buildPrefixPattern, TextScanner, type Matcher, type PlainTo
 export type Directive =
   | { readonly type: "media"; readonly raw: string; readonly items: readonly MediaItem[] }
   | { readonly type: "voice"; readonly raw: string }
-  /** `id` null: to the message that is being answered. */
+  /** `id` null means the message that is being answered. */
   | { readonly type: "reply"; readonly raw: string; readonly id: string | null }
   | { readonly type: "embed"; readonly raw: string; readonly attributes: EmbedAttributes }
 
 export type BracketDirective = Extract<Directive, { type: "voice" | "reply" }>
 
-/** A value of a `MEDIA:` line that is no media; its words stay text. */
+/** A value of a `MEDIA:` line that is not media. It stays text. */
 export interface RefusedMedia {
   readonly type: "refused"
   readonly value: string
@@ -33,14 +32,14 @@ export type TextToken = PlainToken | SpanTag | Directive | RefusedMedia
 
 export interface TokenScanner {
   push(text: string): TextToken[]
-  /** The text is over: what was held is settled. */
+  /** Ends the text and resolves buffered text. */
   end(): TextToken[]
 }
 
 /**
- * Splits a growing text at its marks and directives.
+ * Splits a growing text at its span tags and directives.
  *
- * Shapes  text → Piece[]; texts and raws joined are the input.
+ * Shapes  text → TextToken[]. The `text` and `raw` fields joined are the input.
  * Errors  none.
  * Cost    one pass.
  * Source  SPEC MK1–MK5, DR1–DR9.
@@ -56,14 +55,14 @@ export function createTokenScanner(): TokenScanner {
 type MarkupToken = Exclude<TextToken, PlainToken>
 
 class TokenMatcher implements Matcher<MarkupToken> {
-  /** A mark is open: nothing reaches past its end. */
+  /** A span is open. No directive reaches past its end. */
   #inSpan = false
   #head = 0
-  /** The next of each kind, so that looking for one does not look for all again; -1 if not known. */
+  /** Index of the next candidate of each kind, so that a search for one kind does not repeat the others. -1 if unknown. */
   #nextSpan = -1
   #nextBracket = -1
   #nextLabel = -1
-  /** The next end of a mark. */
+  /** Index of the next `</span>`. */
   #nextClose = -1
 
   startText(head: number): void {
@@ -92,7 +91,7 @@ class TokenMatcher implements Matcher<MarkupToken> {
   }
 }
 
-/** The next `[` that a directive may begin with, or the end of the text. */
+/** Index of the next `[` that may begin a directive, or the length of the text. */
 function findBracket(text: string, from: number): number {
   let at = text.indexOf("[", from)
   while (at >= 0 && at + 1 < text.length) {
@@ -150,7 +149,7 @@ const BRACKET_TAG_PREFIX = new RegExp(
   "i",
 )
 
-/** `[[…]]` at `at`. */
+/** Matches `[[…]]` at `at`. */
 function matchBracketTag(text: string, at: number, final: boolean): Match<Directive> | typeof WAIT | null {
   const head = text.slice(at, at + MAX_PENDING_CHARS)
   const directive = parseBracketDirective(head)
@@ -159,7 +158,7 @@ function matchBracketTag(text: string, at: number, final: boolean): Match<Direct
   return BRACKET_TAG_PREFIX.test(head) ? WAIT : null
 }
 
-/** The directive in double brackets that a text begins with. */
+/** The directive in double brackets at the start of a text, or null. */
 export function parseBracketDirective(text: string): BracketDirective | null {
   const found = BRACKET_TAG.exec(text)
   if (found === null) return null

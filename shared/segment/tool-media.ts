@@ -1,10 +1,9 @@
 /**
- * tool-media.ts: which of the files that a call stored it gives to the reply.
+ * tool-media.ts: which of the assets that a tool call saved are attached to the answer.
  *
- * result string + what the call saved → TOOL MEDIA → tool_result.media
- * Asked once, at dispatch, and stored. A file is given if this very call saved it and its trailer names it: text inside
- * tool data gives nothing, whatever it says.
- * Pure.
+ * result + assets saved by the call → TOOL MEDIA → tool_result.media
+ * Decided once, at dispatch, and stored. An asset counts if this very call saved it and its trailer names it. Text inside
+ * tool data attaches nothing (SPEC DR12). Pure.
  */
 
 import { assetUrl, canvasUrl } from "../protocol/asset.ts"
@@ -14,10 +13,10 @@ import type { Asset } from "../protocol/event.ts"
 import type { Segment } from "../protocol/frame.ts"
 
 /**
- * Reads the `MEDIA:` lines of a trailer; `[[audio_as_voice]]` there makes its audio a voice note. A canvas that it asks to
- * be embedded is one of them: the reader sees it where it is embedded alone, but the call is known to have made it.
+ * Reads the `MEDIA:` lines of a trailer. `[[audio_as_voice]]` in the trailer makes its audio a voice note. A canvas that
+ * the trailer asks to embed is included, although it is shown only where the answer embeds it.
  *
- * Shapes  (result, what its call saved) → assets in the order of their naming, once each.
+ * Shapes  (result, assets saved by the call) → the named assets, in order, each once.
  * Cost    linear in the trailer.
  * Source  SPEC DR12, DR19, DR20.
  */

@@ -1,8 +1,5 @@
 /**
- * tool-segment.ts: what a reader sees of one tool call, and how that changes.
- *
- * call → TOOL SEGMENT → ops
- * Pure.
+ * tool-segment.ts: turns a tool call into a segment, and its changes into ops. Pure.
  */
 
 import { extractResultData } from "../protocol/card-cue.ts"
@@ -12,9 +9,9 @@ import type { ToolCall } from "../protocol/message.ts"
 import { createTextHead, truncateLines } from "../truncate.ts"
 
 /**
- * Follows one call and tells its segment as ops.
+ * Follows one call and returns the changes of its segment as ops.
  *
- * Cost    what is new of its output, and its result once.
+ * Cost    linear in new output, plus the result once.
  * Source  SPEC SG9, SG11, SG13.
  */
 export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
@@ -42,7 +39,7 @@ function createToolSegment({ call_id, name, args, status }: ToolCall, fields: To
   return { type: "tool", call_id, name, args: shown, status, ...fields }
 }
 
-/** What a client sees of a call beside its name and arguments. The trailer stays home (law 5). */
+/** The fields of a call that change. The trailer of its result is removed (SPEC SG11). */
 function callToFields(call: ToolCall, output: ReturnType<typeof truncateLines>): ToolFields {
   const data = call.result === null ? null : extractResultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
@@ -58,7 +55,7 @@ function callToFields(call: ToolCall, output: ReturnType<typeof truncateLines>):
   }
 }
 
-/** Output that grew travels as its tail alone; all else as changed fields. */
+/** Sends only the new end of output that has grown, and all other changes as fields. */
 function diffToolFields(at: number, before: ToolFields, after: ToolFields): Op[] {
   const { output = "", ...rest } = after
   const { output: shown = "", ...restBefore } = before
@@ -68,7 +65,7 @@ function diffToolFields(at: number, before: ToolFields, after: ToolFields): Op[]
   return Object.keys(fields).length === 0 ? ops : [...ops, { op: "set", at, fields }]
 }
 
-/** What `set` has to say: new values, and null for what is gone. */
+/** The fields of a `set` op: new values, and null for removed fields. */
 function diffFields(before: ToolFields, after: ToolFields): SetFields {
   const removed = Object.keys(before).flatMap((key) => (key in after ? [] : [[key, null] as const]))
   const changed = Object.entries(after).filter(

@@ -7,7 +7,7 @@ import { parseRecord, messageToRecords } from "../../shared/protocol/record.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
 
-/** Messages as they are after the file was read, late results taken in. */
+/** The messages of a file, with late results applied. */
 function readBack(records: readonly object[]): { messages: Message[]; late: string[] } {
   const assembler = createAssembler()
   const taken = records.flatMap((json, n) => {

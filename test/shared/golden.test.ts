@@ -30,7 +30,7 @@ function seen(message: Message): string[] {
   return [...printSegments(segmentsOf(message), transcriber.drift), ...reply, ...printStatus(message)]
 }
 
-/** Every way to cut one text of the log in two, at every index. */
+/** The log with one text cut in two, for every text and every index. */
 function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   for (const [at, event] of events.entries()) {
     if (event.type !== "text_delta" && event.type !== "thinking_delta") continue
@@ -41,7 +41,7 @@ function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   }
 }
 
-/** The log with every text cut into single units. */
+/** The log with every text cut into single code units. */
 function crumbs(events: readonly TurnEvent[]): TurnEvent[] {
   return events.flatMap((event): TurnEvent[] =>
     event.type === "text_delta" || event.type === "thinking_delta"
@@ -93,7 +93,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
       message = transcriber.applyGrants(next)
     }
     const stored: Message = JSON.parse(JSON.stringify(message))
-    // `content` is as of the last whole frame: ops do not move it.
+    // Ops do not change `content`, so it is that of the last whole frame.
     const { content: _live, ...joined } = live
     const { content: _history, ...body } = JSON.parse(JSON.stringify(messageToWire(stored)))
     expect(toCanonicalJson(joined)).toBe(toCanonicalJson(body))

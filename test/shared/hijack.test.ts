@@ -15,10 +15,10 @@ import { callOf, NOTHING_KNOWN, startOf } from "../support/turn.ts"
 
 const TAG = "probe_data_1"
 const PICTURE: Asset = { id: "pic", kind: "image", mime_type: "image/png", label: "pic.png", size: 3 }
-/** The files of the session, as a tool that read it would not know them. */
+/** The assets of the session. A tool that reads foreign text does not know them. */
 const RESOLVER: Resolver = { ...NOTHING_KNOWN, findAsset: (id) => (id === "pic" ? PICTURE : null) }
 
-/** The ways in which a tool of ours gives what it read. */
+/** The ways in which our tools return text that they read. */
 const WAYS: readonly (readonly [string, (text: string) => string, boolean])[] = [
   ["as an object", (text) => JSON.stringify({ text }), false],
   ["in a card", (text) => `${JSON.stringify({ text })}\n\n${createCardTrailer(TAG)}`, true],
@@ -30,7 +30,7 @@ const WAYS: readonly (readonly [string, (text: string) => string, boolean])[] = 
   ],
 ]
 
-/** As dispatch decides it, in a call that stored the picture too: the data names it, the trailer does not. */
+/** What dispatch decides for a call that saved the image: its data names the image, its trailer does not. */
 function readEvents(result: string): TurnEvent[] {
   const card = resolveCardTag("probe_data", 1, result)
   const media = readToolMedia(result, [PICTURE])
@@ -41,7 +41,7 @@ function readEvents(result: string): TurnEvent[] {
   ]
 }
 
-/** Plays it in pieces of so many units; the message, what was shown live, and at every event what is stored is shown. */
+/** Plays the text in pieces of `size` code units. At every event, the live segments must equal those of the stored message. */
 function play(events: readonly TurnEvent[], size: number): { readonly message: Message; readonly live: Segment[] } {
   const intake = createIntake()
   const transcriber = createMessageSegmenter()
@@ -94,7 +94,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
       if (segment.type === "media") expect(segment.url).toBe("/media/pic")
       expect(segment.type).not.toBe("canvas")
     }
-    // In what comes after, nothing of it is an instruction any more.
+    // In the later context, none of it is a directive.
     for (const part of whole.message.parts) {
       if (part.type !== "text") continue
       const again = play([{ type: "text_delta", delta: stripDirectives(part.text, part.grants) }, END], 10_000)

@@ -41,7 +41,7 @@ function mapperFor(name: string): Mapper {
   return make()
 }
 
-/** The answer that records come to, as they come out of JSON. */
+/** The imported answer for these records. They pass through JSON first. */
 function answerOf(records: readonly StreamRecord[]): Message {
   const assembler = createAssembler()
   const taken = records.flatMap((record, n) => {
@@ -54,7 +54,7 @@ function answerOf(records: readonly StreamRecord[]): Message {
   return one.message
 }
 
-/** An answer in few words, a line a segment. */
+/** A summary of an answer, one line per segment. */
 function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string {
   const steps = message.parts.map((part) => part.step)
   const lines = messageToWire(message).segments.map((segment) => {
@@ -86,7 +86,7 @@ describe("recorded streams", () => {
     const mapper = mapperFor(name)
     const answer = shown(answerOf(mapped(mapper, linesOf(name))), mapper.unknown)
     const file = join(FOLDER, `${name}.txt`)
-    // UPDATE=1 writes what comes out; it is read before it is kept.
+    // UPDATE=1 writes the expected file. Read it before you commit it.
     if (process.env["UPDATE"] === "1") writeFileSync(file, answer)
     expect(answer).toBe(readFileSync(file, "utf8"))
   })
@@ -117,13 +117,13 @@ describe("recorded streams", () => {
   })
 })
 
-/** The same messages, once whole and once in deltas before. */
+/** The same messages, whole and with preceding deltas. */
 const blocksArb = fc.array(
   fc.record({ kind: fc.constantFrom("text", "thinking"), words: fc.string({ minLength: 1, maxLength: 40 }) }),
   { minLength: 1, maxLength: 5 },
 )
 
-/** The answer that records come to as they come in live, through the door for producers outside. */
+/** The live answer for these records, as sent by an external producer. */
 function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
@@ -146,7 +146,7 @@ describe("live and imported", () => {
     const [live, imported] = [liveOf(records), answerOf(records)]
     expect([live.status, live.reason]).toEqual([imported.status, imported.reason])
     expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
-    // A program that does not tell its steps has them counted where its records come in.
+    // If the program reports no steps, the server counts them.
     if (records.every(({ step }) => step === undefined)) return
     expect(live.parts.map(({ step }) => step)).toEqual(imported.parts.map(({ step }) => step))
   })
@@ -283,7 +283,7 @@ describe("deltas and wholes", () => {
   })
 })
 
-/** Known lines with one of their values replaced by anything. */
+/** Recorded lines with one value replaced by a random one. */
 function jsonOf(files: readonly string[]): fc.Arbitrary<string> {
   const known = files.flatMap(linesOf).filter((line) => line.startsWith("{") && line.endsWith("}"))
   return fc.tuple(fc.constantFrom(...known), fc.nat(), fc.jsonValue()).map(([line, at, value]) => {

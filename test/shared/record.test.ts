@@ -40,7 +40,7 @@ function takenFrom(records: readonly object[]): (AssembledMessage | LateEvents)[
   return [...taken, ...assembler.end()]
 }
 
-/** What a reader sees; trailers stay home, so results are compared as they are shown. */
+/** The visible segments. Results are compared without trailers, as they are shown. */
 function shown(message: Message): string {
   return toCanonicalJson(messageToWire(message))
 }
@@ -66,7 +66,7 @@ describe("round trip", () => {
   })
 })
 
-/** Where a message may stand, and which of its versions it is. */
+/** Generates positions and versions of a message. */
 const placeArb = fc.record({
   pos: fc.integer({ min: 2, max: 99 }),
   parent: fc.constantFrom(null, 1),

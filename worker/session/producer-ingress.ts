@@ -7,7 +7,7 @@
  * comes back goes on where it was, and nothing counts twice.
  */
 
-import { toPublicId } from "../../shared/ingest/assembler.ts"
+import { toPublicId } from "../../shared/ingest/public-id.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { findRecordFault, interpretRecord } from "../../shared/ingest/external-record.ts"
 import { parseJson } from "../../shared/protocol/frame.ts"

@@ -14,7 +14,7 @@ import { directiveText, PICTURE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { cutsOf, hold, RUNS } from "../support/seeded.ts"
 
-/** What a text comes to, a line each, in the notation of the golden files. */
+/** The segments of a text, one per line, in the notation of the golden files. */
 function read(text: string, context: DirectiveContext = {}): string[] {
   const { segments, voice, reply_to, drift } = parseDirectives(text, context)
   return [...printSegments(segments, drift), ...(voice ? ["voice"] : []), ...printReply(reply_to ?? undefined)]
@@ -33,7 +33,7 @@ describe("MEDIA: lines", () => {
     ["MEDIA: https://a.com/x.png?y=1#z", ['media image https://a.com/x.png?y=1#z "x.png"']],
     ["MEDIA: https://a.com/%e2%82%ac.mp3", ['media audio https://a.com/%e2%82%ac.mp3 "€.mp3"']],
     ["MEDIA: https://a.com/%ff.mp3", ['media audio https://a.com/%ff.mp3 "%ff.mp3"']],
-    // A name looks like what it is.
+    // The file name decides the kind.
     ["MEDIA: https://a.com/x%E2%80%AEgnp.exe", ['media file https://a.com/x%E2%80%AEgnp.exe "xgnp.exe"']],
     ["MEDIA: https://a.com/%0A%00x.png", ['media image https://a.com/%0A%00x.png "x.png"']],
     ["MEDIA: https://a.com/%E2%80%8B", ['media file https://a.com/%E2%80%8B "a.com"']],
@@ -224,7 +224,7 @@ function rawOf(pieces: readonly TextToken[]): string {
     .join("")
 }
 
-/** Follows a text as it comes: its segments and what stands beside them after every piece. */
+/** Feeds a text in pieces and returns the segments and the message state after each piece. */
 function createFollower() {
   const delivery = createDelivery("u1")
   const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
@@ -322,7 +322,7 @@ test("[DR4] no directive is taken from inside code", () => {
       fc.pre(!/<\/?spa|\\|\[embed|media:/i.test(text))
       const { segments } = parseDirectives(text)
       const shown = segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("\n\n")
-      // Tags in brackets alone: what stands in code stands there still, in its order.
+      // Bracket directives only: text in code must be unchanged and in order.
       for (const tag of intoCode(text).match(/\[\[[^[\]\n]*\]\]/g) ?? []) expect(shown).toContain(tag)
     }),
   )

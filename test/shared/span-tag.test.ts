@@ -6,7 +6,7 @@ import { createSpanScanner, type SpanToken, stripSpans } from "../../shared/segm
 import { longText, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 
-/** Marks on one line: text as it is, an opening tag as `{tag}`, its end as `{}`. */
+/** Tokens on one line: text as it is, an opening tag as `{tag}`, a closing tag as `{}`. */
 function print(marks: readonly SpanToken[]): string {
   return marks
     .map((mark) => (mark.type === "text" ? mark.text : mark.type === "open" ? `{${mark.tag}}` : "{}"))
@@ -111,7 +111,7 @@ test("[MK4] what is released after some text depends on that text alone; all of 
   hold(property(longText), RUNS / 50)
 })
 
-/** The expression of seed 000 §5.4, but for its end, which a live text may still lack. */
+/** The original expression without its end, because a live text may not have it yet. */
 const SEED = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>(.*?)<\/span>/gis
 
 test("[MK1] without code and backslashes, tags are found where the original expression finds them", () => {
@@ -134,7 +134,7 @@ test("[MK1] without code and backslashes, tags are found where the original expr
   )
 })
 
-/** Marks as the rules say, read from the whole text: outside code, behind no odd number of backslashes. */
+/** Reference implementation on the whole text: tags outside code, not after an odd number of backslashes. */
 function marksByRule(text: string): string {
   const tags = /(?<!\\)((?:\\\\)*)(?:<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>|<\/span>)/gi
   let isOpen = false
@@ -156,7 +156,7 @@ function marksByRule(text: string): string {
 test("[MK3] code is decided by the shared tracker", () => {
   hold(
     fc.property(shortText, (text) => {
-      // In a mark an opening tag is words, and its white space may hold what ends a paragraph: not compared here.
+      // Inside a span an opening tag is text, and its white space may end a paragraph. Not compared here.
       fc.pre(!/<span\s*\n/i.test(text))
       expect(print(marksIn([text]))).toBe(marksByRule(text))
     }),

@@ -19,7 +19,7 @@ import { cutsOf, hold } from "../support/seeded.ts"
 
 const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** The seed's parser, as it stands there: what bare rows must agree with. */
+/** The original parser. Rows without `card` must give the same result. */
 function seedParse(content: string, rows: readonly { result: string }[]): unknown[] {
   const segments: unknown[] = []
   let cursor = 0

@@ -1,4 +1,4 @@
-/** markdown.test.ts: a message as Markdown: everything shown, in order, each in a block that its text can't break out of. */
+/** export-markdown.test.ts: the Markdown of a message shows everything, in order, in blocks that its text cannot break out of. */
 
 import fc from "fast-check"
 import { Marked } from "marked"
@@ -25,7 +25,7 @@ function questionOf(words: string): Message {
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
 const text = (delta: string): TurnEvent => ({ type: "text_delta", delta })
 
-/** The headings that a reader of Markdown finds. */
+/** The headings that a Markdown parser finds. */
 function headingsIn(markdown: string): string[] {
   const tokens = new Marked().lexer(markdown)
   return tokens.flatMap((token) => (token.type === "heading" && token["depth"] === 2 ? [String(token["text"])] : []))
@@ -118,7 +118,7 @@ Bye.
       { type: "end", status: "failed", reason: "model_cut_off", metrics: null },
     )
     const markdown = messageToMarkdown({ ...message, origin: "import" })
-    expect(markdown).toContain("_Imported: nobody vouches for what this shows._")
+    expect(markdown).toContain("_Imported from a file. Its contents are not verified._")
     expect(markdown).toContain("Tool ``` read`x ```: failed")
     expect(markdown).toContain("Result (cut: 3001 lines, 15000 bytes in all):")
     expect(markdown).toContain("Error `tool_failed`:\n\n````text\nNo\n```\n````")

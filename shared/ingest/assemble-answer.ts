@@ -1,0 +1,118 @@
+/**
+ * assemble-answer.ts: the collected events of one imported answer become a message.
+ *
+ * open answer → intake (clean) → fold → message
+ * Pure.
+ */
+
+import type { AgentTag, TurnEvent } from "../protocol/event.ts"
+import { MAX_SUMMARY_CHARS } from "../limits.ts"
+import { createMessage, fold, isDeferred, isSettled, listCalls, type Message } from "../protocol/message.ts"
+import { boundText } from "./call-events.ts"
+import { createAnswerBudget } from "./answer-budget.ts"
+import { createIntake } from "./intake.ts"
+import type { OpenAnswer } from "./open-answer.ts"
+import { toPublicId } from "./public-id.ts"
+import { withGrants } from "./record-trust.ts"
+
+/** A complete message, with its position if the file names one. */
+export interface AssembledMessage {
+  readonly kind: "message"
+  readonly message: Message
+  readonly pos: number | null
+  /** Undefined if the file does not name a parent. */
+  readonly parent: number | null | undefined
+  readonly tip: number | null
+  /** Number of events that changed nothing: over budget, or a second result for a call. */
+  readonly lost: number
+}
+
+interface RecordPlacement {
+  readonly pos?: number | undefined
+  readonly parent?: number | null | undefined
+  readonly tip?: number | undefined
+}
+
+type EndStatus = "completed" | "cancelled" | "interrupted" | "failed"
+
+export function readPlacement({ pos, parent, tip }: RecordPlacement): Pick<AssembledMessage, "pos" | "parent" | "tip"> {
+  return { pos: pos ?? null, parent, tip: tip ?? null }
+}
+
+/** Names another agent as sender or receiver of a message. */
+export function createAgentTag(
+  direction: AgentTag["direction"],
+  name: string,
+  exchange: string | undefined,
+  id: string,
+): AgentTag {
+  return { direction, name: toPublicId(name) ?? "agent", exchange: toPublicId(exchange) ?? id }
+}
+
+/** Folds the events of an answer. Cost: linear in the number of events. */
+export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
+  const { endRecord } = answer
+  const intake = createIntake()
+  const { message: folded, lost } = foldEvents(createEmptyAnswer(answer), answer, intake.cleanEvent)
+  const { status, reason } = resolveEnd(folded, endRecord, answer.isCancelled)
+  const endEvents = intake.cleanEvent({ type: "end", status, reason, metrics: endRecord?.metrics ?? null })
+  return { kind: "message", message: endEvents.reduce(fold, folded), lost, ...readPlacement(endRecord ?? {}) }
+}
+
+function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer): Message {
+  const { summary, to, agentExchangeId, origin = null, version = 1, mode = "chat", replyTo } = endRecord ?? {}
+  return createMessage({
+    id,
+    role: "assistant",
+    exchange_id: exchangeId,
+    timestamp,
+    version,
+    summary: summary === undefined ? null : { ...summary, text: boundText(summary.text, MAX_SUMMARY_CHARS) },
+    origin,
+    mode,
+    agent: to === undefined ? null : createAgentTag("sent", to, agentExchangeId, id),
+    reply_to: toPublicId(replyTo),
+  })
+}
+
+function foldEvents(
+  empty: Message,
+  { events, isStreamed }: OpenAnswer,
+  cleanEvent: (event: TurnEvent) => TurnEvent[],
+): { readonly message: Message; readonly lost: number } {
+  const isWithinBudget = createAnswerBudget()
+  let message = empty
+  let lost = 0
+  for (const event of events) {
+    if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
+    if (event.type === "granted") {
+      message = withGrants(message, event.grants)
+      continue
+    }
+    const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
+    if (!isWithinBudget(message, raw)) {
+      lost += 1
+      continue
+    }
+    for (const clean of cleanEvent(raw)) {
+      const next = fold(message, clean)
+      if (clean.type === "tool_result" && next === message) lost += 1
+      message = next
+    }
+  }
+  return { message, lost }
+}
+
+/** The reported end. Without one, calls that were never settled mean that the answer was interrupted. */
+function resolveEnd(
+  message: Message,
+  endRecord: OpenAnswer["endRecord"],
+  isCancelled: boolean,
+): { status: EndStatus; reason: string | null } {
+  const status = endRecord?.status
+  if (status === "running" || status === "waiting") return { status: "interrupted", reason: "process_restart" }
+  if (status !== undefined) return { status, reason: endRecord?.reason ?? null }
+  if (isCancelled) return { status: "cancelled", reason: null }
+  const isComplete = listCalls(message).every((call) => isSettled(call.status) || isDeferred(call))
+  return isComplete ? { status: "completed", reason: null } : { status: "interrupted", reason: null }
+}

@@ -1,0 +1,58 @@
+/**
+ * call-events.ts: the events of tool calls in records of other producers, for imports and for live external answers.
+ *
+ * Every text is cut to its limit, and lone surrogates become U+FFFD, because stored text is UTF-8. Pure.
+ */
+
+import type { TurnEvent } from "../protocol/event.ts"
+import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
+import { createTooLargeResult } from "../protocol/message.ts"
+import { replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { countUtf8Bytes } from "../truncate.ts"
+
+type ResultEvent = Extract<TurnEvent, { type: "tool_result" }>
+type CallError = { readonly code: string; readonly message: string }
+
+/** The first `max` code units of a text, without lone surrogates. */
+export function boundText(text: string, max: number): string {
+  return replaceLoneSurrogates(text.slice(0, max))
+}
+
+export function createCallEvent(call_id: string, toolName: string, args = "{}"): TurnEvent {
+  const name = boundText(toolName, MAX_TOOL_NAME_CHARS)
+  return { type: "tool_call", call_id, name, args: boundText(args, MAX_ARGS_CHARS) }
+}
+
+/** A failed call's status: producers report an interruption by its error code. */
+export function getResultStatus(ok: boolean, error: CallError | undefined): "ok" | "interrupted" | "failed" {
+  if (ok) return "ok"
+  return error?.code === "tool_interrupted" ? "interrupted" : "failed"
+}
+
+/**
+ * The event of a result. A result that is not a string is stored as its JSON.
+ *
+ * Errors  a result over MAX_RESULT_BYTES becomes a failed call with `tool_result_too_large`.
+ */
+export function createResultEvent(
+  call_id: string,
+  status: ResultEvent["status"],
+  result: unknown,
+  error: CallError | null,
+  card: string | null,
+): ResultEvent {
+  const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
+  if (text !== null && countUtf8Bytes(text) > MAX_RESULT_BYTES) return createTooLargeResult(call_id)
+  return {
+    type: "tool_result",
+    call_id,
+    status,
+    result: text === null ? null : replaceLoneSurrogates(text),
+    card,
+    error: error === null ? null : boundError(error),
+  }
+}
+
+function boundError({ code, message }: CallError): CallError {
+  return { code: boundText(code, MAX_TOOL_NAME_CHARS), message: boundText(message, MAX_ERROR_CHARS) }
+}
