@@ -5,7 +5,8 @@
  */
 
 import type { PageSettings, SignResponse } from "../../shared/protocol/asset.ts"
-import { type HistoryPage, parseJson, type SessionSummary } from "../../shared/protocol/frame.ts"
+import type { HistoryPage, SessionSummary } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 
 export interface AccessToken {
   readonly token: string

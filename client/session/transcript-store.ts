@@ -10,12 +10,12 @@
 import { batch, type Signal, signal } from "@preact/signals"
 import {
   applyToMessage,
-  toCanonicalJson,
   type HistoryPage,
   type MessageFrame,
   type OpsFrame,
   type WireMessage,
 } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 
 export interface TranscriptStoreDeps {

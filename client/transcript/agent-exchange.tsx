@@ -7,7 +7,8 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
-import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { STATUS_BADGES, type ToolSegment, ToolView } from "./tool-call.tsx"

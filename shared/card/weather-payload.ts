@@ -7,7 +7,7 @@
  * Pure. The page imports this file: the guard is written by hand to keep it small.
  */
 
-import type { Json } from "../protocol/frame.ts"
+import { isJsonObject, type Json } from "../json.ts"
 
 /** A weather reading as the tool gives it. Null: the source does not know. */
 export interface WeatherPayload {
@@ -65,7 +65,7 @@ const FLAG_FIELDS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy
 
 /** Is this a weather payload? Fields that it does not name may be there, and say nothing. SPEC CA1. */
 export function isWeatherPayload(value: unknown): value is WeatherPayload {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+  if (!isJsonObject(value)) return false
   const readField = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
   const tomorrow = readField("forecast_tomorrow_condition")
   const source = readField("source")

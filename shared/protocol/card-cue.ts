@@ -8,7 +8,7 @@
  * Pure.
  */
 
-import { type Json, parseJson } from "./frame.ts"
+import { type Json, parseJson } from "../json.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 

@@ -8,12 +8,10 @@
  */
 
 import * as v from "valibot"
+import { isJsonObject, type Json, parseJson } from "../json.ts"
 import { type AgentTag, type Approval, type CallError, idSchema, type Metrics, type TextSize } from "./event.ts"
 import { type Fault, type FaultReason, fail, type Result, succeed } from "../fault.ts"
 import type { CallStatus, MessageStatus, Role } from "./message.ts"
-
-/** JSON, as `JSON.parse` gives it. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /** What was left out of a shown text: its true size, in lines and UTF-8 bytes. */
 export type Truncated = TextSize
@@ -251,7 +249,7 @@ export const PONG_FRAME = '{"type":"pong"}'
  */
 export function parseClientFrame(text: string): Result<ClientFrame, Fault> {
   const value = parseJson(text)
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "frame_malformed" })
+  if (!isJsonObject(value)) return fail({ reason: "frame_malformed" })
   const type: unknown = Reflect.get(value, "type")
   if (typeof type !== "string") return fail({ reason: "frame_invalid", field: "type" })
   const isKnown = clientFrameSchema.options.some((option) => option.entries.type.literal === type)
@@ -267,8 +265,8 @@ export function parseClientFrame(text: string): Result<ClientFrame, Fault> {
  */
 export function parseServerFrame(text: string): ServerFrame | null {
   const value = parseJson(text)
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return null
-  const frame = value as ServerFrame
+  if (!isJsonObject(value)) return null
+  const frame = value as unknown as ServerFrame
   switch (frame.type) {
     case "hello":
       return typeof frame.epoch === "string" && typeof frame.seq === "number" ? frame : null
@@ -287,15 +285,6 @@ export function parseServerFrame(text: string): ServerFrame | null {
 
 function isNumbered(frame: { readonly seq: number; readonly prev: number }): boolean {
   return typeof frame.seq === "number" && typeof frame.prev === "number"
-}
-
-/** JSON text as a value; undefined where it is none. */
-export function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -387,14 +376,4 @@ function setFields(segment: Segment | undefined, fields: SetFields): Segment {
   // The server pairs fields and segment; both ends are compiled from this file.
   const merged = Object.entries({ ...segment, ...fields }).filter(([, value]) => value !== null)
   return Object.fromEntries(merged) as unknown as Segment
-}
-
-/**
- * JSON with sorted keys: equal values have equal bytes. Used where two paths are compared (law 1).
- */
-export function toCanonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner
-    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-  })
 }

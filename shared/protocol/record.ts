@@ -10,6 +10,7 @@
 import * as v from "valibot"
 import { extractResultData } from "./card-cue.ts"
 import { approvalSchema, type Asset, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
+import { isJsonObject } from "../json.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
 import { deriveContent, type Grants, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
@@ -169,7 +170,7 @@ export type StreamRecord = v.InferOutput<typeof recordSchema>
  * Errors  `body_malformed` where it is no object, `field_invalid` with the field.
  */
 export function parseRecord(value: unknown): Result<StreamRecord, Fault> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "body_malformed" })
+  if (!isJsonObject(value)) return fail({ reason: "body_malformed" })
   const parsed = v.safeParse(recordSchema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)
   return fail({ reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? "type" })

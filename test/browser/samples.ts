@@ -7,7 +7,8 @@
 
 import type { BrowserContext, Page } from "playwright-core"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
-import { type HistoryPage, parseJson, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage, Segment, WireMessage } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })

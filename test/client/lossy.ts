@@ -6,13 +6,13 @@
 
 import {
   applyToMessage,
-  parseJson,
   type ClientFrame,
   type HistoryPage,
   type Op,
   type ServerFrame,
   type WireMessage,
 } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
 import { wireMessage } from "./wire.ts"

@@ -1,7 +1,7 @@
 /** wire.ts: a fake server for the page's socket, with clock, timers and randomness controlled by the test. */
 
 import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { LinkState, SocketLinkDeps, WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
 import type { ResumePoint, SessionSocketHandlers } from "../../client/net/session-socket.ts"

@@ -6,7 +6,8 @@
  * are a message's status, summary and versions.
  */
 
-import { apply, toCanonicalJson, type Segment, readSegmentText, type WireMessage } from "../../shared/protocol/frame.ts"
+import { apply, type Segment, readSegmentText, type WireMessage } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { isSettled, type Message, type Part } from "../../shared/protocol/message.ts"
 import { createMessageSegmenter, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 

@@ -6,7 +6,7 @@
  */
 
 import type { AgentTag, Asset, CallError, Metrics, TextSize } from "../../shared/protocol/event.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import {
   type CallStatus,
   type Grants,

@@ -7,7 +7,7 @@
 
 import * as v from "valibot"
 import { turnFaultToText } from "../../shared/fault.ts"
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
 import { type ImageEnv, generateAiImage } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
 import { drawLandscape } from "./render/landscape.ts"

@@ -8,7 +8,7 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type Result, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/protocol/frame.ts"
+import { type Json, parseJson } from "../../shared/json.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 /** What a tool says of bytes that it made; what they are is read from themselves. */
