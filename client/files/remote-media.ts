@@ -6,7 +6,7 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { PageSettings } from "../../shared/protocol/asset.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 
 /** What is allowed before the server has said what is, and where it does not say. */
 export const EMPTY_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }

@@ -7,7 +7,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { Asset } from "../../shared/protocol/event.ts"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { AttachmentUploads } from "../files/attachment-uploads.ts"
 import { isOwnMediaUrl } from "../files/remote-media.ts"
 import { type MessageExtras, pickExtras } from "../net/outbox.ts"

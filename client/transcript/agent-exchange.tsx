@@ -7,7 +7,7 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"

@@ -8,7 +8,7 @@
  */
 
 import type { Asset } from "./event.ts"
-import type { Segment } from "./frame.ts"
+import type { Segment } from "./segment.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
 
@@ -34,26 +34,4 @@ export function assetToSegment(asset: Asset): MediaSegment | null {
     ...(voice === true && kind === "audio" ? { voice } : {}),
     ...(kind === "image" && width !== undefined && height !== undefined ? { width, height } : {}),
   }
-}
-
-/** What an upload is answered: `POST /v1/sessions/:id/assets?name=<label>`, the bytes as its body. */
-export interface UploadResponse extends Asset {
-  /** The session had these very bytes before: this is that asset. */
-  readonly duplicate: boolean
-}
-
-/** `POST /v1/sessions/:id/media/sign {urls}`: where each of some addresses, as segments have them, can be fetched for now. */
-export interface SignResponse {
-  /** As asked, in order; `href` is null for what is not to be had. */
-  readonly signed: readonly { readonly url: string; readonly href: string | null }[]
-  /** Seconds since 1970 at which the first of them stops working. */
-  readonly expires: number
-}
-
-/** `GET /v1/settings`: what the tenant allows its transcripts beside our own. */
-export interface PageSettings {
-  /** Hosts whose media is loaded without a click. */
-  readonly media_hosts: readonly string[]
-  /** Origins whose documents may be framed. */
-  readonly embed_origins: readonly string[]
 }

@@ -113,7 +113,6 @@ export type CallError = v.InferOutput<typeof errorSchema>
 export type Approval = v.InferOutput<typeof approvalSchema>
 export type AgentTag = v.InferOutput<typeof agentTagSchema>
 export type Asset = v.InferOutput<typeof assetSchema>
-export type TextSize = v.InferOutput<typeof sizeSchema>
 
 /**
  * Reads one event from unknown data.

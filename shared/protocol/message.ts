@@ -8,7 +8,8 @@
  */
 
 import { extractResultData } from "./card-cue.ts"
-import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
+import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TurnEvent } from "./event.ts"
+import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
 
 export type Role = "user" | "assistant" | "agent"

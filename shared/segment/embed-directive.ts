@@ -7,7 +7,7 @@
  */
 
 import { canvasUrl } from "../protocol/asset.ts"
-import type { Segment } from "../protocol/frame.ts"
+import type { Segment } from "../protocol/segment.ts"
 import { MAX_EMBED_HEIGHT, MAX_PENDING_CHARS, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"

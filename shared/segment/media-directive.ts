@@ -7,7 +7,7 @@
  */
 
 import { INVISIBLE_CHARS } from "../protocol/asset.ts"
-import type { Segment } from "../protocol/frame.ts"
+import type { Segment } from "../protocol/segment.ts"
 import { MAX_ID_CHARS, MAX_MEDIA_LINE_CHARS } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"

@@ -11,7 +11,7 @@ import { assetUrl, canvasUrl } from "../protocol/asset.ts"
 import { splitResult } from "../protocol/card-cue.ts"
 import { parseDirectives } from "./parse-directives.ts"
 import type { Asset } from "../protocol/event.ts"
-import type { Segment } from "../protocol/frame.ts"
+import type { Segment } from "../protocol/segment.ts"
 
 /**
  * Reads the `MEDIA:` lines of a trailer; `[[audio_as_voice]]` there makes its audio a voice note. A canvas that it asks to

@@ -2,7 +2,7 @@
  * act.ts: plays the plan of one session: says what it says, waits for the moment, strikes; and in the end lets it settle.
  */
 
-import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { postMessage, readPage } from "./ask.ts"

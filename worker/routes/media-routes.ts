@@ -9,7 +9,7 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
 import * as v from "valibot"
-import type { SignResponse } from "../../shared/protocol/asset.ts"
+import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"

@@ -9,7 +9,7 @@
 import * as v from "valibot"
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import type { BadLine } from "../../shared/protocol/frame.ts"
+import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
