@@ -7,7 +7,8 @@
  * Pure. Same message, same bytes, however it was cut.
  */
 
-import { assetUrl, assetToSegment } from "../protocol/asset.ts"
+import { assetToSegment } from "../protocol/asset.ts"
+import { assetUrl } from "../protocol/asset-url.ts"
 import { cleanToModel } from "../sanitize/clean.ts"
 import { splitCode } from "../text/code-tracker.ts"
 import { type Cue, type CueRow, createCueLookup } from "../protocol/card-cue.ts"
@@ -250,7 +251,7 @@ function deliverMedia(message: Message, delivery: Delivery, count: number): Op[]
 const IMAGE_LINK = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+)/g
 
 function hasImageOf(assets: readonly Asset[], { parts }: Message): boolean {
-  const urls = new Set(assets.map(assetUrl))
+  const urls = new Set(assets.map(({ id }) => assetUrl(id)))
   const texts = parts.flatMap((part) => (part.type === "text" ? splitCode(part.text) : []))
   return texts.some(
     ({ code, text }) => !code && Array.from(text.matchAll(IMAGE_LINK)).some(([, url = ""]) => urls.has(url)),
