@@ -20,7 +20,7 @@ import {
   parseBracketDirective,
   type BracketDirective,
 } from "./text-tokens.ts"
-import { isUnsafeJoin } from "../sanitize/characters.ts"
+import { isUnsafeJoin } from "../text/characters.ts"
 
 /** Something in model text that did not fit; counted and logged, never shown as an error. */
 export type Drift =

@@ -17,7 +17,7 @@ import type { MediaItem } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
 import { createTokenScanner, type TextToken, parseBracketDirective } from "./text-tokens.ts"
-import { isUnsafeJoin, replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
 
 /**
  * Takes marks and directives out of one part's text; in code they stay.
