@@ -30,7 +30,7 @@ const EMBED_PREFIX = new RegExp(
  * Reads the shortcode that may stand at `at`.
  *
  * Shapes  → its text and attributes, null if there is none, or WAIT.
- * Cost    linear in it, which is at most MAX_HELD.
+ * Cost    linear in it, which is at most MAX_PENDING_CHARS.
  * Source  SPEC DR6, DR16.
  */
 export function readEmbed(

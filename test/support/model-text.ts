@@ -2,7 +2,7 @@
  * model-text.ts: texts as a model might write them on its worst day, for property tests.
  *
  * Pieces of Markdown and HTML that open, close and cut each other; some texts draw on a few pieces only, so that these
- * meet often, and some hold runs about as long as MAX_HELD.
+ * meet often, and some hold runs about as long as MAX_PENDING_CHARS.
  */
 
 import fc from "fast-check"
