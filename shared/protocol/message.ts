@@ -185,15 +185,8 @@ export function fold(message: Message, event: TurnEvent): Message {
       return foldToolCall(message, event)
     case "tool_approval":
       return settleStatus(changeOpenCall(message, event.call_id, (call) => approveCall(call, event.approval)))
-    case "tool_call_start": {
-      const { channel, ordinal, ephemeral = false } = event
-      return settleStatus(
-        // A call that is run again repeats its output.
-        changeOpenCall(message, event.call_id, (call) => {
-          return { ...call, status: "running", channel, ordinal, ephemeral, output: "" }
-        }),
-      )
-    }
+    case "tool_call_start":
+      return foldCallStart(message, event)
     case "tool_output_delta":
       return changeOpenCall(message, event.call_id, (call) => ({ ...call, output: call.output + event.delta }))
     case "tool_result":
@@ -237,6 +230,15 @@ function cutParts(message: Message): Message {
 function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_call" }>): Message {
   if (findCallIndex(message, event.call_id) >= 0) return message
   return addCall(closeParts(message), createCall(event.call_id, event.name, event.args))
+}
+
+function foldCallStart(message: Message, event: Extract<TurnEvent, { type: "tool_call_start" }>): Message {
+  const { channel, ordinal, ephemeral = false } = event
+  // Output is reset because a call that is run again repeats it.
+  const startCall = (call: ToolCall): ToolCall => {
+    return { ...call, status: "running", channel, ordinal, ephemeral, output: "" }
+  }
+  return settleStatus(changeOpenCall(message, event.call_id, startCall))
 }
 
 function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "tool_result" }>): Message {

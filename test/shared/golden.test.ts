@@ -11,7 +11,7 @@ import { fold, type Message, createMessage } from "../../shared/protocol/message
 import { createMessageSegmenter, messageToWire, diffMessageState, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { printReply, printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
-import { grantedOf } from "../support/golden-messages.ts"
+import { addGrants } from "../support/golden-messages.ts"
 
 const goldens = readGoldens()
 
@@ -22,7 +22,7 @@ function emptyMessage(): Message {
 function foldAll(events: readonly TurnEvent[], resolver: Resolver): Message {
   const intake = createIntake()
   const message = events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, emptyMessage())
-  return grantedOf(message, resolver)
+  return addGrants(message, resolver)
 }
 
 function seen(message: Message): string[] {

@@ -11,7 +11,7 @@ import { createMessageSegmenter, segmentsOf } from "../../shared/segment/segment
 import { stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
-import { openAnswer } from "../support/golden-messages.ts"
+import { createAnswer } from "../support/golden-messages.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { callOf, NOTHING_KNOWN, startOf } from "../support/turn.ts"
 
@@ -47,7 +47,7 @@ function readEvents(result: string): TurnEvent[] {
 function play(events: readonly TurnEvent[], size: number): { readonly message: Message; readonly live: Segment[] } {
   const intake = createIntake()
   const transcriber = createMessageSegmenter()
-  let message = openAnswer("a", "q")
+  let message = createAnswer("a", "q")
   let live: Segment[] = []
   for (const event of events.flatMap((one) => cut(one, size))) {
     message = intake.cleanEvent(event).reduce(fold, message)
