@@ -1,8 +1,8 @@
 /**
- * vite.config.ts: page and Worker from one command.
+ * vite.config.ts: builds and serves the page and the Worker.
  *
  * `vite dev` serves both with hot reload; `vite build` writes dist/client (page) and dist/cuecard (Worker).
- * `--mode testing` builds the `cuecard/testing` entry for plain Node instead.
+ * `--mode testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
@@ -11,7 +11,7 @@ import { defineConfig, type Plugin } from "vite"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
-/** The built configuration names the folder it was built in; what is packed and handed on should not. */
+/** Removes the paths of the build machine from the built configuration, which is part of the package. */
 function withoutPaths(): Plugin {
   const file = "dist/cuecard/wrangler.json"
   return {
@@ -25,16 +25,16 @@ function withoutPaths(): Plugin {
   }
 }
 
-/** What the Worker answers in `vite dev`; the page is Vite's there, which styles and reloads it in ways that its policy forbids. */
+/** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
 const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 export default defineConfig(({ mode, command, isPreview }) =>
-  mode === "testing"
+  mode === "testing" || mode === "shared"
     ? {
         publicDir: false,
         build: {
-          ssr: "testing/index.ts",
-          outDir: "dist/testing",
+          ssr: `${mode}/index.ts`,
+          outDir: `dist/${mode}`,
           target: "node22",
           emptyOutDir: true,
           rolldownOptions: { output: { entryFileNames: "index.js" } },

@@ -1,7 +1,7 @@
 /**
- * build-state.ts: is what lies in dist/ the local build of the sources as they are now?
+ * build-state.ts: checks whether dist/ is an up-to-date local build, and makes builds.
  *
- * A deploy leaves a production build there, which must never be served locally as if it were ours.
+ * `npm run deploy` leaves a production build in dist/, which must not be served locally.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
@@ -18,6 +18,7 @@ const SOURCES = [
   "wrangler.toml",
   "vite.config.ts",
   "package-lock.json",
+  ".dev.vars",
 ]
 
 function newestMs(path: string): number {
@@ -37,7 +38,7 @@ export function isBuilt(): boolean {
   return isLocal(BUILT_CONFIG) && statSync(BUILT_CONFIG).mtimeMs >= Math.max(...SOURCES.map(newestMs))
 }
 
-/** Builds page and Worker. Exits with the builder's code when it fails. */
+/** Builds the page and the Worker. If the build fails, the process exits with its code. */
 export function buildApp(environment: "local" | "production"): void {
   const env = { ...process.env, CLOUDFLARE_ENV: environment === "local" ? "" : environment }
   const { status } = spawnSync(process.execPath, ["node_modules/vite/bin/vite.js", "build"], { stdio: "inherit", env })

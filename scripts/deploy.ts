@@ -1,7 +1,7 @@
 /**
- * deploy.ts: builds for production and hands it to Cloudflare. Options go to `wrangler deploy` (`--dry-run`).
+ * deploy.ts: makes a production build and deploys it to Cloudflare. Options are passed to `wrangler deploy`, such as `--dry-run`.
  *
- * The bucket of wrangler.toml has to be there before; where it fails it says how that is made.
+ * The bucket in wrangler.toml must exist.
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"
@@ -12,6 +12,6 @@ const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--config", BUI
 const env = { ...process.env, WRANGLER_SEND_METRICS: "false" }
 const { status } = spawnSync(process.execPath, args, { stdio: "inherit", env })
 if (status !== 0) {
-  console.error("Where the bucket is missing, make it once: npx wrangler r2 bucket create cuecard-media")
+  console.error("If the bucket is missing, create it once: npx wrangler r2 bucket create cuecard-media")
 }
 process.exit(status ?? 1)

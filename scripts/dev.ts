@@ -1,4 +1,4 @@
-/** dev.ts: page and Worker with hot reload on http://127.0.0.1:8787. Options go to Vite. */
+/** dev.ts: serves the page and the Worker with hot reload on http://127.0.0.1:8787. Options are passed to Vite. */
 import process from "node:process"
 import { runGroup } from "./process-group.ts"
 

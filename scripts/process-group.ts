@@ -1,19 +1,19 @@
 /**
- * process-group.ts: runs a command in a process group of its own and ends the whole group with us.
+ * process-group.ts: runs a command in a process group and ends the whole group together with this process.
  *
- * Ending wrangler or vite alone can leave workerd behind, holding the port. So a signal goes to the group,
- * and a watcher that holds a pipe to us ends the group even when we are killed without a word.
+ * If only wrangler or vite ends, workerd may stay and keep the port. So signals go to the group, and a watcher on the
+ * other end of a pipe ends the group even if this process is killed.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import process from "node:process"
 
-/** How long the group may take over a clean end before it is killed. */
+/** Time between asking the group to end and killing it, in milliseconds. */
 const GRACE_MS = 4_000
 
-/** How often we look whether the npm that started us still lives. */
+/** Interval at which the parent process (npm) is checked, in milliseconds. */
 const PARENT_POLL_MS = 500
 
-/** Nothing here asks, reports or calls home: the same in a terminal and in CI. */
+/** Turns off prompts, telemetry and downloads, in a terminal as in CI. */
 export const QUIET_ENV = {
   CI: "true",
   WRANGLER_SEND_METRICS: "false",
@@ -22,7 +22,7 @@ export const QUIET_ENV = {
   DO_NOT_TRACK: "1",
 }
 
-/** Signals 0 and up to a group; false when nobody is left in it. */
+/** Signals a group. Returns false if the group has no process. Signal 0 only checks. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
@@ -46,7 +46,7 @@ async function endGroup(pid: number): Promise<void> {
   signalGroup(pid, "SIGKILL")
 }
 
-/** Starts `node <args>` as a group. Our own exit code becomes the command's. */
+/** Starts `node <args>` as a group. This process exits with the exit code of the command. */
 export function runGroup(args: readonly string[], stdio: StdioOptions): ChildProcess {
   const child = spawn(process.execPath, args, { detached: true, stdio, env: { ...process.env, ...QUIET_ENV } })
   const { pid } = child

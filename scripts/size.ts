@@ -1,7 +1,7 @@
 /**
- * size.ts: what the first view and the Worker weigh after gzip, against their budgets.
+ * size.ts: compares the gzipped sizes of the first view and the Worker with their budgets.
  *
- * The first view is every script that index.html names, and what those import without being asked.
+ * The first view is every script that index.html names, and their static imports.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -12,15 +12,15 @@ import { gzipSync } from "node:zlib"
 import { BUILT_CONFIG, buildApp, isBuilt } from "./build-state.ts"
 import { QUIET_ENV } from "./process-group.ts"
 
-/** JavaScript a reader waits for. */
+/** JavaScript that is loaded before the page is shown. */
 const FIRST_VIEW_BUDGET_KB = 35
-/** What every cold start has to load. Files and the tools that make them brought it up from 180: no library among it. */
+/** Code that every cold start loads. */
 const WORKER_BUDGET_KB = 210
 
 const PAGE = "dist/client"
 const WORKER = "dist/cuecard"
 
-/** Every script loaded for the first view, as paths under the page's folder. */
+/** All scripts of the first view, as paths in the page's folder. */
 function firstViewScripts(): Set<string> {
   const html = readFileSync(`${PAGE}/index.html`, "utf8")
   const wanted = [...html.matchAll(/(?:src|href)="\/([^"]+\.m?js)"/g)].map((match) => match[1] ?? "")
@@ -50,7 +50,7 @@ function reportSize(what: string, kb: number, budget: number): boolean {
   return kb <= budget
 }
 
-/** Printed for reading, never a reason to fail: it depends on the machine. */
+/** Prints the start-up time of the Worker. It has no budget because it depends on the machine. */
 function printStartup(): void {
   const profile = join(tmpdir(), `cuecard-startup-${process.pid}.cpuprofile`)
   const wrangler = ["node_modules/wrangler/bin/wrangler.js", "check", "startup", "--config", BUILT_CONFIG]

@@ -1,7 +1,8 @@
 /**
- * start.ts: serves the built page and Worker on this machine; builds first when dist/ is not up to date.
+ * start.ts: serves the built page and Worker on this machine. Builds first if dist/ is out of date.
  *
- * No account, key, network or question; objects and the bucket are kept in `.wrangler/state`. Options go to `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
+ * It needs no account, key or network. Objects and the bucket are stored in `.wrangler/state`. Options are passed to
+ * `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
  */
 import { resolve } from "node:path"
 import process from "node:process"
@@ -23,7 +24,7 @@ const { values, tokens } = parseArgs({
   tokens: true,
 })
 
-/** What the user gave and we do not set ourselves, in its order. */
+/** The arguments that this script does not handle itself, in their order. */
 function readOtherArgs(argv: readonly string[]): string[] {
   const ours = new Set(["ip", "port", "persist-to", "log-level"])
   const taken = new Set<number>()
@@ -35,7 +36,7 @@ function readOtherArgs(argv: readonly string[]): string[] {
   return argv.filter((_, index) => !taken.has(index))
 }
 
-/** Any answer counts, also that of a deployment that refuses to serve. */
+/** Whether a server responds. Any response counts, including an error. */
 async function isServing(url: string): Promise<boolean> {
   try {
     await fetch(`${url}/healthz`)
@@ -52,13 +53,13 @@ async function announceWhenReady(url: string): Promise<void> {
 
 if (Number(process.versions.node.split(".")[0]) < MIN_NODE) {
   console.error(
-    `Node ${MIN_NODE} or newer is needed here; npm ci brings one on Linux, unless optional packages are left out.`,
+    `Node ${MIN_NODE} or newer is required. On Linux, npm ci installs it unless optional packages are omitted.`,
   )
   process.exit(1)
 }
 const url = `http://${values.ip}:${values.port}`
 if (await isServing(url)) {
-  console.error(`${url} is taken. Choose another port: npm start -- --port 9000`)
+  console.error(`${url} is in use. Choose another port: npm start -- --port 9000`)
   process.exit(1)
 }
 if (!isBuilt()) buildApp("local")

@@ -1,12 +1,12 @@
 /**
- * built-worker.ts: reads what `npm run build` left in dist/: the Worker's modules, where the page is, and how they go together.
+ * built-worker.ts: reads the build in dist/: the modules of the Worker, its configuration, and the folder of the page.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The folder that `npm run build` makes: beside this file when installed, one up when run from source. */
+/** The dist folder: the parent of this file's folder when installed, its sibling when run from source. */
 const DIST = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../dist/" : "../", import.meta.url))
 
 export interface Build {
@@ -16,16 +16,16 @@ export interface Build {
   readonly page: string
   readonly compatibilityDate: string
   readonly compatibilityFlags: readonly string[]
-  /** Paths that the Worker answers rather than the page's files. */
+  /** Paths that are handled by the Worker instead of the page's files. */
   readonly workerPaths: readonly string[]
   readonly vars: Readonly<Record<string, string>>
-  /** Class names of the objects, by their binding. */
+  /** Class names of the Durable Objects, by binding. */
   readonly objects: Readonly<Record<string, string>>
-  /** Names of the R2 buckets, by their binding. */
+  /** Names of the R2 buckets, by binding. */
   readonly buckets: Readonly<Record<string, string>>
 }
 
-/** As much of the built wrangler.json as we need. */
+/** The parts of the built wrangler.json that are used. */
 interface BuiltConfig {
   readonly main: string
   readonly compatibility_date: string
@@ -36,12 +36,14 @@ interface BuiltConfig {
   readonly r2_buckets: readonly { readonly binding: string; readonly bucket_name: string }[]
 }
 
-/** Errors  throws where there is no build, or one for production, naming the command that mends it. */
+/** Throws if there is no build, or only a production build. */
 export function readBuild(dist: string = DIST): Build {
   const folder = join(dist, "cuecard")
   const config = readConfig(folder)
   if (config.vars["ENVIRONMENT"] !== "local") {
-    throw new Error(`cuecard/testing needs a local build, and ${folder} holds one for production. Run: npm run build`)
+    throw new Error(
+      `cuecard/testing needs a local build, but ${folder} contains a production build. Run: npm run build`,
+    )
   }
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
   const { main, compatibility_date, compatibility_flags = [], assets, vars, durable_objects, r2_buckets } = config
@@ -62,6 +64,6 @@ function readConfig(folder: string): BuiltConfig {
   try {
     return JSON.parse(readFileSync(join(folder, "wrangler.json"), "utf8"))
   } catch {
-    throw new Error(`cuecard/testing serves the built Worker, and there is none in ${folder}. Run: npm run build`)
+    throw new Error(`cuecard/testing needs the built Worker, but ${folder} has none. Run: npm run build`)
   }
 }

@@ -1,7 +1,8 @@
 /**
- * index.ts: `cuecard/testing`: a whole running Cuecard for anybody's CI: the built Worker, its objects and its page.
+ * index.ts: the package entry `cuecard/testing`: starts a complete Cuecard server for the tests of other projects.
  *
- * Real workerd, real SQLite, no network, no account; a model that says what the test tells it to. Needs Node ≥ 22.
+ * It runs the built Worker in real workerd with real SQLite, without a network or an account, and with a scripted model.
+ * Needs Node ≥ 22.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -15,47 +16,47 @@ import { type Runtime, startRuntime } from "./workerd-runtime.ts"
 export type { ModelEvent }
 
 export interface CuecardOptions {
-  /** What the model says: the n-th list is the n-th model call of a turn. Without it the scripted model answers. */
+  /** Events of the model: the n-th list is the n-th model call of each turn. By default, the scripted model answers. */
   readonly script?: readonly (readonly ModelEvent[])[]
-  /** 0, the default: any free port. */
+  /** Port; 0, the default, selects a free one. */
   readonly port?: number
-  /** Folder that keeps the state, as `persist` of an earlier server; without it the state goes with `close`. */
+  /** Folder for the state, for example `persist` of an earlier server. By default, `close` deletes the state. */
   readonly persist?: string
-  /** Variables of the deployment, over those for tests. */
+  /** Variables of the deployment. They override the defaults for tests. */
   readonly vars?: Readonly<Record<string, string>>
-  /** Gets each line that the Worker writes; without it they are dropped. */
+  /** Called with each line that the Worker logs. By default, they are discarded. */
   readonly onLog?: (line: string) => void
 }
 
 export interface Identity {
   readonly tenant?: string
   readonly user?: string
-  /** Seconds, an hour by default; may be negative, for a token that has run out. */
+  /** Seconds, an hour by default. A negative value creates an expired token. */
   readonly expiresIn?: number
-  /** What it is good for; `user` by default. */
+  /** Scope of the token; `user` by default. */
   readonly scope?: "user" | "external" | "admin"
-  /** Of an `external` token: the one session that it is for. */
+  /** The session of an `external` token. */
   readonly session?: string
 }
 
 export interface Cuecard {
-  /** `http://127.0.0.1:<port>`, without a slash at its end. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash. */
   readonly url: string
   readonly tenant: string
   readonly user: string
-  /** Good for a day, for `tenant` and `user`. Also good on other servers of this package, unless `vars` has a secret. */
+  /** A token for `tenant` and `user`, valid for a day. Other servers of this package accept it too, unless `vars` has a secret. */
   readonly token: string
-  /** The folder of the state. */
+  /** Folder of the state. */
   readonly persist: string
   tokenFor(identity?: Identity): Promise<string>
   createSession(title?: string): Promise<{ readonly id: string }>
-  /** Takes a session's object out of memory, as the platform does with an idle one: its sockets stay, what is next wakes it. */
+  /** Removes a session's object from memory, as the platform does with idle objects. Its sockets stay open, and the next event loads it again. */
   evict(session: string, tenant?: string): Promise<void>
   /** Process id of workerd. */
   pid(): number
-  /** Ends the server and leaves nothing behind but a `persist` that was given. Again has no effect. */
+  /** Stops the server and deletes its state, unless `persist` was given. Further calls have no effect. */
   close(): Promise<void>
-  /** Ends the server as a power cut does (SIGKILL). The state stays, for a next server with this one's `persist`, until `close`. */
+  /** Kills the server (SIGKILL), as a power failure would. The state remains until `close`, so that another server can use this one's `persist`. */
   kill(): Promise<void>
 }
 
@@ -64,12 +65,7 @@ const USER = "you"
 const DAY_SECONDS = 24 * 60 * 60
 const HOUR_SECONDS = 60 * 60
 
-/**
- * Starts a server.
- *
- * Shapes  options → Cuecard, listening on the loopback.
- * Errors  throws where the build is missing or is one for production, naming the command that mends it.
- */
+/** Starts a server on the loopback interface. Throws if the build is missing or is a production build. */
 export async function startCuecard(options: CuecardOptions = {}): Promise<Cuecard> {
   const build = readBuild()
   const vars = buildVars(build, options)
@@ -105,7 +101,7 @@ function findObjectClass(build: Build, binding: string): string {
   return name
 }
 
-/** A start that fails leaves nothing behind either. */
+/** Deletes the state if the start fails. */
 async function cleanUpOnFailure<T>(started: Promise<T>, removeState: () => Promise<void>): Promise<T> {
   try {
     return await started
@@ -128,7 +124,7 @@ function signToken(identity: Identity, secret: string) {
       .setProtectedHeader({ alg: "HS256" })
       .setSubject(user)
       .setJti(crypto.randomUUID())
-      // With its fraction: one that is made just after a revocation of all is not taken for an earlier one.
+      // With fractions of a second, so that a token issued just after a revocation does not count as issued before it.
       .setIssuedAt(issued)
       .setExpirationTime(Math.floor(issued) + expiresIn)
       .sign(new TextEncoder().encode(secret))
@@ -141,6 +137,6 @@ async function createSession({ url }: Runtime, token: string, title: string): Pr
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ title }),
   })
-  if (!response.ok) throw new Error(`no session: ${response.status} ${await response.text()}`)
+  if (!response.ok) throw new Error(`could not create a session: ${response.status} ${await response.text()}`)
   return (await response.json()) as { id: string }
 }

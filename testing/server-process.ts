@@ -1,5 +1,5 @@
 /**
- * server-process.ts: which process a server of ours runs in, so that a test can kill it or weigh it.
+ * server-process.ts: finds the process of a server, so that a test can kill it or measure its memory.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks"
@@ -14,13 +14,13 @@ const watches = new AsyncLocalStorage<Watch>()
 
 subscribe("child_process", (message) => {
   const watch = watches.getStore()
-  // Node's own message: { process: ChildProcess }.
+  // Node publishes { process: ChildProcess }.
   if (watch !== undefined) watch.child = (message as { process: ChildProcess }).process
 })
 
 /**
- * Runs `start` and follows the newest process that it starts, then or later. Miniflare does not tell, and comparing
- * lists of processes mistakes one server for another when two start at once.
+ * Runs `start` and records the newest child process that it creates, now or later. Miniflare does not expose its process,
+ * and comparing process lists would confuse servers that start at the same time.
  */
 export function watchChild<T>(start: () => T): { readonly started: T; readonly child: () => ChildProcess | null } {
   const watch: Watch = { child: null }

@@ -1,5 +1,5 @@
 /**
- * workerd-runtime.ts: runs a build in workerd, by Miniflare, on the loopback and with no way out of it.
+ * workerd-runtime.ts: runs a build in workerd through Miniflare, restricted to the loopback interface.
  */
 
 import { Miniflare, type MiniflareOptions, NoOpLog } from "miniflare"
@@ -9,7 +9,7 @@ import { watchChild } from "./server-process.ts"
 export interface RuntimeOptions {
   readonly build: Build
   readonly vars: Readonly<Record<string, string>>
-  /** Folder of the objects' storage and of the buckets. */
+  /** Folder for the storage of the objects and buckets. */
   readonly persist: string
   readonly port: number
   readonly onLog: (line: string) => void
@@ -18,7 +18,7 @@ export interface RuntimeOptions {
 export interface Runtime {
   readonly url: string
   pid(): number
-  /** Takes the object of this name out of memory; its sockets hibernate. */
+  /** Removes an object from memory. Its sockets hibernate. */
   evict(className: string, name: string): Promise<void>
   close(): Promise<void>
   kill(): Promise<void>
@@ -29,8 +29,8 @@ const HOST = "127.0.0.1"
 const WORKER = "cuecard"
 
 /**
- * Everything that the Worker fetches passes through here: the loopback, where a test's own upstreams are, and no
- * further. It runs in workerd, so that streams and their aborts stay what they are.
+ * Handles all fetches of the Worker and allows only loopback addresses, where the upstreams of a test listen. It runs in
+ * workerd, so that streams and aborts behave as in production.
  */
 const OUTBOUND = `export default {
   fetch(request) {
@@ -62,7 +62,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       miniflare.unsafeEvictDurableObject(WORKER, className, { name, webSockets: "hibernate" }),
     close,
     kill() {
-      // In one go: left alone for a moment, Miniflare would start workerd again.
+      // Dispose in the same tick, because Miniflare would restart workerd.
       if (ended === null) child()?.kill("SIGKILL")
       return close()
     },

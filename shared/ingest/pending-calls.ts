@@ -3,7 +3,7 @@
  */
 
 import * as v from "valibot"
-import { parseJson } from "../protocol/frame.ts"
+import { parseJson } from "../json.ts"
 import { listCalls, isDeferred, type Message } from "../protocol/message.ts"
 
 /** A call of the message `id` whose final result has not arrived, with its preliminary result. */

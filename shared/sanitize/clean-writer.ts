@@ -1,27 +1,26 @@
 /**
- * clean-writer.ts: the clean text as it goes out: what is kept, what is written in its place, and what was dropped between.
+ * clean-writer.ts: writes sanitised text: copies, replaces or removes ranges of the source.
  *
- * clean → OUTLET → event
- * Follows the line that readers of clean text see, and keeps apart what dropping would glue together, so that clean
- * text is not changed by cleaning (SPEC CL9) and opens no fence that raw text did not (SPEC CL10).
- * Pure.
+ * clean → CLEAN WRITER → event
+ * It tracks the line of the output, and inserts a word joiner where removing text would create new syntax. So sanitising
+ * the output again changes nothing (SPEC CL9), and it opens no fence that the source did not (SPEC CL10).
  */
 
 import { createLineState, enterFence, skipFence, trackText, type LineState } from "../text/fence.ts"
-import { isUnsafeJoin } from "./characters.ts"
+import { isUnsafeJoin } from "../text/characters.ts"
 
-/** Unseen, and no part of any syntax. */
+/** An invisible character that is not part of any syntax. */
 export const WORD_JOINER = "\u2060"
 
 export interface CleanWriterState {
   readonly line: LineState
-  /** Last code unit that went out, or nothing if it is spent: the second of `\\`. */
+  /** The last code unit of the output. Empty if it cannot combine with what follows, like the second `\` of `\\`. */
   readonly last: string
-  /** Something was dropped after it. */
+  /** Text was removed after it. */
   readonly dropped: boolean
-  /** Something was dropped in the head of this line. */
+  /** Text was removed in the head of this line. */
   readonly dirtyHead: boolean
-  /** A fence is over because this line has too few `>`, and nothing of it but those went out. */
+  /** A fence ended because this line has too few `>`, and only those were written so far. */
   readonly bareLine: boolean
 }
 
@@ -32,7 +31,7 @@ export class CleanWriter {
   #dropped: boolean
   #dirtyHead: boolean
   #bareLine: boolean
-  /** What is read. `[#from, #to)` of it is kept and not yet in `#out`; the line is followed up to `#followed`. */
+  /** The source. `[#from, #to)` of it is to be copied to `#out`. The line is tracked up to `#trackedTo`. */
   #source = ""
   #from = 0
   #to = 0
@@ -51,13 +50,13 @@ export class CleanWriter {
     return { line: { ...this.#line }, last, dropped, dirtyHead: this.#dirtyHead, bareLine: this.#bareLine }
   }
 
-  /** The text of which pieces are kept or dropped from now on. */
+  /** Sets the text that the following calls refer to. */
   setSource(source: string): void {
     this.#source = source
     this.#from = this.#to = this.#trackedTo = 0
   }
 
-  /** What went out since it was last asked. */
+  /** Returns the output since the last call. */
   takeOutput(): string {
     this.#flush()
     const out = this.#out
@@ -69,18 +68,18 @@ export class CleanWriter {
     return this.#line.fence !== null
   }
 
-  /** Does the text so far end in a line's head? */
+  /** Whether the output ends in the head of a line. */
   isAtLineHead(): boolean {
     this.#trackLine()
     return this.#line.place === "head"
   }
 
-  /** Is it a head only because of what was dropped? */
+  /** Whether the output ends in the head of a line only because text was removed. */
   isAtDirtyHead(): boolean {
     return this.isAtLineHead() && this.#dirtyHead
   }
 
-  /** Lets `[from, to)` of the source out as it is. */
+  /** Copies `[from, to)` of the source. */
   copyRange(from: number, to: number): number {
     if (this.#dropped && isUnsafeJoin(this.#last, this.#source.charAt(from))) this.#write(WORD_JOINER)
     if (this.#from === this.#to) this.#from = this.#trackedTo = from
@@ -89,21 +88,21 @@ export class CleanWriter {
     return to
   }
 
-  /** Lets `piece` out instead of the source up to `to`. */
+  /** Writes `text` instead of the source up to `to`. */
   replaceTo(text: string, to: number): number {
     const needsJoiner = this.#dropped && isUnsafeJoin(this.#last, text.charAt(0))
     this.#write(needsJoiner ? WORD_JOINER + text : text)
     return to
   }
 
-  /** The last code unit belongs to the one before it: it cannot be glued to anything. */
+  /** Marks the last code unit as one that cannot combine with what follows. */
   clearLast(): void {
     this.#last = ""
   }
 
-  /** Leaves the source out up to `to`; `goes` unless something else comes out in its place. */
+  /** Removes the source up to `to`. `isRemoved` is false if other text is written in its place. */
   dropTo(to: number, isRemoved = true): number {
-    // Readers of clean text must see the fence end here too.
+    // In the output, the fence must end at this line too.
     if (isRemoved && this.#bareLine) this.#write(WORD_JOINER)
     this.#flush()
     this.#dropped = true
@@ -111,7 +110,7 @@ export class CleanWriter {
     return to
   }
 
-  /** Lets the run out that opens a fence. */
+  /** Copies the run that opens a fence. */
   enterFence(at: number, end: number): number {
     this.#trackLine()
     enterFence(this.#line, this.#source.charAt(at), end - at)
@@ -121,7 +120,7 @@ export class CleanWriter {
     return end
   }
 
-  /** Lets code out, from `at` to where its fence is over. */
+  /** Copies code, from `at` to the end of its fence. */
   copyFence(at: number): number {
     const stop = skipFence(this.#line, this.#source, at)
     this.copyRange(at, stop)

@@ -1,10 +1,10 @@
 /**
- * clean.ts: model text in, clean Markdown out, piece by piece.
+ * clean.ts: sanitises model text. The result is Markdown that is safe to store and to show.
  *
  * model → CLEAN → event → fold
- * The one chokepoint for every text and thinking delta, before anything is stored (DESIGN §5). Code is left alone; of
- * HTML only bare formatting and `<span id='tool_n'>` stay; what is no HTML stays readable.
- * Pure. Any cut gives the same text, and clean text is not changed by cleaning (SPEC CL9).
+ * Every text and thinking delta passes through it before it is stored. Code is unchanged. Of HTML, only formatting tags
+ * without attributes and `<span id='tool_n'>` remain; text that only looks like HTML stays readable. The result does not
+ * depend on how the text was split into chunks, and sanitising it again changes nothing (SPEC CL9).
  */
 
 import { InlineCodeFinder, LineFinder, splitCode } from "../text/code-tracker.ts"
@@ -12,37 +12,32 @@ import { type HtmlConstruct, HtmlReader } from "./html-policy.ts"
 import { MAX_PENDING_CHARS } from "../limits.ts"
 import { matchFence, isFenceLine, findRunEnd, TEXT, WAIT } from "../text/fence.ts"
 import { WORD_JOINER, CleanWriter, type CleanWriterState } from "./clean-writer.ts"
-import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } from "./characters.ts"
+import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } from "../text/characters.ts"
 
-/** Plain JSON, a few KB at most; a fresh cleaner goes on from it, in the middle of a tag too. */
+/** State from which a new cleaner can continue, even inside a tag. Plain JSON of at most a few KB. */
 export interface CleanState {
-  /** A CR or a high surrogate whose partner may come. */
+  /** A final CR or high surrogate, which may be half of a pair. */
   readonly carry: string
-  /** Text that cannot be settled yet. */
+  /** Text that is undecided. */
   readonly held: string
   readonly spans: number
-  /** Where in `held` the paragraph ends in which a run of backticks stayed open, or -1. */
+  /** Index in `held` at which the paragraph of an unclosed run of backticks ends, or -1. */
   readonly openTo: number
-  /** The held text goes on with a run over every bound. */
+  /** The text continues a run of backticks that is too long to be code. */
   readonly inRun: boolean
   readonly outlet: CleanWriterState
 }
 
 export interface Cleaner {
   push(text: string): string
-  /** The text is over: what was held is settled. */
+  /** Ends the text and returns the rest of it. */
   end(): string
   save(): CleanState
 }
 
 /**
- * Cleans a growing text.
- *
- * Shapes  raw text → clean text; joined, the pieces do not depend on the cuts.
- * Units   what is held is at most a few MAX_HELD UTF-16 code units.
- * Errors  none. What cannot be understood is text.
- * Cost    one pass over the text, hostile ones too.
- * Source  SPEC CL1–CL10.
+ * Creates a cleaner for a growing text. Each `push` returns sanitised text, which may be shorter than the input: at most
+ * a few MAX_PENDING_CHARS are held. Malformed HTML becomes text. Cost: one pass, also for hostile text. SPEC CL1–CL10.
  */
 export function createCleaner(saved?: CleanState): Cleaner {
   const chunkCleaner = new ChunkCleaner(saved)
@@ -62,26 +57,23 @@ export function createCleaner(saved?: CleanState): Cleaner {
   }
 }
 
+/** Sanitises a complete text. */
 export function clean(text: string): string {
   const cleaner = createCleaner()
   return cleaner.push(text) + cleaner.end()
 }
 
-/**
- * Undoes `&lt;` outside code, in what goes back to the model: it should read what it wrote.
- *
- * Shapes  clean text → text for the model; never stored or shown.
- */
+/** Reverts `&lt;` outside code, so that the model reads what it wrote. Only for model input: never store or show the result. */
 export function cleanToModel(text: string): string {
   if (!text.includes("&lt;")) return text
   return splitCode(text)
-    .map((piece) => (piece.code ? piece.text : piece.text.replace(/&lt;(?=[A-Za-z/!?])/g, "<")))
+    .map((block) => (block.code ? block.text : block.text.replace(/&lt;(?=[A-Za-z/!?])/g, "<")))
     .join("")
 }
 
 const SPLIT_UNIT = /[\r\ud800-\udbff]$/
 
-/** What may settle something that is held: a construct, a run at the end of the text, inline code. */
+/** Characters that may decide held text: a construct, a run at the end of the text, inline code. */
 const TAG_TRIGGER = /[\s<>`~"'=/]/
 const RUN_TRIGGER = /[^`]/
 const INLINE_CODE_TRIGGER = /[\s`]/
@@ -92,9 +84,9 @@ function selectTrigger(held: string): RegExp {
 }
 
 class ChunkCleaner {
-  /** Text that is not settled yet. */
+  /** Text that is undecided. */
   #text: string
-  /** More of it, that cannot change anything before what `#wake` finds. */
+  /** Further chunks, which cannot decide anything because `#trigger` does not match them. */
   #deferred: string[] = []
   #deferredLength = 0
   #trigger: RegExp
@@ -105,7 +97,7 @@ class ChunkCleaner {
   readonly #code = new InlineCodeFinder()
   readonly #fences = new LineFinder(isFenceLine)
   readonly #html = new HtmlReader()
-  /** A paragraph's end, and from where on a run of backticks is surely within MAX_HELD of it in clean text too. */
+  /** The end of a paragraph, and the index from which it is within MAX_PENDING_CHARS in the sanitised text too. */
   #escapeReach = { end: -1, from: -1 }
 
   constructor(saved: CleanState | undefined) {
@@ -146,7 +138,7 @@ class ChunkCleaner {
     return this.#writer.takeOutput()
   }
 
-  /** While what is held waits, text that cannot end the wait is laid aside, so that single characters cost little. */
+  /** Stores a chunk that cannot decide the held text. Without this, a text that arrives in single characters would be slow. */
   #deferChunk(chunk: string): boolean {
     const size = this.#text.length + this.#deferredLength + chunk.length
     const first = this.#text[0]
@@ -173,7 +165,7 @@ class ChunkCleaner {
     this.#trigger = selectTrigger(this.#text)
   }
 
-  /** Settles plain text up to the next special thing, and that thing; -1 - index to wait there. */
+  /** Decides the text up to and including the next special character. Returns the index after it, or -1 - index to wait there. */
   #settleNext(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
@@ -225,11 +217,11 @@ class ChunkCleaner {
     return fence === TEXT ? this.#writer.copyRange(at, end) : fence
   }
 
-  /** Enters the fence that opens at `at`, a line's head. */
+  /** Enters the fence that opens at `at`, in the head of a line. */
   #tryEnterFence(at: number, end: number, final: boolean): number {
     if (this.#writer.isAtDirtyHead()) {
       if (end - at < 3) return end === this.#text.length && !final ? WAIT : TEXT
-      // Only what was dropped before it makes this a head.
+      // Without the removed text before it, the run would not be in the head of its line.
       this.#writer.replaceTo(WORD_JOINER, at)
       return TEXT
     }
@@ -253,19 +245,19 @@ class ChunkCleaner {
     return closerEnd === TEXT ? this.#handleUnclosedBackticks(at, end, final) : this.#writer.copyRange(at, closerEnd)
   }
 
-  /** A run of backticks that opens nothing. Where clean text might see that otherwise, it is escaped. */
+  /** Handles a run of backticks that opens nothing. It is escaped if it could open code in the sanitised text. */
   #handleUnclosedBackticks(at: number, end: number, final: boolean): number {
     const size = end - at
     const paragraphEnd = size * 2 > MAX_PENDING_CHARS ? end : this.#findParagraphEnd(at, end, final)
     if (paragraphEnd === WAIT) return WAIT
     if (paragraphEnd === TEXT) return this.#writer.replaceTo("\\`".repeat(size), end)
-    // It would be a fence, were not a backtick in the rest of its line, which might be dropped.
+    // Only a backtick later in the line keeps the run from being a fence, and that one may be removed.
     if (size >= 3 && this.#writer.isAtLineHead()) this.#writer.replaceTo(WORD_JOINER, at)
     if (paragraphEnd > end) this.#openTo = paragraphEnd
     return this.#writer.copyRange(at, end)
   }
 
-  /** Where the paragraph of a run ends, if clean text will surely see that end within MAX_HELD too. */
+  /** End of the paragraph of a run, if it is certainly within MAX_PENDING_CHARS in the sanitised text too; otherwise TEXT or WAIT. */
   #findParagraphEnd(at: number, end: number, final: boolean): number {
     const text = this.#text
     const stop = Math.min(text.length, at + MAX_PENDING_CHARS)
@@ -286,7 +278,7 @@ class ChunkCleaner {
     if (!isConstructStart(next)) return this.#writer.copyRange(at, at + 1)
     const construct = this.#html.readConstruct(text, at, final)
     if (construct === TEXT) return this.#writer.replaceTo("&lt;", at + 1)
-    // A line that opens a fence is never swallowed.
+    // A construct never includes a line that opens a fence.
     const end = construct === WAIT ? text.length : construct.end
     const fence = this.#fences.find(text, at, end, final)
     if (fence >= 0) return this.#writer.replaceTo("&lt;", at + 1)
@@ -300,7 +292,7 @@ class ChunkCleaner {
     this.#spanCount = Math.max(0, this.#spanCount + span)
     if (text !== null && text.length === end - at && this.#text.startsWith(text, at))
       return this.#writer.copyRange(at, end)
-    // An open run of backticks before it must not get a longer paragraph.
+    // Removing the end of a paragraph must not extend the paragraph of an unclosed run of backticks.
     if (this.#openTo > at && this.#openTo < end) this.#writer.replaceTo("\n\n", at)
     this.#writer.dropTo(end, text === null)
     return text === null ? end : this.#writer.replaceTo(text, end)
@@ -308,8 +300,8 @@ class ChunkCleaner {
 }
 
 /**
- * From where on, in `[at, end)`, the clean text up to `end` fits MAX_HELD for sure. Counted so that clean text itself
- * comes to no more: a `<` may become `&lt;`, and a joiner may come before a backtick.
+ * The first index in `[at, end)` from which the sanitised text up to `end` certainly has at most MAX_PENDING_CHARS. It
+ * counts the worst case: `<` may become `&lt;`, and a word joiner may precede a backtick.
  */
 function findReachStart(text: string, at: number, end: number): number {
   let remaining = MAX_PENDING_CHARS

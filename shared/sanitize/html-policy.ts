@@ -1,20 +1,20 @@
 /**
- * html-policy.ts: which HTML may stay in model text, and how far one construct reaches.
+ * html-policy.ts: which HTML stays in model text, and where a construct ends.
  *
- * `<` in plain text → HTML → clean
- * The policy is ours (DESIGN §5); tag.ts has the tokens.
- * Pure.
+ * `<` in text → HTML POLICY → clean
+ * Allowed elements stay without their attributes, some elements are removed with their content, and other elements of
+ * the HTML standard lose their tags. Anything else is text.
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
 import { TEXT, WAIT } from "../text/fence.ts"
 import { MatchFinder, TagEndFinder, type TagToken, TokenReader } from "./html-token.ts"
 
-/** What becomes of a construct that ends before `end`; `text` is null if it goes. */
+/** The replacement of a construct that ends before `end`. `text` is null if the construct is removed. */
 export interface HtmlConstruct {
   readonly end: number
   readonly text: string | null
-  /** Opens (1) or closes (-1) a span. */
+  /** 1 if the construct opens a span, -1 if it closes one. */
   readonly span: -1 | 0 | 1
 }
 
@@ -26,10 +26,10 @@ const ALLOWED_ELEMENTS = new Set(
   ),
 )
 
-/** Kept elements that have no end: their close tags mean nothing. */
+/** Allowed elements without content. Their close tags are removed. */
 const VOID_ELEMENTS = new Set(["br", "hr"])
 
-/** Dropped with all that stands in them: code, styles, other documents, and fallbacks for media that no reader gets. */
+/** Removed with their content: code, styles, embedded documents, and fallbacks for media that is never shown. */
 const REMOVED_ELEMENTS = new Set(
   (
     "script style iframe object embed noscript template svg math textarea title " +
@@ -37,10 +37,10 @@ const REMOVED_ELEMENTS = new Set(
   ).split(" "),
 )
 
-/** Swallowed elements that a slash ends at once. */
+/** Removed elements that may be self-closing. */
 const FOREIGN_ELEMENTS = new Set(["svg", "math"])
 
-/** The other elements of the HTML standard, obsolete ones too. Other names are words of the text: `Array<T>`, `<command>`. */
+/** All other elements of the HTML standard, obsolete ones included. Unknown names are text: `Array<T>`, `<command>`. */
 const UNWRAPPED_ELEMENTS = new Set(
   (
     "a abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button caption center cite col " +
@@ -65,11 +65,7 @@ const LETTER_S = 115
 const QUESTION = 63
 const CONTROL_CHAR = /[\0-\x1f\u202d\u202e]/
 
-/**
- * Reads the constructs of one growing text, from left to right.
- *
- * Cost    all questions together one pass: every search is remembered.
- */
+/** Reads the constructs of a growing text, from left to right. Searches are cached, so all calls together cost one pass. */
 export class HtmlReader {
   readonly #tags = new TagEndFinder()
   readonly #tokens = new TokenReader()
@@ -82,9 +78,8 @@ export class HtmlReader {
   }
 
   /**
-   * The construct at a `<` that stands before a letter, `/`, `!` or `?`.
-   *
-   * Shapes  → what becomes of it; TEXT if it is none, or not finished within MAX_HELD; WAIT if it may still be one.
+   * Reads the construct at a `<` that precedes a letter, `/`, `!` or `?`. TEXT if there is none or it is longer than
+   * MAX_PENDING_CHARS, WAIT if further text decides.
    */
   readConstruct(text: string, at: number, final: boolean): ReadResult {
     const result = this.#readUnbounded(text, at)
@@ -115,7 +110,7 @@ export class HtmlReader {
     return isKnown ? this.#readElement(text, at, name, isClosing) : TEXT
   }
 
-  /** Is there a `>`, or may one still come, within MAX_HELD? */
+  /** Whether there is, or may still be, a `>` within MAX_PENDING_CHARS. */
   #canEnd(text: string, at: number): boolean {
     const end = this.#getFinder(">").find(text, at + 1, this.#base)
     return end === WAIT ? text.length - at < MAX_PENDING_CHARS : end - at <= MAX_PENDING_CHARS
@@ -144,7 +139,7 @@ export class HtmlReader {
   #readDropped(text: string, at: number, closer: string, after: number): ReadResult {
     const end = this.#getFinder(closer).find(text, at + after, this.#base)
     if (end === WAIT) return WAIT
-    const isDropped = end - at <= MAX_PENDING_CHARS && this.#tokens.readToken(text.slice(at, end))?.type === "gone"
+    const isDropped = end - at <= MAX_PENDING_CHARS && this.#tokens.readToken(text.slice(at, end))?.type === "dropped"
     return isDropped ? { end, text: null, span: 0 } : TEXT
   }
 
@@ -156,17 +151,17 @@ export class HtmlReader {
 
   #readTag(text: string, at: number, end: number, name: string, isClosing: boolean): ReadResult {
     const removesContent = !isClosing && REMOVED_ELEMENTS.has(name)
-    // First what is cheap: without its close tag it is text.
+    // Checked first because it is cheap: without a close tag the construct is text.
     const close = removesContent ? this.#getFinder(name).find(text, end, this.#base) : end
     if (close === WAIT && !FOREIGN_ELEMENTS.has(name)) return WAIT
     const token = this.#tokens.readToken(text.slice(at, end))
-    if (token === null || token.type === "gone" || token.name !== name) return TEXT
+    if (token === null || token.type === "dropped" || token.name !== name) return TEXT
     if (removesContent && token.selfClosing && FOREIGN_ELEMENTS.has(name)) return { end, text: null, span: 0 }
     if (removesContent) return close === WAIT ? WAIT : { end: close, text: null, span: 0 }
     return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1 }
   }
 
-  /** The search for a closer, or for the close tag of a name. */
+  /** The cached search for an end delimiter, or for the close tag of an element. */
   #getFinder(key: string): MatchFinder {
     const known = this.#finders.get(key)
     if (known !== undefined) return known
@@ -176,7 +171,7 @@ export class HtmlReader {
   }
 }
 
-/** Tags as we write them ourselves, which is how nearly all come: there is nothing about them to find out. */
+/** Tags in canonical form, as in nearly all text. They need no further parsing. */
 const PLAIN_SPAN = /<(?:\/span|span(?: id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))?)>/y
 const PLAIN_TAG = new RegExp(
   `</?(?:${[...ALLOWED_ELEMENTS].filter((name) => !VOID_ELEMENTS.has(name)).join("|")})>`,
@@ -205,7 +200,7 @@ const CLOSERS = new Map([
 
 const KNOWN_ELEMENTS = new Set([...ALLOWED_ELEMENTS, ...REMOVED_ELEMENTS, ...UNWRAPPED_ELEMENTS])
 
-/** Where the name that starts at `start` ends: at white space, `/`, `<` or `>`, or at the end of the text. */
+/** End of the name that starts at `start`: white space, `/`, `<`, `>`, or the end of the text. */
 function findNameEnd(text: string, start: number, limit: number): number {
   const stop = Math.min(text.length, limit)
   for (let at = start; at < stop; at++) {
@@ -220,7 +215,7 @@ function isLetter(code: number): boolean {
   return lower >= 97 && lower <= 122
 }
 
-/** An autolink stays as it is. */
+/** Reads an autolink, which stays unchanged. */
 function readAutolink(text: string, at: number): ReadResult {
   WORD_END.lastIndex = at + 1
   const end = WORD_END.exec(text)?.index

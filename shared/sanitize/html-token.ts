@@ -1,10 +1,9 @@
 /**
- * html-token.ts: where a tag or another construct of HTML ends, and what it says.
+ * html-token.ts: finds the end of a tag or another HTML construct, and parses it.
  *
- * TAG → html → clean
- * The tokens are htmlparser2's. Our own search for a construct's end only bounds what the tokenizer is asked, so that
- * hostile text costs one pass; where the two disagree the construct is text.
- * Pure.
+ * HTML TOKEN → html-policy → clean
+ * htmlparser2 parses the tokens. A search of our own finds their ends first, so that hostile text costs one pass. If the
+ * two disagree, the construct is text.
  */
 
 import { QuoteType, Tokenizer } from "htmlparser2"
@@ -13,12 +12,12 @@ import { TEXT, WAIT } from "../text/fence.ts"
 
 const TAG_ID = /^[a-z][a-z0-9_]*_\d+$/
 
-/** The end of the next match, remembered as long as it lies ahead. Positions inside are absolute. */
+/** Finds the end of the next match of a pattern, and caches it. Stored positions are absolute. */
 export class MatchFinder {
   readonly #pattern: RegExp
   #start = -1
   #end = -1
-  /** No match starts before here, from the last question on. */
+  /** No match starts between the last call's position and here. */
   #searchedTo = 0
 
   constructor(pattern: RegExp) {
@@ -41,19 +40,19 @@ export class MatchFinder {
   }
 }
 
-/** One walk over the attributes of a tag. Walks that meet after a closing quote go on as one. Positions are absolute. */
+/** A walk over the attributes of a tag. Walks that reach the same closing quote are merged. Positions are absolute. */
 interface AttributeWalk {
   at: number
-  /** In a value with this quote. */
+  /** The quote of the value that contains `at`, or empty. */
   quote: string
-  /** The tag's end, TEXT if there is none, WAIT if that is open. */
+  /** The end of the tag, TEXT if there is none, WAIT if undecided. */
   end: number
 }
 
-/** More walks than fit into what is held; they are only remembered to save time. */
+/** More walks than the held text can have. They are cached only to save time. */
 const MAX_WALKS = 2 * MAX_PENDING_CHARS
 
-/** White space and one attribute, up to the quote of its value. An attribute cut off at the end is read again. */
+/** White space and one attribute, up to the quote of its value. An attribute at the end of the text is read again later. */
 const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*\s*(?:=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
 
 /** Finds where opening tags end. A `<` outside quotes ends the attempt. */
@@ -67,7 +66,7 @@ export class TagEndFinder {
     if (this.#walks.size > MAX_WALKS) this.#walks.clear()
   }
 
-  /** End of the tag whose name ends at `from`. */
+  /** The end of the tag whose name ends at `from`. */
   find(text: string, from: number, limit: number): number {
     if (text[from] === ">") return from + 1
     const start = from + this.#base
@@ -83,7 +82,7 @@ export class TagEndFinder {
     return end < 0 ? end : end - this.#base
   }
 
-  /** Steps over an attribute; false if the text ends in it. */
+  /** Skips an attribute. Returns false if the text ends in it. */
   #skipAttribute(text: string, walk: AttributeWalk): boolean {
     ATTRIBUTE.lastIndex = walk.at - this.#base
     const quote = ATTRIBUTE.exec(text)?.[1]
@@ -100,7 +99,7 @@ export class TagEndFinder {
     return true
   }
 
-  /** Steps over the rest of a quoted value; joins the walk that has been there before. */
+  /** Skips the rest of a quoted value, and continues an earlier walk that reached the same position. */
   #skipValue(text: string, last: { walk: AttributeWalk }): boolean {
     const { walk } = last
     const close = text.indexOf(walk.quote, walk.at - this.#base)
@@ -122,9 +121,9 @@ export interface TagToken {
   readonly selfClosing: boolean
 }
 
-type Token = TagToken | { readonly type: "gone" }
+type Token = TagToken | { readonly type: "dropped" }
 
-/** Reads one finished construct with htmlparser2. */
+/** Parses one complete construct with htmlparser2. */
 export class TokenReader {
   #source = ""
   #token: Token | null = null
@@ -137,7 +136,7 @@ export class TokenReader {
 
   constructor() {
     const ignore = () => {}
-    const onDropped = (_start: number, end: number) => this.#acceptToken({ type: "gone" }, end)
+    const onDropped = (_start: number, end: number) => this.#acceptToken({ type: "dropped" }, end)
     const onOpened = (end: number, selfClosing: boolean) => this.#acceptToken(this.#createOpenToken(selfClosing), end)
     this.#tokenizer = new Tokenizer(
       { decodeEntities: false },
@@ -162,7 +161,7 @@ export class TokenReader {
     )
   }
 
-  /** The one token that `source` is, or null if it is anything else. */
+  /** Parses `source` if it is exactly one token. Otherwise returns null. */
   readToken(source: string): Token | null {
     this.#source = source
     this.#token = this.#id = null
@@ -181,12 +180,12 @@ export class TokenReader {
     this.#value = ""
   }
 
-  #addValue(piece: string): void {
-    this.#value += piece
+  #addValue(text: string): void {
+    this.#value += text
   }
 
   #endAttribute(quote: QuoteType): void {
-    // The first of two attributes of one name counts.
+    // If an attribute is repeated, the first one counts.
     if (this.#attributeName !== "id" || this.#id !== null) return
     const quoteChar = quote === QuoteType.Single ? "'" : quote === QuoteType.Double ? '"' : ""
     this.#id = { value: this.#value, quote: quoteChar }
@@ -197,7 +196,7 @@ export class TokenReader {
     return { type: "open", name: this.#name, id, quote: this.#id?.quote ?? "", selfClosing }
   }
 
-  /** Takes the first token only. */
+  /** Records the first token and stops the tokenizer. */
   #acceptToken(token: Token, end: number): void {
     if (this.#token !== null) return
     this.#token = token

@@ -4,9 +4,9 @@
  * The caller decides which external origins may be framed (SPEC DR16, SE1). Pure.
  */
 
-import { canvasUrl } from "../protocol/asset.ts"
-import type { Segment } from "../protocol/frame.ts"
-import { MAX_EMBED_HEIGHT, MAX_PENDING_CHARS, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
+import { canvasUrl, isId, parseCanvasUrl } from "../protocol/asset-url.ts"
+import type { Segment } from "../protocol/segment.ts"
+import { MAX_EMBED_HEIGHT, MAX_PENDING_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"
 import { buildPrefixPattern } from "../text/scanner.ts"
@@ -52,10 +52,6 @@ function parseAttributes(text: string): EmbedAttributes {
   return attributes
 }
 
-const REF_PATTERN = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
-/** The URL of an own canvas document. */
-const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/index\\.html$`)
-
 /** The canvas segment. Null if the directive names nothing, another target, or an origin that is not allowed. */
 export function embedToCanvas(
   attributes: EmbedAttributes,
@@ -86,10 +82,10 @@ function resolveCanvasLocation(
   url: string | undefined,
   isOriginAllowed: (origin: string) => boolean,
 ): CanvasLocation | null {
-  const isRef = ref !== undefined && REF_PATTERN.test(ref)
-  if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl({ id: ref }) } : null
-  const ownId = OWN_CANVAS.exec(url)?.[1]
-  if (ownId !== undefined) return { viewId: ownId, url }
+  const isRef = ref !== undefined && isId(ref)
+  if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl(ref) } : null
+  const ownId = parseCanvasUrl(url)
+  if (ownId !== null) return { viewId: ownId, url }
   const checked = checkPublicUrl(url)
   if (!checked.ok || !isOriginAllowed(checked.value.origin)) return null
   return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }

@@ -5,6 +5,7 @@
  */
 
 import type { Asset } from "../protocol/event.ts"
+import { parseCanvasUrl } from "../protocol/asset-url.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
@@ -20,13 +21,11 @@ export function listAssets({ attachments, parts }: Message): Asset[] {
   return [...new Map(all.map((asset) => [asset.id, asset])).values()]
 }
 
-const OWN_CANVAS = /^\/canvas\/documents\/([A-Za-z0-9_-]+)\/index\.html$/
-
 /** Ids of the own canvases that a message frames. They are named only by their URL. */
 export function listCanvasIds(message: Message): string[] {
   if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
   const ids = segmentsOf(message).flatMap((segment) => {
-    return segment.type === "canvas" ? (OWN_CANVAS.exec(segment.preview.url)?.[1] ?? []) : []
+    return segment.type === "canvas" ? (parseCanvasUrl(segment.preview.url) ?? []) : []
   })
   return [...new Set(ids)]
 }

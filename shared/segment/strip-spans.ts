@@ -5,7 +5,7 @@
  * A model must be able to name a file again that it attached earlier, so a short note replaces each directive. Pure.
  */
 
-import { assetUrl, canvasUrl } from "../protocol/asset.ts"
+import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"
 import { splitCode } from "../text/code-tracker.ts"
 import { embedToCanvas } from "./embed-directive.ts"
 import type { Asset } from "../protocol/event.ts"
@@ -15,7 +15,7 @@ import type { MediaItem } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
 import { createTokenScanner, type TextToken, parseBracketDirective } from "./text-tokens.ts"
-import { isUnsafeJoin, replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
 
 /**
  * Removes span tags and directives from the text of one part. Code keeps them.
@@ -36,8 +36,8 @@ export function stripDirectives(text: string, grants: Grants = NO_GRANTS): strin
 
 /** The note that replaces an asset in the model's context. */
 export function assetToNote(asset: Asset): string {
-  if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset)})`
-  return formatAttached(asset.label, assetUrl(asset))
+  if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset.id)})`
+  return formatAttached(asset.label, assetUrl(asset.id))
 }
 
 function scanTokens(text: string): TextToken[] {

@@ -1,10 +1,9 @@
 /**
- * code-tracker.ts: what is Markdown code, decided once.
+ * code-tracker.ts: finds Markdown code in text: fences and inline code.
  *
- * line → CODE → clean, mark, directive, page
- * All four ask here, so they agree by construction. Fences are decided by their line and inline code by its
- * paragraph; indented code is not code.
- * Pure. Any cut of the text gives the same answers.
+ * fence → CODE TRACKER → clean, scanner, page
+ * The sanitiser, the scanner and the page share this code, so they agree on what is code. Indented code does not count.
+ * However the text is split into chunks, the results are the same.
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
@@ -24,17 +23,17 @@ import {
 } from "./fence.ts"
 
 /**
- * Finds the next line of some kind in a text that grows at its end and is taken away at its front.
+ * Finds the next line that matches a predicate, in text that grows at its end and is removed from its start.
  *
- * Remembers how far it has looked, so that all questions together cost one pass. Questions go from left to right.
+ * It remembers how far it has searched, so all calls together cost one pass. Calls must go from left to right.
  */
 export class LineFinder {
-  /** Absolute position of the text's first code unit. */
+  /** Absolute position of the first code unit of the text. */
   #base = 0
-  /** No such line between the last question and here, but perhaps at `#found`. */
+  /** There is no match between the last call's position and here, except at `#found`. */
   #searchedTo = 0
   #found = -1
-  /** The next line end, or (not `#isEnd`) how far there is none. Absolute. */
+  /** The next line end, or, unless `#isEnd`, the position up to which there is none. Absolute. */
   #lineEnd = -1
   #isEnd = false
   readonly #isMatch: (text: string, start: number, final: boolean) => boolean | typeof WAIT
@@ -47,11 +46,7 @@ export class LineFinder {
     this.#base += by
   }
 
-  /**
-   * The first line end in `[from, stop)` that such a line follows.
-   *
-   * Shapes  → an index, TEXT if there is none, WAIT if a line is not settled yet.
-   */
+  /** The first line end in `[from, stop)` before a matching line. TEXT if there is none, WAIT if a line is undecided. */
   find(text: string, from: number, stop: number, final: boolean): number {
     const found = this.#found - this.#base
     if (this.#found >= 0 && found >= from) return found < stop ? found : TEXT
@@ -72,7 +67,7 @@ export class LineFinder {
     return TEXT
   }
 
-  /** Remembered, since a text may be one long line that is asked about at every tag. */
+  /** Cached, because a text may be one long line with many tags. */
   #findLineEnd(text: string, at: number): number {
     const known = this.#lineEnd - this.#base
     if (known >= at && this.#isEnd) return known
@@ -84,37 +79,35 @@ export class LineFinder {
   }
 }
 
-/** Runs of one length, by absolute position; `next` is the first that may still close something. */
+/** Absolute positions of the runs of one length. `nextIndex` is the first that may still close inline code. */
 interface BacktickRuns {
   readonly positions: number[]
   nextIndex: number
 }
 
 /**
- * Finds what closes inline code in a text that grows at its end and is taken away at its front.
+ * Finds the run of backticks that closes inline code, in text that grows at its end and is removed from its start.
  *
- * Remembers runs and paragraph ends it has passed, so that all questions together cost one pass,
- * whatever the text. Questions must be asked from left to right.
+ * It remembers runs and paragraph ends, so all calls together cost one pass for any text. Calls must go from left to right.
  */
 export class InlineCodeFinder {
-  /** Absolute position of the text's first code unit. */
+  /** Absolute position of the first code unit of the text. */
   #base = 0
   #runs = new Map<number, BacktickRuns>()
-  /** Runs before here are known. */
+  /** All runs before this position are recorded. */
   #searchedTo = 0
-  /** Where paragraphs end: at the line end before the line that ends them. */
+  /** Finds the ends of paragraphs. A paragraph ends at the line end before the line that ends it. */
   readonly paragraphEnds = new LineFinder(isParagraphEnd)
 
-  /** The first `by` code units of the text are taken away. */
+  /** Call when the first `by` code units of the text were removed. */
   shift(by: number): void {
     this.#base += by
     this.paragraphEnds.shift(by)
   }
 
   /**
-   * End of the inline code that the maximal run of `size` at `at` opens.
-   *
-   * Shapes  → an index, TEXT or WAIT. Both runs lie within MAX_HELD and in one paragraph.
+   * End of the inline code that the run of `size` backticks at `at` opens; TEXT or WAIT. The closing run must be within
+   * MAX_PENDING_CHARS and in the same paragraph.
    */
   findCloser(text: string, at: number, size: number, final: boolean): number {
     const limit = at + MAX_PENDING_CHARS
@@ -127,7 +120,7 @@ export class InlineCodeFinder {
     return end === WAIT || run === WAIT ? WAIT : run + size
   }
 
-  /** Start of the next run of exactly `size`, TEXT if there is none before `limit`, WAIT if that is open. */
+  /** Start of the next run of exactly `size` backticks. TEXT if there is none before `limit`, WAIT if undecided. */
   #findRun(text: string, from: number, size: number, limit: number, final: boolean): number {
     const known = this.#runs.get(size)
     if (known !== undefined) {
@@ -165,12 +158,10 @@ export type Block =
   | { readonly type: "code"; readonly info: string; readonly text: string; readonly closed: boolean }
 
 /**
- * Cuts a text into fenced code and what stands between.
+ * Splits a text into fenced code and the text between. One pass. SPEC CO1–CO3.
  *
- * Shapes  text → blocks in order. Code comes without its fences, and its lines without the quote marks and the
- *         indentation that its opening run stands behind. A list marker in front of a fence stays in the text before it.
- * Cost    one pass.
- * Source  SPEC CO1–CO3.
+ * Code blocks do not include their fences, nor the quote markers and indentation of the opening run. A list marker before
+ * a fence stays in the text before it.
  */
 export function splitFences(text: string): Block[] {
   const blocks: Block[] = []
@@ -193,7 +184,7 @@ export function splitFences(text: string): Block[] {
     if (lead !== "") blocks.push({ type: "text", text: lead })
     enterFence(line, text.charAt(run), end - run)
     at = readFence(blocks, line, text, end, head)
-    // A line that stands outside the fence's quote is text from its head on.
+    // A line outside the fence's quote is text from its start.
     from = at === text.length ? at : text.lastIndexOf("\n", at - 1) + 1
   }
   if (from < text.length) blocks.push({ type: "text", text: text.slice(from) })
@@ -202,7 +193,7 @@ export function splitFences(text: string): Block[] {
 
 const FENCE_RUN = /`{3}|~{3}/g
 
-/** Reads the fence whose opening run ends at `end`; → where plain text goes on. */
+/** Reads the fence whose opening run ends at `end`. Returns the index at which plain text continues. */
 function readFence(blocks: Block[], line: LineState, text: string, end: number, head: string): number {
   const quotes = line.quotes
   const stop = skipFence(line, text, end)
@@ -210,7 +201,7 @@ function readFence(blocks: Block[], line: LineState, text: string, end: number, 
   const newline = text.indexOf("\n", end)
   const infoEnd = newline < 0 || newline > stop ? stop : newline
   const last = text.lastIndexOf("\n", stop - 1)
-  // The line that ends the fence is no code: it closes it, or stands outside its quote.
+  // The line that ends the fence is not code: it closes the fence, or is outside its quote.
   const body = text.slice(infoEnd + 1, isClosed ? last : text.length)
   const code = isClosed || !body.endsWith("\n") ? body : body.slice(0, -1)
   const indent = head.length - (head.lastIndexOf(">") + 1)
@@ -221,7 +212,7 @@ function readFence(blocks: Block[], line: LineState, text: string, end: number, 
   return next
 }
 
-/** A line of code without the `>` marks and the indentation of its fence. */
+/** Removes the `>` markers and the indentation of the fence from a line of code. */
 function stripFencePrefix(row: string, quotes: number, indent: number): string {
   let at = 0
   for (let quotesLeft = quotes; quotesLeft > 0 && at < row.length; at++) if (row[at] === ">") quotesLeft--
@@ -231,12 +222,7 @@ function stripFencePrefix(row: string, quotes: number, indent: number): string {
   return row.slice(at)
 }
 
-/**
- * Cuts a whole text into code, inline code too, and what stands between. For clean text: tags are not looked at.
- *
- * Shapes  the pieces joined are the text.
- * Cost    one pass.
- */
+/** Splits sanitised text into code (fenced or inline) and other text. Joined, the blocks are the text. One pass. */
 export function splitCode(text: string): { readonly code: boolean; readonly text: string }[] {
   const blocks: { code: boolean; text: string }[] = []
   const inlineCode = new InlineCodeFinder()
@@ -261,7 +247,7 @@ export function splitCode(text: string): { readonly code: boolean; readonly text
 
 const CODE_START = /[`\\]|~~~/g
 
-/** End of the code that starts at `at`, or minus the index where to look on. */
+/** End of the code that starts at `at`; or, negated, the index at which to continue. */
 function findCodeEnd(text: string, at: number, line: LineState, inlineCode: InlineCodeFinder): number {
   const isEscaped = text[at] === "\\"
   const end = isEscaped ? Math.min(at + 2, text.length) : findRunEnd(text, at)

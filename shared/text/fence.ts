@@ -1,40 +1,40 @@
 /**
- * fence.ts: what one line of Markdown tells of code: where it opens a fence, ends one, or ends a paragraph.
+ * fence.ts: decides line by line where a fence of code opens or ends, and where a paragraph ends.
  *
- * LINE → code → clean, mark, directive, page
- * By our own definition, which no other line can change, so that a cut text can be decided (SPEC CO1, CO2).
- * Line ends are LF here. Every decision looks at most a few MAX_HELD ahead, and says WAIT until it can be made.
- * Pure.
+ * FENCE → code-tracker → clean, scanner, page
+ * A simplified Markdown: the decision for a line does not depend on later lines, so incomplete text can be decided
+ * (SPEC CO1, CO2). Lines end with LF. A decision needs at most a few MAX_PENDING_CHARS of further text; until they are
+ * available it is WAIT.
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
 
-/** An answer that needs more text. */
+/** The result depends on text that has not arrived. */
 export const WAIT = -2
-/** An answer: this is plain text. */
+/** The position is plain text. */
 export const TEXT = -1
 
 export interface Fence {
   readonly char: string
   readonly size: number
-  /** `>` marks in front of its opening run. */
+  /** Number of `>` markers before the opening run. */
   readonly quotes: number
 }
 
 /**
- * Where in its line the followed text stands.
+ * Position of the tracked text within its line.
  *
- * Text:  head  a fence may open here          Fence:  head   `>` marks are still counted
- *        mark  after `-`, `+`, `*`, `1.`              run    in a run that may close the fence
- *        digits  in the number of `1.`                trail  after that run
- *        body  anywhere else                          body   anywhere else
+ * In text:  head    a fence may open here         In a fence:  head   `>` markers are counted
+ *           mark    after `-`, `+`, `*`, `1.`                  run    in a run that may close the fence
+ *           digits  in the number of `1.`                      trail  after that run
+ *           body    anywhere else                              body   anywhere else
  */
 export interface LineState {
   place: "head" | "mark" | "digits" | "body" | "run" | "trail"
   quotes: number
-  /** Code units of the head; a head over MAX_HELD is none. */
+  /** Length of the head in code units. A head over MAX_PENDING_CHARS counts as body. */
   width: number
-  /** Digits of a list number, or size of the run that may close the fence. */
+  /** Number of digits of a list number, or length of the run that may close the fence. */
   count: number
   fence: Fence | null
 }
@@ -50,7 +50,7 @@ export function startLine(line: LineState): void {
   line.count = 0
 }
 
-/** Follows a piece of text that opens no fence and stands in none. */
+/** Tracks text outside a fence that does not open one. */
 export function trackText(line: LineState, text: string): void {
   const newline = text === "\n" ? 0 : text.lastIndexOf("\n")
   if (newline >= 0) startLine(line)
@@ -78,11 +78,8 @@ function nextPlace(line: LineState, code: number): LineState["place"] {
 }
 
 /**
- * Follows text inside a fence, from `from` on.
- *
- * Shapes  → the index at which the fence is over and plain text goes on, or `text.length`.
- *         `line.fence` is null when it is over.
- * Cost    one `indexOf` per line.
+ * Tracks text inside a fence, from index `from`. Returns the index at which plain text continues, or `text.length`. If
+ * the fence has ended, `line.fence` is null. Cost: one `indexOf` per line.
  */
 export function skipFence(line: LineState, text: string, from: number): number {
   let at = from
@@ -104,7 +101,7 @@ export function skipFence(line: LineState, text: string, from: number): number {
   return at
 }
 
-/** Looks at a whole line in a fence, as `fenceAfter` does step by step; → the index before which the fence is over, or -1. */
+/** Checks a complete line inside a fence. Returns the index at which the fence has ended, or -1. Equivalent to `stepInFence` for each character. */
 function findFenceEnd(line: LineState, text: string, start: number, newline: number): number {
   const fence = line.fence
   if (fence === null) return start
@@ -134,7 +131,7 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB
 }
 
-/** Steps over one code unit of a line's head in a fence; true if the fence is over before it. */
+/** Tracks one code unit at the start of a line inside a fence. Returns true if the fence ended before it. */
 function stepInFence(line: LineState, code: number): boolean {
   const fence = line.fence
   if (fence === null) return true
@@ -173,26 +170,26 @@ function endFence(line: LineState, place: LineState["place"]): true {
   return true
 }
 
-/** Is the line so far one that closes the fence, if the text ends here? */
+/** Whether the current line closes the fence if the text ends here. */
 export function isFenceClosed(line: LineState): boolean {
   if (line.fence === null) return true
   return (line.place === "run" || line.place === "trail") && line.count >= line.fence.size
 }
 
-/** Enters the fence whose opening run of `size` stands at a line's head. The run itself counts as followed. */
+/** Enters a fence whose opening run has `size` characters. The run counts as tracked. */
 export function enterFence(line: LineState, char: string, size: number): void {
   line.fence = { char, size, quotes: line.quotes }
   line.place = "body"
 }
 
-/** The next line end, or -1. Most are near, and looking for those by hand is quicker. */
+/** Index of the next line end, or -1. Most are near, where a loop is faster than `indexOf`. */
 function findLineEnd(text: string, from: number): number {
   const near = Math.min(from + 24, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === NEWLINE) return at
   return text.indexOf("\n", near)
 }
 
-/** First index after the run of equal code units at `at`. */
+/** Index after the run of equal code units at `at`. */
 export function findRunEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
   let end = at + 1
@@ -201,11 +198,8 @@ export function findRunEnd(text: string, at: number): number {
 }
 
 /**
- * Does the run from `at` to `end`, which stands in a line's head, open a fence?
- *
- * Shapes  → the run's end, TEXT or WAIT. Settled within MAX_HELD of the run's start: tildes by the run's end,
- *         backticks by the line's.
- * Cost    to the next line end and the next backtick.
+ * Decides whether the run from `at` to `end`, in the head of its line, opens a fence. Returns the end of the run, TEXT or
+ * WAIT. Tildes are decided at the end of the run, backticks at the end of the line, both within MAX_PENDING_CHARS.
  */
 export function matchFence(text: string, at: number, final: boolean, end = findRunEnd(text, at)): number {
   const size = end - at
@@ -222,11 +216,7 @@ export function matchFence(text: string, at: number, final: boolean, end = findR
   return TEXT
 }
 
-/**
- * Does the line at `start` open a fence?
- *
- * Shapes  → true, false or WAIT. Settled within MAX_HELD of the line's start, and then as `fenceAt`.
- */
+/** Whether the line at `start` opens a fence, or WAIT. Decided within MAX_PENDING_CHARS, then as in `matchFence`. */
 export function isFenceLine(text: string, start: number, final: boolean): boolean | typeof WAIT {
   const line = createLineState()
   for (let at = start; at < text.length; at++) {
@@ -242,10 +232,9 @@ export function isFenceLine(text: string, start: number, final: boolean): boolea
 }
 
 /**
- * Does the line at `start` end the paragraph before it? Blank, quote, list item, heading, thematic break, and a run that
- * may open a fence, also where it opens none: whether it does may hang on a tag that is dropped from its line.
- *
- * Shapes  → true, false or WAIT. Settled within MAX_HELD.
+ * Whether the line at `start` ends the paragraph before it, or WAIT: a blank line, quote, list item, heading, thematic
+ * break, or a run that could open a fence. The run ends the paragraph even if it opens no fence, because that may depend
+ * on a tag that is removed from its line. Decided within MAX_PENDING_CHARS.
  */
 export function isParagraphEnd(text: string, start: number, final: boolean): boolean | typeof WAIT {
   INDENT.lastIndex = start
@@ -262,7 +251,7 @@ export function isParagraphEnd(text: string, start: number, final: boolean): boo
 }
 
 const INDENT = /[ \t]*/y
-/** Clean puts a joiner before a run that must not open a fence, or escapes it. */
+/** The sanitiser inserts a word joiner before a run that must not open a fence, or escapes the run. */
 const PARAGRAPH_BREAK = /\n|>|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t\n]|\u2060?(?:`{3}|~{3})|(?:\\`){3}/y
 const PARAGRAPH_BREAK_PREFIX = /(?:\+|\d{1,9}[.)]?|#{1,6}|\u2060?(?:`{0,2}|~{0,2})|(?:\\`){0,2}\\?)?$/y
 

@@ -1,10 +1,9 @@
 /**
- * public-url.ts: is this URL a public https one?
+ * public-url.ts: checks that a URL is https and its host public.
  *
- * text of a model → PUBLIC URL → directive; redirect of a fetch → PUBLIC URL → fetch
- * The platform's WHATWG parser reads it, so that every notation of an address has become one before it is judged; the
- * ranges are those of ipaddr.js. A name may still resolve to a private address: whoever fetches guards that.
- * Pure.
+ * model text → PUBLIC URL → directive; redirect → PUBLIC URL → fetch
+ * The platform's WHATWG parser normalises the many notations of IP addresses first. The ranges come from ipaddr.js. A
+ * public name may still resolve to a private address; code that fetches a URL has to guard against that.
  */
 
 import ipaddr from "ipaddr.js"
@@ -12,22 +11,15 @@ import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_HOST_CHARS, MAX_URL_CHARS } from "../limits.ts"
 
 export interface PublicUrl {
-  /** As the platform writes it. */
+  /** Normalised by the platform. */
   readonly href: string
   readonly origin: string
-  /** Name or address, without its port. */
+  /** Host name or address, without port. */
   readonly host: string
   readonly path: string
 }
 
-/**
- * Judges one URL.
- *
- * Shapes  text → Result<PublicUrl>.
- * Errors  `url_refused` and because of what. Never throws.
- * Cost    linear in the text, which is at most MAX_URL_CHARS.
- * Source  SPEC PU1–PU4.
- */
+/** Checks a URL of at most MAX_URL_CHARS. Fails with `url_refused` and the reason; never throws. SPEC PU1–PU4. */
 export function checkPublicUrl(text: string): Result<PublicUrl, Fault> {
   if (text.length > MAX_URL_CHARS) return fail({ reason: "url_refused", because: "too_long" })
   const url = parseUrl(text)
@@ -46,16 +38,16 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-/** Every IPv4 address as WHATWG writes it, and no name. The library would throw and catch for each name, which costs more than all else. */
+/** Matches every normalised IPv4 address and no name. The library would throw and catch internally for each name, which is slow. */
 const DOTTED_QUAD = /^\d{1,3}(?:\.\d{1,3}){3}$/
 
-/** `host` as WHATWG writes it: lower case, in ASCII, addresses in their one form, IPv6 in brackets. */
+/** `host` must be normalised: lower-case ASCII, canonical addresses, IPv6 in brackets. */
 function isPublicHost(host: string): boolean {
   if (host.startsWith("[")) return isPublicV6(ipaddr.IPv6.parse(host.slice(1, -1)))
   return DOTTED_QUAD.test(host) ? isPublicV4(ipaddr.IPv4.parse(host)) : isPublicName(host)
 }
 
-/** What answers only inside a network: RFC 6761, 6762 (also its appendix G), 7686, 8375, 9476, and what ICANN keeps back. */
+/** Top-level domains used inside networks: RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and names that ICANN reserves. */
 const PRIVATE_TLDS = new Set(
   (
     "localhost local localdomain internal intranet private lan home corp mail test example invalid onion alt arpa " +
@@ -63,7 +55,7 @@ const PRIVATE_TLDS = new Set(
   ).split(" "),
 )
 
-/** Names under common ends that are known to lead inside: metadata services of clouds, and names made to resolve to inner addresses. */
+/** Public names known to lead to internal hosts: metadata services of clouds, and services that resolve to a chosen address. */
 const PRIVATE_NAMES = new Set(
   (
     "metadata.goog metadata.tencentyun.com metadata.packet.net metadata.platformequinix.com metadata.cloud.ibm.com " +
@@ -74,23 +66,23 @@ const PRIVATE_NAMES = new Set(
 
 function isPublicName(host: string): boolean {
   const name = host.endsWith(".") ? host.slice(0, -1) : host
-  // All its ends are looked at: that is not done with a name of any length.
+  // The length limit bounds the cost of checking every suffix.
   if (name.length > MAX_HOST_CHARS) return false
   const labels = name.split(".")
   if (labels.length < 2 || labels.includes("")) return false
   if (PRIVATE_TLDS.has(labels.at(-1) ?? "")) return false
-  // Of any name all ends: `a.b.nip.io` is `nip.io` too.
+  // Checks every suffix: `a.b.nip.io` belongs to `nip.io`.
   return labels.every((_, at) => !PRIVATE_NAMES.has(labels.slice(at).join(".")))
 }
 
-/** Answers metadata requests in a cloud, though its range is public. */
+/** Metadata services at addresses in public ranges. */
 const BLOCKED_V4 = new Set(["168.63.129.16"])
 
 function isPublicV4(address: ipaddr.IPv4): boolean {
   return address.range() === "unicast" && !BLOCKED_V4.has(address.toString())
 }
 
-/** Global unicast is 2000::/3 without its special ranges; an address that holds another is as good as that one. */
+/** Global unicast is 2000::/3 without its special ranges. For an address that embeds IPv4, the IPv4 address decides. */
 function isPublicV6(address: ipaddr.IPv6): boolean {
   const { parts } = address
   const embedded = extractEmbeddedV4(parts)
@@ -99,18 +91,18 @@ function isPublicV6(address: ipaddr.IPv6): boolean {
   return isGlobal && (!isIsatap(parts) || isPublicV4(readV4(parts, 6)))
 }
 
-/** The IPv4 addresses that an IPv6 address stands for, or null: mapped, compatible, NAT64, 6to4, Teredo. */
+/** The IPv4 addresses embedded in an IPv6 address (mapped, compatible, NAT64, 6to4, Teredo), or null. */
 function extractEmbeddedV4(parts: readonly number[]): ipaddr.IPv4[] | null {
   const isZero = (from: number, to: number): boolean => parts.slice(from, to).every((part) => part === 0)
   if (isZero(0, 5) && (parts[5] === 0xffff || parts[5] === 0)) return [readV4(parts, 6)]
   if (parts[0] === 0x64 && parts[1] === 0xff9b && isZero(2, 6)) return [readV4(parts, 6)]
   if (parts[0] === 0x2002) return [readV4(parts, 1)]
-  // Its server, and its client, written in complement.
+  // The server's address, and the client's, which is stored inverted.
   if (parts[0] === 0x2001 && parts[1] === 0) return [readV4(parts, 2), readV4(parts, 6, 0xffff)]
   return null
 }
 
-/** RFC 5214: the address of an interface inside an IPv4 network. */
+/** RFC 5214: an interface inside an IPv4 network. */
 function isIsatap(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe
 }

@@ -1,9 +1,9 @@
 /**
- * scanner.ts: finds what means something in clean text, outside Markdown code and not after a backslash, also when cut.
+ * scanner.ts: finds tokens in sanitised text, ignoring Markdown code and escaped characters.
  *
- * clean → event → fold → SCAN → segment
- * What is looked for is a seeker's: marks alone, or marks and directives. What is code is decided here, once for all.
- * Pure. What has been told after some text is a function of that text alone, however it was cut (SPEC MK4, DR9).
+ * clean → event → fold → SCANNER → segmenter
+ * A matcher defines the tokens: span tags, or span tags and directives. However the text is split into chunks, the
+ * reported tokens are the same (SPEC MK4, DR9).
  */
 
 import { InlineCodeFinder } from "./code-tracker.ts"
@@ -20,38 +20,38 @@ import {
   TEXT,
   WAIT,
 } from "./fence.ts"
-import { findTrailingTildes } from "../sanitize/characters.ts"
+import { findTrailingTildes } from "./characters.ts"
 
 export interface PlainToken {
   readonly type: "text"
   readonly text: string
 }
 
-/** What stands at a candidate: its pieces, and where the text goes on; there itself, if they only tell of it. */
+/** A match at a candidate: its tokens, and the offset at which the text continues (the candidate's own offset for a zero-width match). */
 export interface Match<P> {
   readonly tokens: readonly P[]
   readonly end: number
 }
 
-/** Knows what is looked for. Asked from left to right in one text, which grows and is cut at its front between two `begin`. */
+/** Defines the tokens to find. Between two calls of `startText` it is called from left to right. */
 export interface Matcher<P> {
-  /** Another text is read from now on; `head` as `headAfter` gives it for what stands before it. */
+  /** A new text begins. `head` is the result of `countHeadSpaces` for the text before it. */
   startText(head: number): void
-  /** The next place where something may stand, or the end of the text. */
+  /** Index of the next possible token, or the end of the text. */
   findCandidate(text: string, from: number): number
-  /** What stands at a candidate; WAIT if more text may make something of it, null if nothing can. */
+  /** The match at a candidate; WAIT if further text may complete one, null if none can. */
   matchAt(text: string, at: number, final: boolean): Match<P> | typeof WAIT | null
-  /** It was found, and counts. */
+  /** The match is outside code and is reported. */
   acceptMatch(found: Match<P>): void
 }
 
-/** Pattern of any beginning of `word`, and of the whole of it with `rest`. */
+/** Source of a pattern that matches any prefix of `word`, and `word` followed by `rest`. */
 export function buildPrefixPattern(word: string, rest: string): string {
   const units = [...word].map((unit) => (/\w/.test(unit) ? unit : `\\${unit}`))
   return units.reduceRight((after, unit) => `${unit}(?:${after})?`, rest)
 }
 
-/** Spaces that stand at a line's head, up to three, or -1 outside of it: where a line's start is after `text`. */
+/** Number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line contains other text. `head` is the number before `text`. */
 export function countHeadSpaces(head: number, text: string): number {
   const newline = text.lastIndexOf("\n")
   const from = newline < 0 ? head : 0
@@ -63,33 +63,33 @@ export function countHeadSpaces(head: number, text: string): number {
 
 export class TextScanner<P> {
   readonly #matcher: Matcher<P>
-  /** Text whose code is not settled yet. The first `#told` of it is reported. */
+  /** Text in which code is undecided. Its first `#reported` code units are reported. */
   #text = ""
   #reported = 0
-  /** Code is settled up to here. */
+  /** Code is decided up to this index. */
   #settled = 0
   readonly #line: LineState = createLineState()
-  /** The line is followed up to here. */
+  /** The line is tracked up to this index. */
   #trackedTo = 0
   readonly #inlineCode = new InlineCodeFinder()
-  /** The text stands behind an odd number of backslashes. */
+  /** The text follows an odd number of backslashes. */
   #isEscapedStart = false
-  /** The text goes on with a run of backticks that is settled, being over every bound. */
+  /** The text continues a run of backticks that is too long to be code. */
   #inRun = false
-  /** The line's head before `#text`, and after all text there was. */
+  /** Results of `countHeadSpaces`: before `#text`, and after all text so far. */
   #head = 0
   #endHead = 0
   #tokens: (P | PlainToken)[] = []
-  /** Text after `#text` in which nothing can stand, all told. */
+  /** Text after `#text` without candidates. All of it is reported. */
   #plain: string[] = []
   #plainLength = 0
-  /** Next backtick, candidate, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if not known. */
+  /** Index of the next backtick, candidate, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if unknown. */
   #nextBacktick = -1
   #nextCandidate = -1
   #nextTildes = -1
   #nextTripleBackticks = -1
   #nextBlankLine = -1
-  /** A run that is no fence, or not yet. */
+  /** Index of a run that is not a fence, or not yet. */
   #rejectedRun = -1
 
   constructor(matcher: Matcher<P>) {
@@ -105,7 +105,7 @@ export class TextScanner<P> {
       this.#matcher.startText(head)
       const candidate = this.#matcher.findCandidate(chunk, 0)
       if (candidate === chunk.length && !this.#reportPlain(chunk)) return this.#tokens
-      // Nothing before it in all that was told may become anything.
+      // All text before the candidate is reported, so nothing in it can become a token.
       this.#nextCandidate = this.#text.length + this.#plainLength + candidate
     }
     this.#text = this.#mergePlain(chunk)
@@ -116,7 +116,7 @@ export class TextScanner<P> {
     return this.#tokens
   }
 
-  /** Nothing can stand here, so what is code need not be known until one may; true if it is too much to keep. */
+  /** Reports text without candidates, for which code need not be decided yet. Returns true if too much of it is stored. */
   #reportPlain(chunk: string): boolean {
     if (this.#plainLength + chunk.length >= MAX_PLAIN_CHARS) return true
     if (chunk === "") return false
@@ -151,7 +151,7 @@ export class TextScanner<P> {
     return this.#trackedTo
   }
 
-  /** Settles plain text up to the next thing of interest, and that thing; WAIT if that is open. */
+  /** Decides the text up to and including the next special character. Returns the index after it, or WAIT. */
   #settleNext(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
@@ -170,10 +170,7 @@ export class TextScanner<P> {
     return next === this.#nextBacktick ? this.#settleBackticks(next, final) : this.#settleCandidate(next, final)
   }
 
-  /**
-   * Leaps over inline code that cannot matter: up to a blank line, or into a fence, before the next candidate.
-   * → `at` if there is neither.
-   */
+  /** Skips to a blank line, or into a fence, before the next candidate: inline code before it cannot matter. Returns `at` if there is neither. */
   #skipIrrelevantCode(at: number, final: boolean): number {
     const text = this.#text
     if (this.#nextCandidate < at) this.#nextCandidate = this.#matcher.findCandidate(text, at)
@@ -202,7 +199,7 @@ export class TextScanner<P> {
     return fence === TEXT ? end : fence
   }
 
-  /** Enters the fence that the run from `at` to `end` opens; → TEXT if it opens none. */
+  /** Enters the fence that the run from `at` to `end` opens. Returns the end of the run, TEXT or WAIT. */
   #tryEnterFence(at: number, end: number, final: boolean): number {
     this.#trackLine(at)
     const fence = this.#line.place === "head" ? matchFence(this.#text, at, final, end) : TEXT
@@ -240,7 +237,7 @@ export class TextScanner<P> {
     return match.end
   }
 
-  /** In text whose code is open: where the first thing stands that would count if it is no code. */
+  /** Index of the first token in undecided text that counts unless it turns out to be in code. */
   #findFirstPending(final: boolean): number {
     const text = this.#text
     let at = Math.max(this.#reported, this.#settled)
@@ -282,7 +279,7 @@ export class TextScanner<P> {
 
 const BACKSLASH = 92
 
-/** Told text that is kept for want of a candidate, in UTF-16 code units, before its code is settled all the same. */
+/** Reported text without candidates that is stored, in UTF-16 code units, before its code is decided after all. */
 const MAX_PLAIN_CHARS = 256 * MAX_PENDING_CHARS
 
 function indexOfOr(text: string, needle: string, from: number, otherwise: number): number {

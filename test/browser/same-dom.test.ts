@@ -8,15 +8,18 @@
 import { createHash, createHmac } from "node:crypto"
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { type HistoryPage, type ImportProgress, type Op, parseJson } from "../../shared/protocol/frame.ts"
+import type { HistoryPage, ImportProgress } from "../../shared/protocol/http-body.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import { parseJson } from "../../shared/json.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message } from "../../shared/protocol/message.ts"
-import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
+import type { StreamRecord } from "../../shared/protocol/record.ts"
+import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 import { createMessageSegmenter, messageToWire, diffMessageState } from "../../shared/segment/segmenter.ts"
 import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
-import { answerOfGolden, endedEvents, openAnswer, questionOf } from "../support/golden-messages.ts"
+import { foldGolden, addEndEvent, createAnswer, createQuestion } from "../support/golden-messages.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { setStage } from "./stage.ts"
@@ -36,8 +39,8 @@ interface Turn {
 
 function turnsOf(goldens: readonly Golden[]): Turn[] {
   return goldens.map((golden) => {
-    const question = questionOf(`q-${golden.name}`, golden.name)
-    return { golden, question, answer: answerOfGolden(golden, `a-${golden.name}`, question.id) }
+    const question = createQuestion(`q-${golden.name}`, golden.name)
+    return { golden, question, answer: foldGolden(golden, `a-${golden.name}`, question.id) }
   })
 }
 
@@ -50,12 +53,12 @@ function framesOf(turns: readonly Turn[]): object[] {
     seq += 1
   }
   for (const { golden, question, answer } of turns) {
-    let message = openAnswer(answer.id, question.id)
+    let message = createAnswer(answer.id, question.id)
     send({ type: "message", ...messageToWire(question) })
     send({ type: "message", ...messageToWire(message) })
     const intake = createIntake()
     const transcriber = createMessageSegmenter()
-    for (const event of endedEvents(golden)) {
+    for (const event of addEndEvent(golden)) {
       const before = message
       for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
       const told = transcriber.advance(message, undefined, golden.resolver)

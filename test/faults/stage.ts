@@ -2,7 +2,9 @@
  * stage.ts: one session under test: its tabs, and a record of all messages and commands.
  */
 
-import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import type { Chance } from "./chance.ts"
 import type { ModelKind, SessionPlan } from "./plan.ts"

@@ -7,7 +7,7 @@ import { splitFences } from "../../shared/text/code-tracker.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 
-/** Texts around MAX_HELD cost a hundred times as much; there are fewer of them, beside RUNS short ones. */
+/** Texts around MAX_PENDING_CHARS cost a hundred times as much; there are fewer of them, beside RUNS short ones. */
 const LONG_RUNS = RUNS / 10
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })

@@ -70,7 +70,7 @@ test.each(SWALLOWED)("[CL3] <%s> is removed with its content, or is text", (name
   expectClean(`</${name}>b`, "b")
 })
 
-test("[CL3] a closing tag may end up to MAX_HELD after the `<`, and no further", () => {
+test("[CL3] a closing tag may end up to MAX_PENDING_CHARS after the `<`, and no further", () => {
   const within = `<script>${"x".repeat(MAX_PENDING_CHARS - 17)}</script>`
   expect(within.length).toBe(MAX_PENDING_CHARS)
   expect(clean(within)).toBe("")
@@ -145,7 +145,7 @@ test.each([
   ["a comment", "<!--", "x", "-->"],
   ["inline code", "`", "<b x> ", "`"],
   ["an autolink", "<https://", "x", ">"],
-])("[CL8] %s over MAX_HELD is text, whole or in fragments", (_, open, fill, close) => {
+])("[CL8] %s over MAX_PENDING_CHARS is text, whole or in fragments", (_, open, fill, close) => {
   const room = MAX_PENDING_CHARS - open.length - close.length
   const fits = open + fill.repeat(Math.floor(room / fill.length)) + close
   const over = open + fill.repeat(Math.floor(room / fill.length) + 1) + close
@@ -197,7 +197,7 @@ function expectLong(raw: string, expected: string): void {
   for (let at = 0; at < raw.length; at += 97) expect(cleanIn([raw.slice(0, at), raw.slice(at)])).toBe(expected)
 }
 
-test("[CL9] an open run is escaped where `&lt;` would push its paragraph's end past MAX_HELD", () => {
+test("[CL9] an open run is escaped where `&lt;` would push its paragraph's end past MAX_PENDING_CHARS", () => {
   expectLong(`\`${"<T>".repeat(600)}\n\nx`, `\`${"&lt;T>".repeat(600)}\n\nx`)
   expectLong(`\`${"<T>".repeat(700)}\n\nx`, `\\\`${"&lt;T>".repeat(700)}\n\nx`)
 })

@@ -88,13 +88,13 @@ test.each([
   expect(inline(text)).toBe(expected)
 })
 
-test("[CO3] inline code is limited to MAX_HELD", () => {
+test("[CO3] inline code is limited to MAX_PENDING_CHARS", () => {
   const code = (size: number) => `\`${"x".repeat(size - 2)}\``
   expect(splitCode(code(MAX_PENDING_CHARS))).toEqual([{ code: true, text: code(MAX_PENDING_CHARS) }])
   expect(splitCode(code(MAX_PENDING_CHARS + 1))).toEqual([{ code: false, text: code(MAX_PENDING_CHARS + 1) }])
 })
 
-test("[CO1] the line of a backtick fence ends within MAX_HELD of its run", () => {
+test("[CO1] the line of a backtick fence ends within MAX_PENDING_CHARS of its run", () => {
   const line = (size: number) => `\`\`\`${"x".repeat(size - 3)}\ny`
   expect(splitFences(line(MAX_PENDING_CHARS)).map((block) => block.type)).toEqual(["code"])
   expect(splitFences(line(MAX_PENDING_CHARS + 1)).map((block) => block.type)).toEqual(["text"])

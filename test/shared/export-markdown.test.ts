@@ -18,7 +18,7 @@ function answerOf(...events: TurnEvent[]): Message {
   return events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, empty)
 }
 
-function questionOf(words: string): Message {
+function createQuestion(words: string): Message {
   return createMessage({ ...HEAD, role: "user", words, status: "completed" })
 }
 
@@ -95,7 +95,7 @@ Bye.
 
   test("[RE22] a user's text is verbatim, in a block that it can't end", () => {
     const words = "# No heading\n```\ncode\n````\n## User · never\n<script>"
-    expect(messageToMarkdown(questionOf(words))).toBe(
+    expect(messageToMarkdown(createQuestion(words))).toBe(
       `## User · 2026-01-02T03:04:05.000Z\n\n\`\`\`\`\`text\n${words}\n\`\`\`\`\`\n`,
     )
   })
@@ -133,7 +133,7 @@ Bye.
     ["one in a quote", "> ```\n> x"],
     ["a pre", "<pre>\nx"],
   ])("[RE22] %s left open by an answer ends with it", (_name, open) => {
-    const markdown = `${messageToMarkdown(answerOf(text(open), END))}\n${messageToMarkdown(questionOf("next"))}`
+    const markdown = `${messageToMarkdown(answerOf(text(open), END))}\n${messageToMarkdown(createQuestion("next"))}`
     expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(2)
   })
 
@@ -157,7 +157,7 @@ Bye.
     hold(
       fc.property(said, said, said, (words, thought, prose) => {
         const answer = answerOf({ type: "thinking_delta", delta: thought }, { type: "thinking_done" }, text(prose), END)
-        const markdown = [questionOf(words), answer, questionOf("next")].map(messageToMarkdown).join("\n")
+        const markdown = [createQuestion(words), answer, createQuestion("next")].map(messageToMarkdown).join("\n")
         expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(3)
       }),
       2_000,

@@ -2,14 +2,16 @@
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { applyToMessage, toCanonicalJson, type WireMessage } from "../../shared/protocol/frame.ts"
+import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { createMessageSegmenter, messageToWire, diffMessageState, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { printReply, printSegments, printStatus } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
-import { grantedOf } from "../support/golden-messages.ts"
+import { addGrants } from "../support/golden-messages.ts"
 
 const goldens = readGoldens()
 
@@ -20,7 +22,7 @@ function emptyMessage(): Message {
 function foldAll(events: readonly TurnEvent[], resolver: Resolver): Message {
   const intake = createIntake()
   const message = events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, emptyMessage())
-  return grantedOf(message, resolver)
+  return addGrants(message, resolver)
 }
 
 function seen(message: Message): string[] {

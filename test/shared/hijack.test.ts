@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
-import { apply, toCanonicalJson, parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import { apply } from "../../shared/protocol/apply-ops.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { toCanonicalJson, parseJson } from "../../shared/json.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { listCalls, fold, type Message } from "../../shared/protocol/message.ts"
@@ -9,7 +11,7 @@ import { createMessageSegmenter, segmentsOf } from "../../shared/segment/segment
 import { stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
-import { openAnswer } from "../support/golden-messages.ts"
+import { createAnswer } from "../support/golden-messages.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { callOf, NOTHING_KNOWN, startOf } from "../support/turn.ts"
 
@@ -45,7 +47,7 @@ function readEvents(result: string): TurnEvent[] {
 function play(events: readonly TurnEvent[], size: number): { readonly message: Message; readonly live: Segment[] } {
   const intake = createIntake()
   const transcriber = createMessageSegmenter()
-  let message = openAnswer("a", "q")
+  let message = createAnswer("a", "q")
   let live: Segment[] = []
   for (const event of events.flatMap((one) => cut(one, size))) {
     message = intake.cleanEvent(event).reduce(fold, message)

@@ -5,14 +5,14 @@ import { createAssembler } from "../../shared/ingest/assembler.ts"
 import type { Message, Part } from "../../shared/protocol/message.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"
-import { answerOfGolden, questionOf } from "../support/golden-messages.ts"
+import { foldGolden, createQuestion } from "../support/golden-messages.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 
 test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] [RE29] %s", (_name, golden) => {
-  const answer = ofOthers(answerOfGolden(golden, "a1", "q1"))
+  const answer = ofOthers(foldGolden(golden, "a1", "q1"))
   const assembler = createAssembler()
-  const lines = legacyRecordsOf(questionOf("q1", golden.title), answer).map((record) => JSON.stringify(record))
+  const lines = legacyRecordsOf(createQuestion("q1", golden.title), answer).map((record) => JSON.stringify(record))
   const taken = lines.flatMap((line, n) => {
     const record = parseRecord(JSON.parse(line))
     if (!record.ok) throw new Error(line)

@@ -2,7 +2,9 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCode } from "../../shared/text/code-tracker.ts"
 import { type DirectiveContext, parseDirectives } from "../../shared/segment/parse-directives.ts"
-import { apply, toCanonicalJson, type Segment } from "../../shared/protocol/frame.ts"
+import { apply } from "../../shared/protocol/apply-ops.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { grantsToPermit } from "../../shared/segment/grant.ts"
 import { MAX_PENDING_CHARS, MAX_MEDIA_LINE_CHARS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { createDelivery } from "../../shared/segment/part-segmenter.ts"
@@ -83,7 +85,7 @@ describe("MEDIA: lines", () => {
     expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
   })
 
-  test("[DR2] a value over MAX_URL_CHARS and a line that doesn't end within MAX_MEDIA_LINE are text", () => {
+  test("[DR2] a value over MAX_URL_CHARS and a line that doesn't end within MAX_MEDIA_LINE_CHARS are text", () => {
     const url = (size: number) => "https://a.com/x".padEnd(size, "x")
     expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
     expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
@@ -158,7 +160,7 @@ describe("replies and voice", () => {
     expect(read(text, { current: "u1", replies: ["m1", "m2"] })).toEqual(expected)
   })
 
-  test("[DR5] a directive over MAX_HELD is text", () => {
+  test("[DR5] a directive over MAX_PENDING_CHARS is text", () => {
     const tag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
     expect(parseDirectives(tag(MAX_PENDING_CHARS)).voice).toBe(true)
     expect(parseDirectives(tag(MAX_PENDING_CHARS + 1)).voice).toBe(false)

@@ -163,7 +163,7 @@ test("[MK3] code is decided by the shared tracker", () => {
   )
 })
 
-test("[MK5] a tag over MAX_HELD is text", () => {
+test("[MK5] a tag over MAX_PENDING_CHARS is text", () => {
   const open = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
   expect(open(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
   for (const pieces of [(text: string) => [text], (text: string) => text.split("")]) {
@@ -172,7 +172,7 @@ test("[MK5] a tag over MAX_HELD is text", () => {
   }
 })
 
-test("[MK5] waiting for the end of inline code is limited to MAX_HELD", () => {
+test("[MK5] waiting for the end of inline code is limited to MAX_PENDING_CHARS", () => {
   const scanner = createSpanScanner()
   scanner.push("`<span id='a_1'>x</span>")
   expect(print(scanner.push("y".repeat(MAX_PENDING_CHARS)))).toMatch(/^\{a_1\}x\{\}y+$/)

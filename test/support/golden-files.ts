@@ -1,4 +1,4 @@
-/** golden-files.ts: reads the golden transcripts of test/golden from disk, for tests in plain Node. */
+/** golden-files.ts: reads the golden files from disk, for test projects that run in plain Node. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { type Golden, parseGolden } from "./golden.ts"

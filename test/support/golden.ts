@@ -1,19 +1,27 @@
 /**
- * golden.ts: reads and prints the notation of test/golden/*.txt.
+ * golden.ts: parses and prints the notation of test/golden/*.txt; test/README.md describes it.
  *
- * Above `---` stand the raw events of a producer, one per line; below it the segments that the user sees, and the drift.
- *   think "…" · thought 1200 · text "…" · step · call weather_1 {args} [channel] · result weather_1 {json} ·
- *   want pay_1 {args} (requested, not dispatched) · ask pay_1 · allow pay_1 · deny pay_1 · start pay_1 ·
- *   plain weather_1 "verbatim result" · defer ask_1 {json} (a preliminary result; the final one comes later) · fail weather_1 code "message" · output weather_1 "…" · end [status [reason]]
- * The state of the session comes first: origin https://ok.com · message m1 · asset pic image "chart.png" [voice];
- * save chart_1 pic image "chart.png" [voice] is an asset that the call stored.
- * `result` is the string of the tool: its JSON and the trailer that cues its card. A last line gives the status of a message
- * that is neither running nor completed, `is <status> [reason]`, and the message that it replies to, `replies <id>`.
+ * Above `---` are the session's data and the raw events of a producer, one per line; below it the segments and drift.
+ */
+
+/*
+ * Session data:
+ *   origin https://ok.com · message m1 · asset pic image "chart.png" [voice]
+ *   save chart_1 pic image "chart.png" [voice]      an asset that the call itself stored
+ * Events:
+ *   text "…" · think "…" · thought 1200 · step · end [status [reason]]
+ *   call weather_1 {args} [channel]                 requested and dispatched
+ *   want pay_1 {args}                               requested, not dispatched
+ *   start pay_1 · ask pay_1 · allow pay_1 · deny pay_1 · output weather_1 "…" · fail weather_1 code "message"
+ *   result weather_1 {json}                         the data, followed by the trailer that cues a card
+ *   plain weather_1 "…"                             the result verbatim
+ *   defer ask_1 {json}                              a provisional result; the final one arrives later
+ * Last lines below `---`: `is <status> [reason]` unless the message is running or completed, and `replies <id>`.
  */
 
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, Channel, TurnEvent } from "../../shared/protocol/event.ts"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
@@ -22,10 +30,10 @@ import { createCardTrailer } from "../../worker/tool/tool.ts"
 
 export interface Golden {
   readonly name: string
-  /** First line: rule ids and title. */
+  /** The comment lines: rule ids and a description. */
   readonly title: string
   readonly events: readonly TurnEvent[]
-  /** The state of its session. */
+  /** The session's origins, messages and assets. */
   readonly resolver: Resolver
   /** The lines below `---`. */
   readonly expected: readonly string[]
@@ -35,14 +43,14 @@ export function parseGolden(name: string, text: string): Golden {
   const [above = "", below = ""] = text.split(/^---$/m)
   const comments = above.split("\n").filter((line) => line.startsWith("#"))
   const title = comments.map((line) => line.slice(1).trim()).join(" ")
-  const known = new Known()
-  const lines = linesOf(above).filter((line) => !known.take(line))
-  const events = lines.flatMap((line) => eventsOf(line, name)).map((event) => known.withMedia(event))
-  return { name, title, events, resolver: known, expected: linesOf(below).map(normalLine) }
+  const data = new SessionData()
+  const lines = listLines(above).filter((line) => !data.parseLine(line))
+  const events = lines.flatMap((line) => parseEventLine(line, name)).map((event) => data.addMedia(event))
+  return { name, title, events, resolver: data, expected: listLines(below).map(normalizeLine) }
 }
 
-/** The state of the session in a golden file, and the assets that its calls stored. */
-class Known implements Resolver {
+/** The session data of a golden file. */
+class SessionData implements Resolver {
   readonly #origins: string[] = []
   readonly #messages: string[] = []
   readonly #assets: Asset[] = []
@@ -52,23 +60,23 @@ class Known implements Resolver {
   readonly hasMessage = (id: string): boolean => this.#messages.includes(id)
   readonly findAsset = (id: string): Asset | null => this.#assets.find((asset) => asset.id === id) ?? null
 
-  /** Whether the line declares session state. */
-  take(line: string): boolean {
+  /** Parses a line of session data. Returns false for any other line. */
+  parseLine(line: string): boolean {
     const [, word, rest = ""] = /^(origin|message|asset|save)\s+(.*)$/.exec(line) ?? []
     if (word === undefined) return false
     if (word === "origin") this.#origins.push(rest)
     if (word === "message") this.#messages.push(rest)
-    if (word === "asset") this.#assets.push(assetOf(rest))
+    if (word === "asset") this.#assets.push(parseAsset(rest))
     if (word !== "save") return true
     const [, call_id = "", more = ""] = /^(\S+)\s+(.*)$/.exec(rest) ?? []
-    const asset = assetOf(more)
+    const asset = parseAsset(more)
     this.#assets.push(asset)
     this.#saved.set(call_id, [...(this.#saved.get(call_id) ?? []), asset])
     return true
   }
 
-  /** Decided as in dispatch. */
-  withMedia(event: TurnEvent): TurnEvent {
+  /** Adds the assets of a result, as dispatch does. */
+  addMedia(event: TurnEvent): TurnEvent {
     if (event.type !== "tool_result" || event.result === null) return event
     const media = readToolMedia(event.result, this.#saved.get(event.call_id) ?? [])
     return media.length === 0 ? event : { ...event, media }
@@ -83,7 +91,7 @@ const MIME_TYPES = {
   canvas: "text/html",
 }
 
-function assetOf(text: string): Asset {
+function parseAsset(text: string): Asset {
   const [, id = "", kind = "", label = '""', voice] =
     /^(\S+)\s+(\w+)\s+("(?:[^"\\]|\\.)*")(?:\s+(voice))?$/.exec(text) ?? []
   if (!(kind in MIME_TYPES)) throw new Error(`not an asset: ${text}`)
@@ -92,16 +100,16 @@ function assetOf(text: string): Asset {
   return voice === undefined ? asset : { ...asset, voice: true }
 }
 
-function linesOf(text: string): string[] {
+function listLines(text: string): string[] {
   return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"))
 }
 
-/** Any number of spaces may align columns. */
-function normalLine(line: string): string {
+/** Removes the spaces that align columns. */
+function normalizeLine(line: string): string {
   return line.trim().replace(/^(\w+) +/, "$1 ")
 }
 
-function eventsOf(line: string, name: string): TurnEvent[] {
+function parseEventLine(line: string, name: string): TurnEvent[] {
   const [, word = "", rest = ""] = /^(\w+)\s*(.*)$/.exec(line) ?? []
   switch (word) {
     case "think":
@@ -117,11 +125,11 @@ function eventsOf(line: string, name: string): TurnEvent[] {
       return [{ type: "end", status: status as "completed", reason: reason ?? null, metrics: null }]
     }
     default:
-      return callEvents(word, rest, `${name}: ${line}`)
+      return parseCallLine(word, rest, `${name}: ${line}`)
   }
 }
 
-function callEvents(word: string, rest: string, where: string): TurnEvent[] {
+function parseCallLine(word: string, rest: string, where: string): TurnEvent[] {
   const [, call_id = "", more = ""] = /^(\S+)\s*(.*)$/.exec(rest) ?? []
   const [, tool = "", digits = "1"] = /^(.*)_(\d+)$/.exec(call_id) ?? []
   const ordinal = Number(digits)
@@ -145,11 +153,11 @@ function callEvents(word: string, rest: string, where: string): TurnEvent[] {
     case "deny":
       return [{ type: "tool_approval", call_id, approval: "denied" }]
     case "result":
-      return [resultEvent(call_id, tool, ordinal, `${more}\n\n${createCardTrailer(call_id)}`)]
+      return [createResult(call_id, tool, ordinal, `${more}\n\n${createCardTrailer(call_id)}`)]
     case "plain":
-      return [resultEvent(call_id, tool, ordinal, JSON.parse(more))]
+      return [createResult(call_id, tool, ordinal, JSON.parse(more))]
     case "defer":
-      return [{ ...resultEvent(call_id, tool, ordinal, more), status: "waiting", card: null }]
+      return [{ ...createResult(call_id, tool, ordinal, more), status: "waiting", card: null }]
     case "output":
       return [{ type: "tool_output_delta", call_id, delta: JSON.parse(more) }]
     case "fail": {
@@ -158,11 +166,11 @@ function callEvents(word: string, rest: string, where: string): TurnEvent[] {
       return [{ type: "tool_result", call_id, status: "failed", result: null, card: null, error }]
     }
     default:
-      throw new Error(`not a line of the notation: ${where}`)
+      throw new Error(`unknown line: ${where}`)
   }
 }
 
-function resultEvent(
+function createResult(
   call_id: string,
   tool: string,
   ordinal: number,
@@ -178,17 +186,17 @@ function resultEvent(
   }
 }
 
-/** The line for the status of a message, if it needs one. */
+/** The `is` line of a message, if it has one. */
 export function printStatus({ status, reason }: Message): string[] {
   return status === "running" || status === "completed" ? [] : [["is", status, reason ?? ""].join(" ").trim()]
 }
 
-/** The line for the message that it replies to. */
+/** The `replies` line of a message, if it has one. */
 export function printReply(replyTo: string | undefined): string[] {
   return replyTo === undefined ? [] : [`replies ${replyTo}`]
 }
 
-/** Segments and drift in the notation. */
+/** Prints segments and drift in the notation. */
 export function printSegments(segments: readonly Segment[], drift: readonly Drift[]): string[] {
   return [
     ...segments.map(printSegment),
@@ -196,10 +204,10 @@ export function printSegments(segments: readonly Segment[], drift: readonly Drif
   ]
 }
 
-/** The fields that only an asset has. */
-function printKnown({ mime_type, size, voice }: Extract<Segment, { type: "media" }>): string {
-  const known = [mime_type, size?.toString(), voice === true ? "voice" : undefined]
-  return known.flatMap((one) => (one === undefined ? [] : [` ${one}`])).join("")
+/** Metadata that only media of our own has. */
+function printMetadata({ mime_type, size, voice }: Extract<Segment, { type: "media" }>): string {
+  const fields = [mime_type, size?.toString(), voice === true ? "voice" : undefined]
+  return fields.flatMap((field) => (field === undefined ? [] : [` ${field}`])).join("")
 }
 
 function printSegment(segment: Segment): string {
@@ -219,7 +227,7 @@ function printSegment(segment: Segment): string {
       return ["canvas", viewId ?? "-", url, ...named].join(" ")
     }
     case "media":
-      return `media ${segment.kind} ${segment.url} ${quoted(segment.label)}${printKnown(segment)}`
+      return `media ${segment.kind} ${segment.url} ${quoted(segment.label)}${printMetadata(segment)}`
     case "tool": {
       const { call_id, status, approval, output, result, error, truncated } = segment
       const shown = [approval, output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]

@@ -2,7 +2,7 @@
  * model-text.ts: malformed model output for property tests.
  *
  * Fragments of Markdown and HTML that overlap each other. Some texts repeat only a few fragments, so that these meet often,
- * and some contain runs about as long as MAX_HELD.
+ * and some contain runs about as long as MAX_PENDING_CHARS.
  */
 
 import fc from "fast-check"

@@ -1,7 +1,8 @@
 /** other-systems.ts: a message of ours in the record format of other systems. */
 
 import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
-import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
+import type { StreamRecord } from "../../shared/protocol/record.ts"
+import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 
 /**
  * A turn in the older record format: no position, version, step or channel; tool events without a response id; results with

@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { MAX_ATTACHMENTS, MAX_QUOTE_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createPastTurns } from "../../worker/turn/model-context.ts"
 import { createQuoteLookup } from "../../worker/turn/reply-quote.ts"
@@ -44,7 +44,8 @@ async function revise(id: string, client: TestClient, frame: Parameters<TestClie
   return page
 }
 
-const questionOf = async (id: string, message: string) => (await pageOf(id)).messages.find((one) => one.id === message)
+const createQuestion = async (id: string, message: string) =>
+  (await pageOf(id)).messages.find((one) => one.id === message)
 
 describe("attachments of a message", () => {
   test("[AT1] come after its text in order, live, after a reload and an eviction", async () => {
@@ -57,7 +58,7 @@ describe("attachments of a message", () => {
     expect(client.messages.get("q1")).toMatchObject({ content: "/say seen", segments })
     await expectSame(id, client)
     await evictDurableObject(sessionOf(id))
-    expect(await questionOf(id, "q1")).toMatchObject({ segments })
+    expect(await createQuestion(id, "q1")).toMatchObject({ segments })
     const late = await connect(id, CLAIMS, { epoch: (await pageOf(id)).epoch, after: 0 })
     await late.untilTrue((frame) => frame.type === "message" && frame.id === "q1")
     expect(late.messages.get("q1")).toMatchObject({ segments })
@@ -83,7 +84,7 @@ describe("attachments of a message", () => {
     const post = (body: object) =>
       callRoute(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify(body) })
     expect(await post({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
-    await expect.poll(async () => (await questionOf(id, "q1"))?.segments).toEqual([media("one")])
+    await expect.poll(async () => (await createQuestion(id, "q1"))?.segments).toEqual([media("one")])
     expect(await post({ content: "x", attachments: ["none"] })).toEqual(refusal(404, "attachment_unknown"))
     expect(await post({ content: "x", attachments: "one" })).toEqual(refusal(400, "field_invalid", "attachments"))
     expect(await post({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
@@ -126,7 +127,7 @@ describe("attachments of a message", () => {
     expect(await refused(client, { type: "send", id: "q1", content: "/say hi", attachments: ["two"] })).toBe("taken")
     expect(await refused(client, { type: "send", id: "q1", content: "", attachments: ["unknown"] })).toBe("taken")
     expect(await rowsIn(id)).toEqual(rows)
-    expect((await questionOf(id, "q1"))?.segments).toEqual([{ type: "text", content: "/say hi" }, media("one")])
+    expect((await createQuestion(id, "q1"))?.segments).toEqual([{ type: "text", content: "/say hi" }, media("one")])
   })
 
   test("[AT3] they wait in the queue with their message, through an eviction, and go when it is withdrawn", async () => {
@@ -137,13 +138,17 @@ describe("attachments of a message", () => {
     client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: "q1" })
     client.say({ type: "send", id: "q3", content: "/say no", attachments: ["two"] })
     await client.untilTrue((frame) => frame.type === "message" && frame.id === "q3")
-    expect(await questionOf(id, "q2")).toMatchObject({ status: "queued", segments: [media("one")], reply_to: "q1" })
+    expect(await createQuestion(id, "q2")).toMatchObject({ status: "queued", segments: [media("one")], reply_to: "q1" })
     expect(client.messages.get("q2")).toMatchObject({ status: "queued", segments: [media("one")] })
     client.say({ type: "withdraw", id: "w1", message: "q3" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "w1")
     await client.untilEnd("q2")
-    expect(await questionOf(id, "q2")).toMatchObject({ status: "completed", segments: [media("one")], reply_to: "q1" })
-    expect(await questionOf(id, "q3")).toBeUndefined()
+    expect(await createQuestion(id, "q2")).toMatchObject({
+      status: "completed",
+      segments: [media("one")],
+      reply_to: "q1",
+    })
+    expect(await createQuestion(id, "q3")).toBeUndefined()
   })
 
   test("[AT4] edit, regenerate and retry keep them and the reply_to", async () => {
@@ -155,16 +160,19 @@ describe("attachments of a message", () => {
     const answer = await client.untilEnd("q1")
     await revise(id, client, { type: "regenerate", id: "r1", message: answer.id })
     await client.untilEnd("q1")
-    expect(await questionOf(id, "q1")).toMatchObject({ segments: [{}, media("one"), media("two")], reply_to: "q0" })
+    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{}, media("one"), media("two")], reply_to: "q0" })
     await revise(id, client, { type: "edit", id: "q1b", message: "q1", content: "" })
     await client.untilEnd("q1b")
     const edited = { segments: [media("one"), media("two")], reply_to: "q0", version: 2, versions: 2 }
-    expect(await questionOf(id, "q1b")).toMatchObject(edited)
+    expect(await createQuestion(id, "q1b")).toMatchObject(edited)
     await revise(id, client, { type: "edit", id: "q1c", message: "q1b", content: "/fault model_refused" })
     const failed = await client.untilEnd("q1c")
     await revise(id, client, { type: "retry", id: "r2", message: failed.id })
     await client.untilEnd("q1c")
-    expect(await questionOf(id, "q1c")).toMatchObject({ segments: [{}, media("one"), media("two")], reply_to: "q0" })
+    expect(await createQuestion(id, "q1c")).toMatchObject({
+      segments: [{}, media("one"), media("two")],
+      reply_to: "q0",
+    })
     await evictDurableObject(sessionOf(id))
     const page = await revise(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
     expect(page.messages.find((one) => one.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
@@ -182,7 +190,7 @@ describe("attachments of a message", () => {
       (frame) => frame.type === "ops" && frame.ops.some((op) => op.op === "meta" && op.status === "waiting"),
     )
     await evictDurableObject(sessionOf(id))
-    expect(await questionOf(id, "q1")).toMatchObject({ segments: [{ content: words }, media("one")] })
+    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{ content: words }, media("one")] })
   })
 })
 

@@ -10,7 +10,7 @@ import { errors, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 
 export interface Claims {
   readonly tenant: string

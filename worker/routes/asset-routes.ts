@@ -7,7 +7,7 @@
 
 import { Hono } from "hono"
 import type { Asset } from "../../shared/protocol/event.ts"
-import type { UploadResponse } from "../../shared/protocol/asset.ts"
+import type { UploadResponse } from "../../shared/protocol/http-body.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { IMAGE_SIZE_BYTES, MAX_VIDEO_BYTES, FILE_TYPE_BYTES } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"

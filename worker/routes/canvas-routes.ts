@@ -6,13 +6,14 @@
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
+import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { parseAllowedOrigins, getCanvasOrigin, type Env } from "../env.ts"
 import { assetObjectKey } from "../asset/bucket.ts"
 import { verifyLink } from "../auth/link-signing.ts"
 import { type AppEnv, faultToResponse } from "../platform/fault-response.ts"
 import { UNAVAILABLE_DOCUMENT, hardenDocument } from "./canvas-document.ts"
-import { CANVAS_PATH, createDocumentHeaders, isPlainOrigin } from "./content-policy.ts"
+import { createDocumentHeaders, isPlainOrigin } from "./content-policy.ts"
 
 export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (context) => {
   const { env, req } = context

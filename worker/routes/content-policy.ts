@@ -5,6 +5,7 @@
  * Pure.
  */
 
+import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
 import type { TenantSettings } from "../tenant/agent-config.ts"
 
 /** Where the page stands, and where the documents that it frames do. */
@@ -14,9 +15,6 @@ export interface PageOrigins {
   /** The origin of canvas documents; null: the page's own. */
   readonly canvas: string | null
 }
-
-/** Where documents stand on their origin: the page frames nothing else of it. */
-export const CANVAS_PATH = "/canvas/documents/"
 
 /** Of each of these some browser asks a reader, or tells a page about the machine. The page needs none of them. */
 const BROWSER_FEATURES =

@@ -9,7 +9,8 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
 import * as v from "valibot"
-import type { SignResponse } from "../../shared/protocol/asset.ts"
+import { assetUrl, canvasUrl, type OwnUrl, parseOwnUrl } from "../../shared/protocol/asset-url.ts"
+import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
@@ -65,29 +66,17 @@ function createSessionScope({ tenant }: { readonly tenant: string }, session: st
   return { tenant, session }
 }
 
-/** An address of our own, as segments have them; null: it is elsewhere, or nowhere. */
-interface OwnUrl {
-  readonly id: string
-  readonly isCanvas: boolean
-}
-
-function parseOwnUrl(url: string): OwnUrl | null {
-  const [, media, canvas] = /^\/(?:media\/([\w-]{1,64})|canvas\/documents\/([\w-]{1,64})\/index\.html)$/.exec(url) ?? []
-  const id = media ?? canvas
-  return id === undefined ? null : { id, isCanvas: canvas !== undefined }
-}
-
 /** A canvas is no medium, and a medium no canvas. */
 async function signOwnUrl(
-  { id, isCanvas }: OwnUrl,
+  { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
   canvasOrigin: string,
   sign: SignUrl,
 ): Promise<string | null> {
   const kind = kinds.get(id)
-  if (kind === undefined || (kind === "canvas") !== isCanvas) return null
-  if (!isCanvas) return await sign("media", `/media/${id}`, id)
-  return await sign("canvas", `${canvasOrigin}/canvas/documents/${id}/index.html`, id)
+  if (kind === undefined || (kind === "canvas") !== (urlKind === "canvas")) return null
+  if (urlKind === "asset") return await sign("media", assetUrl(id), id)
+  return await sign("canvas", `${canvasOrigin}${canvasUrl(id)}`, id)
 }
 
 async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null> {

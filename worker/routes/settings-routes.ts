@@ -1,7 +1,7 @@
 /** settings.ts: what a tenant allows its transcripts beside our own: told to its pages, set by an administrator. */
 
 import { Hono } from "hono"
-import type { PageSettings } from "../../shared/protocol/asset.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { getScope } from "../auth/verify-token.ts"
 import { tenantSettingsSchema } from "../tenant/tenant-settings.ts"
 import { getTenantStub } from "../tenant/tenant-object.ts"

@@ -6,8 +6,9 @@
  */
 
 import * as v from "valibot"
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import { turnFaultToText } from "../../shared/fault.ts"
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
 import { type ImageEnv, generateAiImage } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
 import { drawLandscape } from "./render/landscape.ts"
@@ -91,7 +92,7 @@ export function createImageTool(env: ImageEnv): Tool {
       const saved = await ctx.saveAsset(image.bytes, { label, mime_type: image.mime_type })
       if (!saved.ok) return createSaveFailure(saved.fault)
       const { id, label: name, size } = saved.value
-      const data = { kind: request.kind, media: `/media/${id}`, label: name, bytes: size, source: image.source }
+      const data = { kind: request.kind, media: assetUrl(id), label: name, bytes: size, source: image.source }
       return toolResult(ctx, data, () => createMediaTrailer(saved.value))
     },
   }

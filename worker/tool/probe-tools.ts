@@ -5,7 +5,7 @@
  * `<PROBE_URL>/effect/<key>/<call id>`, where a test's own server counts it.
  */
 
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
 import { pause } from "../platform/pause.ts"
 import {
   createCardTrailer,

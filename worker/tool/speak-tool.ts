@@ -5,6 +5,7 @@
  */
 
 import * as v from "valibot"
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import { createMediaTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
 import { SAMPLE_RATE, synthesizeWav } from "./render/speech-synthesis.ts"
 
@@ -48,7 +49,7 @@ export function createSpeakTool(): Tool {
       const saved = await ctx.saveAsset(bytes, { label, mime_type: "audio/wav", ...(voice ? { voice } : {}) })
       if (!saved.ok) return createSaveFailure(saved.fault)
       const seconds = Math.round((bytes.length - 44) / 2 / SAMPLE_RATE)
-      const data = { media: `/media/${saved.value.id}`, seconds, voice }
+      const data = { media: assetUrl(saved.value.id), seconds, voice }
       return toolResult(ctx, data, () => createMediaTrailer(saved.value))
     },
   }

@@ -6,9 +6,10 @@
  * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
  */
 
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type Result, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/protocol/frame.ts"
+import { type Json, parseJson } from "../../shared/json.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 /** What a tool says of bytes that it made; what they are is read from themselves. */
@@ -119,7 +120,7 @@ export function createCardTrailer(tag: string): string {
 /** The instruction of a tool that made a file: it is given to the reply by the line that names it. */
 export function createMediaTrailer({ id, kind, voice }: Asset): string {
   return [
-    `MEDIA:/media/${id}`,
+    `MEDIA:${assetUrl(id)}`,
     ...(voice === true ? ["[[audio_as_voice]]"] : []),
     `This ${kind} is attached to the end of your reply by itself. To place it elsewhere, write the line that begins with`,
     "MEDIA: into your reply, once, by itself, where it shall stand. Never write its address anywhere else.",

@@ -5,7 +5,7 @@
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { parseJson } from "../../../shared/json.ts"
 import { WEATHER_STALE_MS } from "../../../shared/limits.ts"
 
 export interface CachedWeather {
