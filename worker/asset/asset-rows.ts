@@ -10,7 +10,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
-import { parseJsonColumn } from "../store/row-codec.ts"
+import { parseJsonColumn } from "../store/columns.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 

@@ -8,7 +8,7 @@
 import type { BadLine } from "../../shared/protocol/frame.ts"
 import { MAX_IMPORTED_PENDING_CALLS } from "../../shared/limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
-import { toJsonColumn } from "../store/row-codec.ts"
+import { toJsonColumn } from "../store/columns.ts"
 
 /** What a part came to. */
 export interface PartTally {
