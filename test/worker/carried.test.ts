@@ -252,7 +252,7 @@ describe("a sealed import", () => {
       }
       const told = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
       const staged = { ...told, step: "folding", isSealed: true } as const
-      const host = { staging, carrier: { assets, copy }, now: Date.now }
+      const host = { staging, assetCopier: { assets, copy }, now: Date.now }
       await expect(copyStagedAssets(host, staged)).rejects.toThrow("away")
       expect([assets.find("a")?.id, assets.find("b")]).toEqual(["a", null])
       isAway = false

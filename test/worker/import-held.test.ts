@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
-import { MAX_FOLDING_TRIES } from "../../worker/transfer/session-import.ts"
+import { MAX_FOLDING_TRIES } from "../../worker/transfer/import-steps.ts"
 import { openLiveSession } from "../../worker/session/live-session.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createStagedRows, ROWS_PER_PART } from "../../worker/transfer/staged-rows.ts"
