@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
-import { titleToLabel } from "../../worker/asset/file-name.ts"
+import { titleToLabel } from "../../worker/asset/asset-label.ts"
 
 test.each([
   ["Sales 2024/2025.png", "Sales 2024-2025.png"],

@@ -15,11 +15,11 @@ import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../share
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
 import { createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
+import type { SaveAsset } from "../asset/save-options.ts"
 import { rejectOnAbort } from "../platform/or-aborted.ts"
 import {
   parseToolArgs,
   DeferredResult,
-  type SaveAsset,
   type ToolResult,
   type Tool,
   type ToolArgs,
