@@ -1,4 +1,4 @@
-/** import-held.test.ts: imports that can't be folded, or are repeated: nothing waits for them or is mistaken for another. */
+/** import-failures.test.ts: imports that cannot be folded, and repeated imports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** extent.test.ts: the size of an image from its first bytes. Files of real encoders: test/browser/reader.test.ts. */
+/** image-size.test.ts: the size of an image from its first bytes. Files of real encoders: test/browser/reader.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import { readImageSize } from "../../worker/asset/image-size.ts"

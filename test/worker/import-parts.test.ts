@@ -1,4 +1,4 @@
-/** parts.test.ts: an import in numbered parts: its progress, and what becomes of one that is never complete. */
+/** import-parts.test.ts: imports in numbered parts: their progress, and parts that never arrive. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** import-odd.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
+/** import-edge-cases.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
 
 import { describe, expect, test } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"

@@ -1,4 +1,4 @@
-/** sniff.test.ts: the type of a file from its first bytes. */
+/** detect-file-type.test.ts: the type of a file from its first bytes. */
 
 import { describe, expect, test } from "vitest"
 import { detectFileType } from "../../worker/asset/detect-file-type.ts"

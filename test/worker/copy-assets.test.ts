@@ -1,4 +1,4 @@
-/** carried.test.ts: files in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
+/** copy-assets.test.ts: assets in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
