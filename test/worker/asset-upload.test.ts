@@ -58,7 +58,7 @@ describe("accepted", () => {
     expect(await leftOf(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
-  test("[AS5] also where the session has no room for another", async () => {
+  test("[AS5] in a full session, too", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await upload(id, token, png(4, 70_000))
