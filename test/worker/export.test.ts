@@ -43,11 +43,11 @@ describe("an export", () => {
     const id = await freshSession("exp")
     await talk(id)
     const assembler = createAssembler()
-    const taken = (await linesOf(id)).flatMap((line, n) => {
+    const assembled = (await linesOf(id)).flatMap((line, n) => {
       const record = parseRecord(JSON.parse(line))
       return record.ok ? assembler.addRecord(record.value, n) : []
     })
-    const messages = [...taken, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
+    const messages = [...assembled, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
     for (const shown of (await pageOf(id)).messages) {
       const found = messages.find((message) => message.id === shown.id)
       const { versions: _, version: __, ...rest } = shown
@@ -83,10 +83,10 @@ describe("an export", () => {
   test("[RE5] over HTTP as JSONL; another user's session is unknown", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token, "Mine")
-    const answer = await callRoute(`/v1/sessions/${id}/events`, { token })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get("content-type")).toContain("application/jsonl")
-    expect(JSON.parse(answer.text)).toMatchObject({ type: "signature", title: "Mine", records: 0 })
+    const response = await callRoute(`/v1/sessions/${id}/events`, { token })
+    expect(response.status).toBe(200)
+    expect(response.headers.get("content-type")).toContain("application/jsonl")
+    expect(JSON.parse(response.text)).toMatchObject({ type: "signature", title: "Mine", records: 0 })
     expect(await callRoute(`/v1/sessions/${id}/events?after=x`, { token })).toEqual(refusal(400, "field_invalid"))
     const eve = await tokenOf("acme", "eve")
     expect(await callRoute(`/v1/sessions/${id}/events`, { token: eve })).toEqual(refusal(404, "session_unknown"))
@@ -96,20 +96,20 @@ describe("an export", () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await freshSession("exp")
     await talk(id)
-    const answer = await callRoute(`/v1/sessions/${id}/events?format=markdown`, { token })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8")
-    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="${id}.md"`)
+    const response = await callRoute(`/v1/sessions/${id}/events?format=markdown`, { token })
+    expect(response.status).toBe(200)
+    expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8")
+    expect(response.headers.get("content-disposition")).toBe(`attachment; filename="${id}.md"`)
     const { messages } = await pageOf(id)
-    const headings = answer.text.match(/^## .*$/gm)
+    const headings = response.text.match(/^## .*$/gm)
     expect(headings).toEqual(
       messages.map(({ role, timestamp }) => `## ${role === "user" ? "User" : "Assistant"} · ${timestamp}`),
     )
-    // The version that was left is not in it.
-    expect(answer.text).not.toContain("/script")
-    expect(answer.text).toContain("```text\n/say edited\n```")
+    // It does not contain the inactive version.
+    expect(response.text).not.toContain("/script")
+    expect(response.text).toContain("```text\n/say edited\n```")
     for (const segment of messages[1]?.segments ?? []) {
-      if (segment.type === "rich") expect(answer.text).toContain(JSON.stringify(segment.payload, null, 2))
+      if (segment.type === "rich") expect(response.text).toContain(JSON.stringify(segment.payload, null, 2))
     }
     const rest = await callRoute(`/v1/sessions/${id}/events?format=markdown&after=2`, { token })
     expect(rest.text.match(/^## /gm)).toHaveLength((headings ?? []).length - 2)

@@ -1,17 +1,17 @@
-/** exported.ts: a session with every kind of content, and its export; for the tests of records. */
+/** exported.ts: a session with every kind of content, and its export. */
 
 import { expect } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call, say, script } from "./follow.ts"
 
-/** The JSONL of a session, whole or after a position. */
+/** Exports a session as JSONL, whole or after a position. */
 export async function exportOf(id: string, after: number | null = null): Promise<string> {
   const exported = await sessionOf(id).export(CLAIMS, after)
   if (!exported.ok) throw new Error(exported.fault.reason)
   return await new Response(exported.value.lines).text()
 }
 
-/** Cards, tools with output, two steps, and a question that was said differently. */
+/** Fills a session with cards, tools with output, a turn of two steps and an edited question. */
 export async function talk(id: string): Promise<TestClient> {
   const client = await connect(id)
   client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })

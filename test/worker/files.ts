@@ -14,7 +14,7 @@ export function file(size: number, ...parts: readonly (string | number)[]): Uint
 }
 
 export const PNG_HEAD = [0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR"] as const
-/** A small file that passes for a PNG; `mark` tells it from others. */
+/** A small file with the signature of a PNG. `mark` makes its bytes unique. */
 export const png = (mark = 0, size = 200): Uint8Array => file(size, ...PNG_HEAD, mark % 256, mark >> 8)
 
 export interface Upload extends Call {
@@ -32,12 +32,12 @@ export async function sign(session: string, token: string, urls: readonly string
   return await call(`/v1/sessions/${session}/media/sign`, { method: "POST", token, body: JSON.stringify({ urls }) })
 }
 
-/** The address of one file that can be fetched. */
+/** The signed address of one asset. */
 export async function hrefOf(session: string, token: string, url: string): Promise<string> {
   return (await sign(session, token, [url])).json.signed[0].href
 }
 
-/** Ids in the bucket, and rows with their state; both sorted. */
+/** Ids in the bucket and rows with their state, both sorted. */
 export async function leftOf(tenant: string, session: string) {
   const { objects } = await env.MEDIA.list({ prefix: `${tenant}/${session}/` })
   const stub = env.SESSION.getByName(`${tenant}:${session}`)
@@ -52,19 +52,19 @@ export async function leftOf(tenant: string, session: string) {
 
 export const NOTHING = { bytes: [], rows: [] }
 
-/** The bucket, but one of its ways throws: at once, or after some of what it was given was read. */
-export function brokenBucket(way: "put" | "get" | "head" | "delete", when: "early" | "late" = "early"): R2Bucket {
+/** A bucket of which one method fails: immediately, or after it has read some of its input. */
+export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "early" | "late" = "early"): R2Bucket {
   const refuse = async (_key: string, value: unknown) => {
     if (when === "late" && value instanceof ReadableStream) {
       const reader = value.getReader()
       await reader.read()
       reader.releaseLock()
     }
-    throw new Error("the bucket is out of order")
+    throw new Error("the bucket is unavailable")
   }
   return new Proxy(env.MEDIA, {
     get(target, name) {
-      if (name === way) return refuse
+      if (name === method) return refuse
       const value: unknown = Reflect.get(target, name)
       return typeof value === "function" ? value.bind(target) : value
     },

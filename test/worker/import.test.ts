@@ -8,18 +8,9 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"
 import { freshSession as fresh, textIn, toolsIn } from "./follow.ts"
+import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("imp")
-
-function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
-  const body = new Response(text).body
-  if (body === null) throw new Error("no body")
-  return body
-}
-
-async function importInto(id: string, text: string | Uint8Array) {
-  return await sessionOf(id).import(CLAIMS, streamOf(text))
-}
 
 /** A session whose active version is not its newest. */
 async function talkAndSwitch(id: string): Promise<void> {
@@ -29,14 +20,12 @@ async function talkAndSwitch(id: string): Promise<void> {
   await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
 }
 
-const lines = (...records: readonly object[]): string => records.map((record) => JSON.stringify(record)).join("\n")
-
 describe("our own export", () => {
   test("[RE6] is imported unchanged, with cards and versions, and exports the same bytes again", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
-    expect(await importInto(there, file)).toMatchObject({
+    expect(await importFile(there, file)).toMatchObject({
       ok: true,
       value: { skipped: 0, isSealed: true, duplicate: false },
     })
@@ -44,7 +33,7 @@ describe("our own export", () => {
     const [before, after] = [await pageOf(here), await pageOf(there)]
     expect(toCanonicalJson(after.messages)).toBe(toCanonicalJson(before.messages))
     expect(after.messages[1]?.segments.filter((segment) => segment.type === "rich")).toHaveLength(2)
-    // It goes on from there.
+    // The conversation can be continued.
     const client = await connect(there)
     client.say({ type: "send", id: "n1", content: "/say on" })
     expect((await client.untilEnd("n1")).status).toBe("completed")
@@ -54,13 +43,13 @@ describe("our own export", () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
-    await importInto(there, file)
+    await importFile(there, file)
     const before = await exportOf(there)
-    expect(await importInto(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
+    expect(await importFile(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
     expect(await exportOf(there)).toBe(before)
-    const other = lines({ type: "user_message", text: "else" })
-    expect(await importInto(there, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
-    expect(await importInto(here, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    const other = toJsonl({ type: "user_message", text: "else" })
+    expect(await importFile(there, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await importFile(here, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
     expect(await exportOf(there)).toBe(before)
   })
 
@@ -69,14 +58,14 @@ describe("our own export", () => {
     await talkAndSwitch(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
     const changed = forged.replace('"ok":true', '"ok" : true')
-    expect(await importInto(there, forged === changed ? forged : forged.replace("London", "Londinium"))).toMatchObject({
+    expect(await importFile(there, forged === changed ? forged : forged.replace("London", "Londinium"))).toMatchObject({
       ok: true,
       value: { isSealed: false },
     })
     const answer = (await pageOf(there)).messages[1]
     expect(answer).toMatchObject({ origin: "import" })
     expect(answer?.segments.some((segment) => segment.type === "rich")).toBe(true)
-    expect(await importInto(third, await exportOf(there))).toMatchObject({ ok: true, value: { isSealed: true } })
+    expect(await importFile(third, await exportOf(there))).toMatchObject({ ok: true, value: { isSealed: true } })
     expect((await pageOf(third)).messages[1]).toMatchObject({ origin: "import" })
   })
 
@@ -84,8 +73,8 @@ describe("our own export", () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
-    const packed = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
-    expect(await importInto(there, packed)).toMatchObject({ ok: true, value: { isSealed: true } })
+    const compressed = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
+    expect(await importFile(there, compressed)).toMatchObject({ ok: true, value: { isSealed: true } })
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
 
@@ -101,8 +90,8 @@ describe("our own export", () => {
         staging.addRow(1, n + 1, Date.parse(record.timestamp), line)
       })
       const { tip } = JSON.parse(records.at(-1) ?? "")
-      const told = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"], isPlaced: true }
-      staging.setState({ step: "folding", ...told, isSealed: true, tip, title: "" })
+      const summary = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"], isPlaced: true }
+      staging.setState({ step: "folding", ...summary, isSealed: true, tip, title: "" })
     })
     await evictDurableObject(sessionOf(there))
     await expect.poll(async () => (await pageOf(there)).messages.length).toBe((await pageOf(here)).messages.length)
@@ -117,13 +106,13 @@ describe("files of other systems", () => {
 
   test("[RE9] turn records alone: a question, its tools, its answer", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
       { type: "tool_call", timestamp: T(2), callId: "x/1", toolName: "read", arguments: '{"f":"a.txt"}' },
       { type: "tool_result", timestamp: T(3), callId: "x/1", toolName: "read", ok: true, result: { words: "hello" } },
       { type: "assistant_message", timestamp: T(4), text: "It says **hello**." },
     )
-    expect(await importInto(id, file)).toMatchObject({ ok: true, value: { records: 4, isSealed: false } })
+    expect(await importFile(id, file)).toMatchObject({ ok: true, value: { records: 4, isSealed: false } })
     const { messages } = await pageOf(id)
     expect(messages).toMatchObject([{ role: "user", content: "What is in a.txt?" }, { status: "completed" }])
     expect(messages[1]?.segments).toMatchObject([
@@ -134,7 +123,7 @@ describe("files of other systems", () => {
 
   test("[RE9] a mixture: an assistant_message counts only if nothing of its response streamed", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "one" },
       { type: "assistant_message", timestamp: T(2), responseId: "r1", text: "Hello world" },
       { type: "text_delta", timestamp: T(2), responseId: "r1", delta: "Hello " },
@@ -143,21 +132,21 @@ describe("files of other systems", () => {
       { type: "user_message", timestamp: T(3), text: "two" },
       { type: "assistant_message", timestamp: T(4), responseId: "r2", text: "Only here" },
     )
-    await importInto(id, file)
+    await importFile(id, file)
     const { messages } = await pageOf(id)
     expect(messages.filter((one) => one.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
   })
 
   test("[RE28] [RE9] ordered by time, then by the file; a tool without a response belongs to the open turn", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toJsonl(
       { type: "text_delta", timestamp: T(5), responseId: "r2", delta: "second" },
       { type: "user_message", timestamp: T(1), text: "one" },
       { type: "tool_call_start", timestamp: T(2), callId: "c1", toolName: "look", arguments: "{}" },
       { type: "output_cancelled", timestamp: T(3) },
       { type: "user_message", timestamp: T(4), text: "two" },
     )
-    await importInto(id, file)
+    await importFile(id, file)
     const { messages } = await pageOf(id)
     expect(messages.map((one) => [one.role, one.status])).toEqual([
       ["user", "completed"],
@@ -171,14 +160,14 @@ describe("files of other systems", () => {
   test("[RE9] nothing in a file can run or forge: text is cleaned, and its card is marked as imported", async () => {
     const id = await freshSession()
     const result = '{"location":"X"}'
-    const file = lines(
+    const file = toJsonl(
       { type: "user_message", text: "hi" },
       { type: "tool_call", callId: "w", toolName: "weather", arguments: "{}" },
       { type: "tool_call_start", callId: "w", channel: "user", ordinal: 1 },
       { type: "tool_result", callId: "w", ok: true, result, card: "weather_1" },
       { type: "text_delta", delta: "<script>alert(1)</script><span id='weather_1'>so</span>" },
     )
-    await importInto(id, file)
+    await importFile(id, file)
     const answer = (await pageOf(id)).messages[1]
     expect(answer?.content).not.toContain("<script>")
     expect(answer).toMatchObject({ origin: "import" })
@@ -192,11 +181,11 @@ describe("while it is uploaded", () => {
   test("[RE6] what a broken upload left behind isn't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      // As a process leaves it that ended while a longer file was staged.
+      // The state after a process ended while it staged a longer file.
       const staging = createStagedRows(storage.sql)
       for (let n = 1; n <= 9; n++) staging.addRow(1, n, n, JSON.stringify({ type: "user_message", text: `old ${n}` }))
     })
-    expect(await importInto(id, lines({ type: "user_message", text: "new" }))).toMatchObject({
+    expect(await importFile(id, toJsonl({ type: "user_message", text: "new" }))).toMatchObject({
       ok: true,
       value: { records: 1 },
     })
@@ -211,7 +200,7 @@ describe("while it is uploaded", () => {
     const importing = sessionOf(id).import(CLAIMS, readable)
     await writer.write(line("first"))
     await expect
-      .poll(async () => await importInto(id, lines({ type: "user_message", text: "other" })))
+      .poll(async () => await importFile(id, toJsonl({ type: "user_message", text: "other" })))
       .toEqual({ ok: false, fault: { reason: "import_running" } })
     client.say({ type: "send", id: "q1", content: "/say later" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
@@ -225,7 +214,7 @@ describe("while it is uploaded", () => {
 
   test("[RE10] a seal without records is nothing usable", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    expect(await importInto(there, await exportOf(here))).toEqual({ ok: false, fault: { reason: "import_empty" } })
+    expect(await importFile(there, await exportOf(here))).toEqual({ ok: false, fault: { reason: "import_empty" } })
   })
 })
 
@@ -247,9 +236,9 @@ describe("message-shaped history", () => {
       { role: "assistant", content: "I read it.Done.", contentBlocks: blocks, toolResults },
     ]
     const shown: string[] = []
-    for (const file of [JSON.stringify(history), JSON.stringify(history, null, 2), lines(...history)]) {
+    for (const file of [JSON.stringify(history), JSON.stringify(history, null, 2), toJsonl(...history)]) {
       const id = await freshSession()
-      expect(await importInto(id, file)).toMatchObject({
+      expect(await importFile(id, file)).toMatchObject({
         ok: true,
         value: { skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
       })
@@ -280,7 +269,7 @@ describe("message-shaped history", () => {
       },
       { role: "tool", tool_call_id: "c1", content: "seen" },
     ])
-    await importInto(id, file)
+    await importFile(id, file)
     const { messages } = await pageOf(id)
     expect(messages[1]?.segments).toEqual([
       { type: "thinking", content: "all of it" },
@@ -293,13 +282,13 @@ describe("message-shaped history", () => {
 describe("bad files", () => {
   test("[RE10] unusable lines are reported by number, and the rest is kept", async () => {
     const id = await freshSession()
-    const good = { type: "user_message", text: "kept" }
+    const good = { type: "user_message", text: "usable" }
     const broken = new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])
     const text = new TextEncoder().encode(
-      `${lines(good)}\n{"type":"user_mess\n\n{"type":"nonsense"}\n{"type":"text_delta"}\n[1]\n`,
+      `${toJsonl(good)}{"type":"user_mess\n\n{"type":"nonsense"}\n{"type":"text_delta"}\n[1]\n`,
     )
     const file = new Uint8Array([...text, ...broken])
-    const imported = await importInto(id, file)
+    const imported = await importFile(id, file)
     expect(imported).toMatchObject({ ok: true, value: { records: 1, skipped: 5 } })
     const bad = imported.ok ? imported.value.bad : []
     expect(bad.map(({ line, code }) => `${line} ${code}`)).toEqual([
@@ -309,13 +298,13 @@ describe("bad files", () => {
       "6 body_malformed",
       "7 body_malformed",
     ])
-    expect((await pageOf(id)).messages).toMatchObject([{ content: "kept" }])
+    expect((await pageOf(id)).messages).toMatchObject([{ content: "usable" }])
   })
 
   test("[RE10] a file without any usable line changes nothing", async () => {
     const id = await freshSession()
     for (const file of ["", "\n\n", "not json\n{}", '{"type":"nonsense"}']) {
-      expect(await importInto(id, file)).toEqual({ ok: false, fault: { reason: "import_empty" } })
+      expect(await importFile(id, file)).toEqual({ ok: false, fault: { reason: "import_empty" } })
     }
     expect((await pageOf(id)).messages).toEqual([])
     const client = await connect(id)
@@ -327,7 +316,7 @@ describe("bad files", () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`
-    const body = lines({ type: "user_message", text: "hi" })
+    const body = toJsonl({ type: "user_message", text: "hi" })
     const eve = await tokenOf("acme", "eve")
     expect(await callRoute(path, { method: "POST", token: eve, body })).toEqual(refusal(404, "session_unknown"))
     const answer = await callRoute(path, { method: "POST", token, body })

@@ -2,7 +2,8 @@
 
 import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
 import { createTools } from "../../worker/tool/tool-registry.ts"
-import type { SaveAsset, Tool, ToolContext } from "../../worker/tool/tool.ts"
+import type { SaveAsset } from "../../worker/asset/save-options.ts"
+import type { Tool, ToolContext } from "../../worker/tool/tool.ts"
 
 const [GENERAL] = DEFAULT_AGENTS
 

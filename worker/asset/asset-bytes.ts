@@ -1,27 +1,26 @@
-/**
- * asset-bytes.ts: the bytes of a session's files, for the model that is given them.
- *
- * bucket → LOAD → adapter
- */
+/** asset-bytes.ts: reads the bytes of a session's assets for model requests. */
 
-import type { ModelRequest } from "../model/model-adapter.ts"
-import { assetObjectKey } from "./bucket.ts"
+import { errorMessage, type Log } from "../platform/log.ts"
 import type { SessionRow } from "../store/row-codec.ts"
+import { assetObjectKey } from "./bucket.ts"
 
-type Log = (event: string, detail: Record<string, unknown>) => void
+/** Reads at most `maxBytes` of an asset; null if it cannot be read. */
+export type LoadAsset = (id: string, maxBytes: number) => Promise<Uint8Array | null>
 
-/** What cannot be read is as good as gone: the model is told so, and the turn goes on. */
+/** A failure to read is logged and treated like a missing asset, so that the turn continues. */
 export function createAssetLoader(
   bucket: R2Bucket,
   { tenant, id: session }: Pick<SessionRow, "tenant" | "id">,
   log: Log,
-): NonNullable<ModelRequest["load"]> {
-  return async (id, length) => {
+): LoadAsset {
+  return async (id, maxBytes) => {
     try {
-      const object = await bucket.get(assetObjectKey({ tenant, session }, id), { range: { offset: 0, length } })
+      const object = await bucket.get(assetObjectKey({ tenant, session }, id), {
+        range: { offset: 0, length: maxBytes },
+      })
       return object === null ? null : await object.bytes()
     } catch (error) {
-      log("media_unread", { id, message: error instanceof Error ? error.message : "unknown" })
+      log("media_unread", { id, message: errorMessage(error) })
       return null
     }
   }

@@ -1,43 +1,45 @@
 /**
- * asset-rows.ts: which files a session keeps; their bytes stand in the bucket.
+ * asset-rows.ts: the `asset` table. The bytes of assets are in the bucket.
  *
- * upload, tool, import → ASSETS → messages, parts, signatures
- * A row is there before its bytes are, and goes after them: whatever dies in between leaves a row that is found, and so no
- * bytes that nobody knows.
+ * A row is inserted before its bytes are written and deleted after them, so that bytes never exist without a row, even if
+ * the process is killed (SPEC AS7).
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
-import { parseJsonColumn } from "../store/row-codec.ts"
+import { parseJsonColumn } from "../store/columns.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 
-/** An asset that is kept now; `duplicate`: it was before, from the same bytes. */
 export interface StoredAsset {
   readonly asset: Asset
+  /** The session already had an asset with the same bytes: this one. */
   readonly duplicate: boolean
 }
 
 export interface AssetRows {
-  /** One that is kept; null: it is not of this session, or not there yet. */
+  /** A committed asset; null if there is none with this id. */
   find(id: string): Asset | null
-  /** Whether one more of so many bytes has room. Errors: `assets_full`. */
+  /** Whether one more asset of this size fits the limits of a session. Errors: `assets_full`. */
   checkCapacity(size: number): Result<null>
-  /** Announces bytes of this id. */
+  /** Adds a pending asset. `size` counts against the limits; `now` is in milliseconds since 1970. */
   reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
-  /** Announces bytes of an id that may have been announced before; false: that one is just being given up. */
+  /** Like `reserve`, for an id that may be pending already. False if that reservation is just being removed. */
   renewReservation(id: string, origin: AssetOrigin, now: number, size: number): boolean
-  /** Its bytes are in the bucket. `hash` is the SHA-256 of them, hexadecimal. False: nobody waits for them any more. */
+  /**
+   * Completes a pending asset whose bytes are in the bucket. `hash` is their SHA-256 in hexadecimal. False if the
+   * reservation expired.
+   */
   commit(asset: Asset, hash: string | null): boolean
-  /** One that is kept already, from the same bytes and of the same kind. */
+  /** A committed asset with the same bytes and type. */
   findDuplicate(asset: Asset, hash: string): Asset | null
-  /** Gives up one that is not kept. Its bytes have gone by then. */
+  /** Deletes a pending asset. Its bytes must be deleted before. */
   discard(id: string): void
-  /** Gives up those that were announced before that time and never came: they cannot be kept any more. Tells their ids. */
+  /** Expires assets that are pending since this time, so that they cannot be committed any more. Returns their ids. */
   expirePending(beforeMs: number): readonly string[]
-  /** When the oldest was announced that is not kept; null: there is none. */
+  /** When the oldest pending asset was reserved, in milliseconds since 1970; null if none is pending. */
   findOldestPending(): number | null
 }
 
@@ -95,7 +97,7 @@ export function createAssetRows(sql: SqlExecutor): AssetRows {
   }
 }
 
-/** The same bytes may stand for a text in one place and for a canvas in another. */
+/** The same bytes can be both a text file and a canvas. */
 function isSameAssetType(one: Asset, other: Asset): boolean {
   return one.kind === other.kind && one.mime_type === other.mime_type && one.voice === other.voice
 }

@@ -1,32 +1,29 @@
-/**
- * asset-service.ts: how files come into a session and go again: announced, kept, given up, swept.
- *
- * route (by RPC), tool → FILES → assets, bucket
- */
+/** asset-service.ts: the life of an asset in its session: reserved, then committed, discarded or swept. */
 
-import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { IMAGE_SIZE_BYTES, MAX_CANVAS_BYTES, FILE_TYPE_BYTES } from "../../shared/limits.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
-import type { SaveAsset, SaveOptions } from "../tool/tool.ts"
-import type { AssetRows, AssetOrigin, StoredAsset } from "./asset-rows.ts"
-import { deleteAssetBytes, type SessionRef } from "./bucket.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
-import { readImageSize } from "./image-size.ts"
-import { storeAsset } from "./asset-upload.ts"
-import { titleToLabel } from "./file-name.ts"
-import { detectFileType } from "./detect-file-type.ts"
+import type { AssetOrigin, AssetRows, StoredAsset } from "./asset-rows.ts"
+import type { UploadTarget } from "./asset-upload.ts"
+import { deleteAssetBytes, type SessionRef } from "./bucket.ts"
+import { createSaveAsset } from "./save-asset.ts"
+import type { SaveAsset } from "./save-options.ts"
 
 export interface AssetService {
-  /** An id for a file that comes. Errors: `assets_full`. */
+  /** Returns an id for a new asset. Errors: `assets_full`. */
   reserve(origin: AssetOrigin, size: number): Result<string>
-  /** Its bytes are there; those of one that is kept already are not needed. Errors: `asset_store_failed`: it came too late. */
+  /**
+   * Stores an asset whose bytes are in the bucket. If the session already has the same bytes, it returns that asset
+   * instead. Errors: `asset_store_failed` if the reservation expired.
+   */
   commit(asset: Asset, hash: string): Result<StoredAsset>
   discard(id: string): null
+  /** Stores an asset that a tool made. */
   readonly save: SaveAsset
-  /** When to look for what never came; null: nothing is awaited. */
+  /** When to sweep, in milliseconds since 1970; null if nothing is pending. */
   nextAlarmAt(): number | null
-  /** Takes away what never came, first its bytes. */
+  /** Removes assets that were not committed in time: their bytes first, then their rows. */
   sweepPending(): Promise<void>
 }
 
@@ -34,22 +31,23 @@ export interface AssetServiceDeps {
   readonly assets: AssetRows
   readonly sessionRef: SessionRef
   readonly bucket: () => R2Bucket
-  readonly times: TimeLimits
+  readonly times: Pick<TimeLimits, "assetPendingMs" | "toolMs">
   readonly now: () => number
   readonly nextId: () => string
   readonly armAlarm: () => void
 }
 
-export function createAssetService({
-  assets,
-  sessionRef,
-  bucket,
-  times,
-  now,
-  nextId,
-  armAlarm,
-}: AssetServiceDeps): AssetService {
-  const service: Omit<AssetService, "save"> = {
+export function createAssetService(deps: AssetServiceDeps): AssetService {
+  const { bucket, sessionRef, times } = deps
+  const service = { ...createUploads(deps), ...createSweep(deps) }
+  const target = createToolTarget(service)
+  return { ...service, save: createSaveAsset({ target, bucket, sessionRef, timeoutMs: times.toolMs }) }
+}
+
+type Uploads = Pick<AssetService, "reserve" | "commit" | "discard">
+
+function createUploads({ assets, now, nextId, armAlarm }: AssetServiceDeps): Uploads {
+  return {
     reserve(origin, size) {
       const capacity = assets.checkCapacity(size)
       if (!capacity.ok) return capacity
@@ -58,22 +56,36 @@ export function createAssetService({
       armAlarm()
       return succeed(id)
     },
+
     commit(asset, hash) {
-      // Asked again, because the answer got lost.
+      // The caller repeats a commit whose response was lost.
       const known = assets.find(asset.id)
       if (known !== null) return succeed({ asset: known, duplicate: false })
       const twin = assets.findDuplicate(asset, hash)
       if (twin !== null) return succeed({ asset: twin, duplicate: true })
       return assets.commit(asset, hash) ? succeed({ asset, duplicate: false }) : fail({ reason: "asset_store_failed" })
     },
+
     discard(id) {
       assets.discard(id)
       return null
     },
+  }
+}
+
+function createSweep({
+  assets,
+  sessionRef,
+  bucket,
+  times,
+  now,
+}: AssetServiceDeps): Pick<AssetService, "nextAlarmAt" | "sweepPending"> {
+  return {
     nextAlarmAt() {
       const oldest = assets.findOldestPending()
       return oldest === null ? null : oldest + times.assetPendingMs
     },
+
     async sweepPending() {
       const ids = assets.expirePending(now() - times.assetPendingMs)
       if (ids.length === 0) return
@@ -81,33 +93,17 @@ export function createAssetService({
       for (const id of ids) assets.discard(id)
     },
   }
-  return { ...service, save: createSave(service, bucket, sessionRef, times) }
 }
 
-/** What a tool made goes the way of an upload. */
-function createSave(
-  service: Omit<AssetService, "save">,
-  bucket: () => R2Bucket,
-  sessionRef: SessionRef,
-  times: TimeLimits,
-): SaveAsset {
-  const target = {
-    reserve: (size: number) => rejectIfErased(() => service.reserve("tool", size)),
-    commit: (asset: Asset, hash: string) => rejectIfErased(() => service.commit(asset, hash)),
-    discard: (id: string) => rejectIfErased(() => succeed(service.discard(id))),
-  }
-  return async (bytes, as) => {
-    const described = describeAsset(bytes, as)
-    if (!described.ok) return described
-    const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(new Error("the bucket takes too long")), times.toolMs)
-    const upload = { about: described.value, size: bytes.byteLength, bytes, signal: timeout.signal }
-    const stored = await storeAsset(bucket(), sessionRef, target, upload).finally(() => clearTimeout(timer))
-    return stored.ok ? succeed(stored.value.asset) : stored
+function createToolTarget(uploads: Uploads): UploadTarget {
+  return {
+    reserve: (size) => rejectIfErased(() => uploads.reserve("tool", size)),
+    commit: (asset, hash) => rejectIfErased(() => uploads.commit(asset, hash)),
+    discard: (id) => rejectIfErased(() => succeed(uploads.discard(id))),
   }
 }
 
-/** A session that was erased meanwhile is one that there is not; what is thrown besides is our own mistake. */
+/** Reports an erased session as `session_unknown`. Any other exception is a bug and is thrown on. */
 async function rejectIfErased<T>(work: () => Result<T>): Promise<Result<T>> {
   try {
     return work()
@@ -115,22 +111,4 @@ async function rejectIfErased<T>(work: () => Result<T>): Promise<Result<T>> {
     if (error instanceof SessionErasedError) return fail({ reason: "session_unknown" })
     throw error
   }
-}
-
-function describeAsset(bytes: Uint8Array, { kind, label, voice }: SaveOptions): Result<Omit<Asset, "id" | "size">> {
-  const type = detectFileType(bytes.subarray(0, FILE_TYPE_BYTES))
-  if (type === null) return fail({ reason: "asset_type_refused" })
-  if (kind === "canvas") {
-    if (type.mime_type !== "text/plain") return fail({ reason: "asset_type_refused" })
-    if (bytes.byteLength > MAX_CANVAS_BYTES) return fail({ reason: "asset_too_large", max: MAX_CANVAS_BYTES })
-    return succeed({ kind, mime_type: "text/html", label: titleToLabel(label, "Canvas") })
-  }
-  if (bytes.byteLength > type.maxBytes) return fail({ reason: "asset_too_large", max: type.maxBytes })
-  const metadata = {
-    kind: type.kind,
-    mime_type: type.mime_type,
-    label: titleToLabel(label, `${type.kind}.${type.extension}`),
-    ...readImageSize(type.mime_type, bytes.subarray(0, IMAGE_SIZE_BYTES)),
-  }
-  return succeed(voice === true && type.kind === "audio" ? { ...metadata, voice } : metadata)
 }

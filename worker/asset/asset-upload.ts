@@ -1,9 +1,9 @@
 /**
- * asset-upload.ts: takes the bytes of one file into the bucket, so that there is never a row without bytes nor bytes without a row.
+ * asset-upload.ts: stores the bytes of one asset in the bucket.
  *
- * upload, tool → KEEPING: reserve → put, hashed as they pass → keep → asset
- * Whatever fails in between: first the bytes go, then the row. What a kill leaves is a row that waits; the session's
- * alarm takes it away with its bytes (files.ts).
+ * reserve a row → put and hash the bytes → commit the row
+ * After a failure, the bytes are deleted before the row. A killed process leaves a pending row, which the session's alarm
+ * removes together with its bytes (SPEC AS7).
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -11,13 +11,13 @@ import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { bytesToHex } from "../platform/hex.ts"
 import type { StoredAsset } from "./asset-rows.ts"
 import { deleteAssetBytes, assetObjectKey, type SessionRef, assetToPutOptions } from "./bucket.ts"
-import { log } from "../platform/log.ts"
+import { errorMessage, log } from "../platform/log.ts"
 
-/** The session's side of it, from within or by RPC. */
+/** The session that stores the asset, called directly or by RPC. */
 export interface UploadTarget {
   /** Errors: `assets_full`, `session_unknown`. */
   reserve(size: number): Promise<Result<string>>
-  /** The same again has no second effect. Errors: `session_unknown`, `asset_store_failed`. */
+  /** Can be repeated safely. Errors: `session_unknown`, `asset_store_failed`. */
   commit(asset: Asset, hash: string): Promise<Result<StoredAsset>>
   discard(id: string): Promise<unknown>
 }
@@ -25,16 +25,18 @@ export interface UploadTarget {
 export interface AssetUpload {
   readonly about: Omit<Asset, "id" | "size">
   readonly size: number
-  /** Of exactly `size` bytes; anything else is `asset_cut_off`. */
+  /** Must be exactly `size` bytes; anything else is `asset_cut_off`. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
-  /** Ends it, as if it had been cut off. */
+  /** Ends the upload with `asset_cut_off`. */
   readonly signal: AbortSignal
 }
 
 /**
- * Shapes  Incoming → Kept, and the bytes in the bucket.
- * Errors  `assets_full`, `asset_cut_off`, `asset_store_failed`, `session_unknown`; nothing is left of it then.
- * Cost    memory: a few chunks. Throws only where the session cannot be reached; its alarm cleans up.
+ * Stores the bytes of an upload and commits its asset.
+ *
+ * Errors: `assets_full`, `asset_cut_off`, `asset_store_failed`, `session_unknown`; nothing is left behind then. Throws if
+ * the session cannot be reached; its alarm cleans up.
+ * Cost: the memory of a few chunks.
  */
 export async function storeAsset(
   bucket: R2Bucket,
@@ -55,7 +57,7 @@ export async function storeAsset(
   return stored
 }
 
-/** Where there is no room, the same bytes again are still the file that there is: they are read, and kept nowhere. */
+/** In a full session, hashes an upload without storing it, because the session may already have the same bytes (SPEC AS5). */
 async function matchExisting(
   target: UploadTarget,
   upload: AssetUpload,
@@ -64,7 +66,7 @@ async function matchExisting(
   const { about, size } = upload
   const read = await pipeAndHash(upload, (bytes) => bytes.pipeTo(new WritableStream()))
   if (!read.ok) return read
-  // No row waits for that id.
+  // No row has the empty id, so this commit can only find an existing asset.
   const stored = await target.commit({ id: "", ...about, size }, read.value)
   return stored.ok ? stored : full
 }
@@ -79,12 +81,16 @@ async function discardUpload(
     await deleteAssetBytes(bucket, sessionRef, [id])
     await target.discard(id)
   } catch (error) {
-    // The row stays, and so does the reason to look again.
-    log("asset_not_discarded", { id, message: error instanceof Error ? error.message : "unknown" })
+    // The pending row stays, so the alarm tries again.
+    log("asset_not_discarded", { id, message: errorMessage(error) })
   }
 }
 
-/** Passes on what comes and tells the SHA-256 of it, in hexadecimal. Errors: `asset_cut_off`, `asset_store_failed`. */
+/**
+ * Streams bytes to `consume` and returns their SHA-256 in hexadecimal.
+ *
+ * Errors: `asset_cut_off`, `asset_store_failed`.
+ */
 export async function pipeAndHash(
   upload: Omit<AssetUpload, "about">,
   consume: (bytes: ReadableStream<Uint8Array>) => Promise<unknown>,
@@ -94,11 +100,10 @@ export async function pipeAndHash(
   const digest = new crypto.DigestStream("SHA-256")
   const [file, sum] = [writable.getWriter(), digest.getWriter()]
   let fault: Fault | null = null
-  // The first reason counts: the other side fails with it.
+  // Only the first fault counts. It makes the other side fail, too.
   const failWith = (reason: Fault, error: unknown): void => {
     fault ??= reason
-    const message = error instanceof Error ? error.message : "unknown"
-    if (fault === reason) log("asset_not_put", { reason: reason.reason, message })
+    if (fault === reason) log("asset_not_put", { reason: reason.reason, message: errorMessage(error) })
     file.abort(error).catch(() => {})
     sum.abort(error).catch(() => {})
   }
@@ -107,14 +112,14 @@ export async function pipeAndHash(
   if (signal.aborted) onAbort()
   digest.digest.catch(() => {})
   const inputDone = writeChunks(upload, [file, sum]).catch((error) => failWith({ reason: "asset_cut_off" }, error))
-  // In a function of its own: a bucket that throws at once is one that failed, too.
+  // An async function, so that a bucket that throws synchronously counts as failed, too.
   const outputDone = (async () => await consume(readable))()
   await Promise.all([inputDone, outputDone.catch((error) => failWith({ reason: "asset_store_failed" }, error))])
   signal.removeEventListener("abort", onAbort)
   return fault === null ? succeed(bytesToHex(await digest.digest)) : fail(fault)
 }
 
-/** Counts for itself: what does not come whole is not the bucket's fault. */
+/** Checks the length itself, so that a wrong one is not reported as a failure of the bucket. */
 async function writeChunks(
   { bytes, size }: Omit<AssetUpload, "about">,
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],
@@ -122,14 +127,14 @@ async function writeChunks(
   let length = 0
   for await (const chunk of bytes instanceof Uint8Array ? [bytes] : joinChunks(bytes)) {
     length += chunk.byteLength
-    if (length > size) throw new Error("more came than was told")
+    if (length > size) throw new Error("more bytes than declared")
     await Promise.all(sinks.map((sink) => sink.write(chunk)))
   }
-  if (length < size) throw new Error("less came than was told")
+  if (length < size) throw new Error("fewer bytes than declared")
   await Promise.all(sinks.map((sink) => sink.close()))
 }
 
-/** Bytes that are passed on at a time: lines bring few, and each write waits for its reader. */
+/** Minimum size of a write. Uploads arrive in small chunks, and each write waits for its reader. */
 const WRITE_BYTES = 128 * 1024
 
 async function* joinChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

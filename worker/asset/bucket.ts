@@ -1,12 +1,8 @@
-/**
- * bucket.ts: the bytes of a session's files, under `<tenant>/<session>/<id>`.
- *
- * keeping, erasing → BUCKET → R2
- */
+/** bucket.ts: the objects of a session in the R2 bucket, stored as `<tenant>/<session>/<asset id>`. */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 
-/** A session, as keys name it. */
+/** The session of an object key. */
 export interface SessionRef {
   readonly tenant: string
   readonly session: string
@@ -16,12 +12,12 @@ export function assetObjectKey({ tenant, session }: SessionRef, id: string): str
   return `${tenant}/${session}/${id}`
 }
 
-/** What is stored beside the bytes, so that they can be served without asking the session. */
+/** Metadata of an object, with which it can be served without a request to the session. */
 export function assetToPutOptions({ kind, mime_type, label }: Asset): R2PutOptions {
   return { httpMetadata: { contentType: mime_type }, customMetadata: { kind, label: encodeURIComponent(label) } }
 }
 
-/** What `putOptions` stored; null: it was not stored by us. */
+/** Reads what `assetToPutOptions` stored; null for an object with other metadata. */
 export function readAssetMetadata(object: R2Object): Pick<Asset, "kind" | "mime_type" | "label"> | null {
   const { kind, label = "" } = object.customMetadata ?? {}
   const mime_type = object.httpMetadata?.contentType
@@ -29,7 +25,7 @@ export function readAssetMetadata(object: R2Object): Pick<Asset, "kind" | "mime_
   return isKind && mime_type !== undefined ? { kind, mime_type, label: decodeURIComponent(label) } : null
 }
 
-/** Keys that one request takes at most, in R2's own words. */
+/** R2's limit of keys per request. */
 const MAX_KEYS_PER_REQUEST = 1_000
 
 export async function deleteAssetBytes(
@@ -42,10 +38,10 @@ export async function deleteAssetBytes(
   }
 }
 
-/** All bytes of a session, known or not. Where it fails half-way, asking again goes on. */
+/** Deletes all objects of a session. After a failure it can be called again. */
 export async function deleteSessionBytes(bucket: R2Bucket, sessionRef: SessionRef): Promise<void> {
   for (;;) {
-    // Always the first page: what was listed before is gone.
+    // Always lists the first page, because the objects of the previous one are deleted.
     const { objects, truncated } = await bucket.list({
       prefix: assetObjectKey(sessionRef, ""),
       limit: MAX_KEYS_PER_REQUEST,

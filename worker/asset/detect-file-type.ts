@@ -1,9 +1,7 @@
 /**
- * detect-file-type.ts: what a file is, by its first bytes and never by its name. The list is closed.
+ * detect-file-type.ts: detects the type of a file by its first bytes, never by its name. The list is closed (SPEC AS2).
  *
- * upload, tool → SNIFF → kind, type, largest size
- * What is not on the list is null. Whatever a person can read is text/plain, HTML and SVG too: nothing that is kept is ever
- * served as something that a browser would run. Pure.
+ * All text is text/plain, including HTML and SVG, so that a browser never executes a stored file (SPEC AS14). Pure.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -18,9 +16,8 @@ import {
 export interface FileType {
   readonly kind: Exclude<Asset["kind"], "canvas">
   readonly mime_type: string
-  /** Bytes. */
   readonly maxBytes: number
-  /** Of a name that has to be made up. */
+  /** Extension of a generated label, without the dot. */
   readonly extension: string
 }
 
@@ -38,7 +35,7 @@ const MP4 = videoType("video/mp4", "mp4")
 const M4A = audioType("audio/mp4", "m4a")
 const AVIF = imageType("image/avif", "avif")
 
-/** Signatures that stand at the very beginning, as Latin-1. */
+/** Signatures at the start of a file, decoded as Latin-1. */
 const SIGNATURES: readonly (readonly [RegExp, FileType])[] = [
   [/^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/, imageType("image/png", "png")],
   [/^\xff\xd8\xff/, imageType("image/jpeg", "jpg")],
@@ -48,12 +45,12 @@ const SIGNATURES: readonly (readonly [RegExp, FileType])[] = [
   [/^fLaC/, audioType("audio/flac", "flac")],
   [/^ID3[\x02-\x04]/, MP3],
   [/^\xff[\xf0\xf1\xf8\xf9][\x00-\xff]/, audioType("audio/aac", "aac")],
-  // Its first page begins a stream of one of these codecs.
+  // The first page must start a stream of one of these codecs.
   [/^OggS\0\x02.{20}\x01(?:.OpusHead|.\x01vorbis|.\x7fFLAC|.Speex)/s, audioType("audio/ogg", "ogg")],
   [/^%PDF-\d/, PDF],
 ]
 
-/** The type of the file that begins so; null: none that is taken. */
+/** The type of a file that starts with these bytes; null if it is not accepted. */
 export function detectFileType(head: Uint8Array): FileType | null {
   const latin1 = bytesToLatin1(head)
   const found = SIGNATURES.find(([signature]) => signature.test(latin1))?.[1]
@@ -66,17 +63,17 @@ export function detectFileType(head: Uint8Array): FileType | null {
   )
 }
 
-/** MPEG audio without a tag: layer III, of a version, a bit rate and a sample rate that exist. */
+/** MPEG audio without a tag: a layer III frame with a valid version, bit rate and sample rate. */
 function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
   const isLayer3 = sync === 0xff && (head & 0xe6) === 0xe2 && (head & 0x18) !== 0x08
   const bitRate = rates >> 4
   return isLayer3 && bitRate !== 0 && bitRate !== 15 && (rates & 0x0c) !== 0x0c
 }
 
-/** One track, which is sound: its header tells the number of the next one, and the first handler is of the first one. */
+/** An MP4 header with a single track, which is audio: its next track number is 2, and its first handler is `soun`. */
 const AUDIO_ONLY_MP4 = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
 
-/** ISO media: the brands of its first box say what it is; a film whose header stands at its beginning may be sound alone. */
+/** ISO media, by the brands of the first box. An MP4 whose header comes first may be audio only. */
 function detectIsoMedia(latin1: string): FileType | null {
   const [, majorBrand = "", rest = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin1) ?? []
   const length = latin1.charCodeAt(2) * 256 + latin1.charCodeAt(3)
@@ -88,7 +85,7 @@ function detectIsoMedia(latin1: string): FileType | null {
   return AUDIO_ONLY_MP4.test(latin1) ? M4A : MP4
 }
 
-/** WebM; as audio where its tracks, which stand at its beginning, are audio alone. */
+/** WebM; audio if the list of tracks near its start contains only audio. */
 function detectWebm(latin1: string): FileType | null {
   if (!/^\x1aE\xdf\xa3.{0,56}?B\x82[\x84\x88]webm/s.test(latin1)) return null
   const hasVideo = /V_(?:VP[89]|AV1|MPEG)/.test(latin1)
@@ -97,7 +94,7 @@ function detectWebm(latin1: string): FileType | null {
     : videoType("video/webm", "webm")
 }
 
-/** UTF-8 without control characters but white space and escape; the last character may be cut. */
+/** UTF-8 without control characters other than white space and escape. The last character may be incomplete. */
 function isText(head: Uint8Array): boolean {
   if (head.length === 0) return false
   try {

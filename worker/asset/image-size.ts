@@ -1,27 +1,25 @@
 /**
- * image-size.ts: how wide and how high a picture is, as it is shown, by its first bytes.
+ * image-size.ts: reads the size of an image, as displayed, from its first bytes (SPEC AS15).
  *
- * upload, tool → EXTENT → asset → the box that a page keeps for it
- * A hint for layout: where it is not to be read there is none, and a wrong one harms nothing. A picture that its camera
- * held sideways is told as it is seen. Pure.
+ * The page reserves space with it, so a missing or wrong size does no harm. The Exif orientation is applied. Pure.
  */
 
 import { MAX_SIDE } from "../../shared/limits.ts"
 
+/** In pixels. */
 export interface ImageSize {
-  /** Pixels. */
   readonly width: number
   readonly height: number
 }
 
-/** Null: it does not say, or not in these bytes. */
+/** Returns null if these bytes contain no valid size. */
 export function readImageSize(mime_type: string, head: Uint8Array): ImageSize | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   try {
     const found = SIZE_READERS[mime_type]?.(view) ?? null
     return found !== null && isValidSide(found.width) && isValidSide(found.height) ? found : null
   } catch (error) {
-    // The bytes end before they say it.
+    // The header continues after these bytes.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -37,7 +35,7 @@ const SIZE_READERS: Readonly<Record<string, (view: DataView) => ImageSize | null
   "image/avif": readAvifSize,
 }
 
-/** Its first chunk is one of three: an extended header, lossless, lossy. */
+/** The first chunk is an extended header, a lossless image or a lossy image. */
 function readWebpSize(view: DataView): ImageSize | null {
   switch (readFourCc(view, 12)) {
     case "VP8X":
@@ -53,7 +51,7 @@ function readWebpSize(view: DataView): ImageSize | null {
   }
 }
 
-/** The largest of its images: others are thumbnails, and its transparency. */
+/** The largest image of the file. Others are thumbnails and alpha planes. */
 function readAvifSize(view: DataView): ImageSize | null {
   let largest: ImageSize | null = null
   for (let at = 4; at + 16 <= view.byteLength; at++) {
@@ -64,7 +62,7 @@ function readAvifSize(view: DataView): ImageSize | null {
   return largest
 }
 
-/** Segment by segment up to the frame's header, which names both sides; Exif says before it how the camera was held. */
+/** Reads the segments up to the frame header, which contains the size. An Exif segment before it has the orientation. */
 function readJpegSize(view: DataView): ImageSize | null {
   let isRotated = false
   for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
@@ -77,14 +75,14 @@ function readJpegSize(view: DataView): ImageSize | null {
   return null
 }
 
-/** All SOF markers; among them stand three that are none. */
+/** The SOF markers. Three codes in their range have another meaning. */
 function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
 
 const EXIF_ORIENTATION_TAG = 0x0112
 
-/** Its orientation is one of the four that lie on their side. `at`: where its TIFF header begins. */
+/** Whether the orientation swaps width and height. `at` is the offset of the TIFF header. */
 function isRotatedByExif(view: DataView, at: number): boolean {
   const isLittleEndian = readFourCc(view, at).startsWith("II")
   const table = at + view.getUint32(at + 4, isLittleEndian)

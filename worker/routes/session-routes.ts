@@ -19,7 +19,7 @@ import {
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { getDirectoryStub } from "../auth/user-directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../auth/verify-token.ts"
-import type { ImportPart } from "../transfer/session-import.ts"
+import type { ImportPart } from "../transfer/import-steps.ts"
 import { AGENT_SESSION_PREFIX } from "../agent/ask-agent.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { type AppEnv, faultToResponse, readBody, getSessionStub } from "../platform/fault-response.ts"

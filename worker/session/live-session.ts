@@ -16,7 +16,7 @@ import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type OutboundAsks, createOutboundAsks, type SessionOwner } from "../agent/ask-agent.ts"
 import { createPastTurns } from "../turn/model-context.ts"
 import { createAssetCopier } from "../transfer/copy-assets.ts"
-import { createImporter, type Importer } from "../transfer/session-import.ts"
+import { Importer } from "../transfer/session-import.ts"
 import { createStorageGate, type StorageGate } from "../store/storage-gate.ts"
 import { createAssetService, type AssetService } from "../asset/asset-service.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
@@ -160,7 +160,7 @@ export function openLiveSession({
     epoch = next
     sockets.announceEpoch(epoch, seq)
   }
-  const importer = createImporter({
+  const importer = new Importer({
     store,
     turns,
     times: host.times,
@@ -170,7 +170,7 @@ export function openLiveSession({
     armAlarm,
     resume,
     staging: createStagedRows(storageGate.sql),
-    carrier: createAssetCopier(env.MEDIA, row, assets),
+    assetCopier: createAssetCopier(env.MEDIA, row, assets),
     resolver: host.resolver,
     getSealKey: () => deriveExportKey(env.JWT_SECRET ?? "", row.tenant),
     // Another transcript stands here now: every client reads it.

@@ -1,30 +1,31 @@
 /**
- * agent-ask-rows.ts: the rows of what agents ask each other.
+ * agent-ask-rows.ts: questions between agents.
  *
- * `begun`: turns that an agent began here, and whom their answers are owed. `asked`: what this session asked others, until
- * it has its answer. Neither process has to live for the other side to come to its end.
+ * `begun` stores inbound questions: turns that another agent started here, until their answer is delivered. `asked` stores
+ * outbound questions, until they are answered. With both, each side can finish after the other was restarted.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
-import { parseJsonColumn, columnToNumberOrNull, type Row, columnToText } from "./row-codec.ts"
+import { columnToNumberOrNull, columnToText, parseJsonColumn } from "./columns.ts"
+import type { Database, Row } from "./database.ts"
 
-/** A turn that an agent began: by asking, or (`callback`) by answering. */
+/** A turn that another agent started with a question or, in mode `callback`, with an answer. */
 export interface InboundAsk {
-  /** Of the message that began it, and of the exchange on both sides. */
+  /** Id of the message that started the turn, and of the exchange in both sessions. */
   readonly id: string
   readonly mode: "sync" | "async" | "callback"
-  /** The session and the call that its answer is owed; of a callback, the call that it answered. */
+  /** The session and the call that wait for the answer; in mode `callback`, the call that was answered. */
   readonly session: string
   readonly call_id: string
-  /** Sessions that led here, the first one first. */
+  /** The sessions that led to this one, the first one first. */
   readonly path: readonly string[]
-  /** How many agents asked or answered one another since a person spoke. */
+  /** Number of questions and answers between agents since the last message of a user. */
   readonly depth: number
-  /** Questions between agents that it may still bring about. */
+  /** Number of further questions between agents that this turn may cause. */
   readonly budget: number
 }
 
-/** A question of ours that has no answer yet. */
+/** A question of this session to another agent. */
 export interface OutboundAsk {
   readonly id: string
   readonly call_id: string
@@ -32,13 +33,13 @@ export interface OutboundAsk {
   readonly session: string
   readonly agent: string
   readonly mode: "sync" | "async"
-  /** For the turn that its late answer begins. */
+  /** The budget of the turn that a late answer starts. */
   readonly budget: number
-  /** When it is given up, in milliseconds since 1970; null where the turn itself waits for it. */
+  /** When the question expires, in milliseconds since 1970; null if the turn itself waits for the answer. */
   readonly until: number | null
 }
 
-/** On which channel the tools of a turn are dispatched: only one that a person began may cue cards. DESIGN §8. */
+/** The channel of a turn's tool calls. Only turns that go back to a user are on `user`, whose calls may cue cards (SPEC SG3). */
 export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Channel {
   switch (ask?.mode) {
     case "sync":
@@ -46,60 +47,81 @@ export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Cha
     case "async":
       return "agent"
     case "callback":
-      // What this session asked in a turn that was not a person's.
+      // The path is empty if the question was asked in a user's turn.
       return ask.path.length === 0 ? "user" : "agent"
     case undefined:
-      // From a file: nobody waits for it, but nor did a person ask.
+      // An imported message of an agent has no row here.
       return tag === null ? "user" : "agent"
   }
 }
 
 export type AgentAskRows = ReturnType<typeof createAgentAskRows>
 
-export function createAgentAskRows(queryAll: (query: string, ...values: SqlStorageValue[]) => Row[]) {
+export function createAgentAskRows(database: Database) {
+  return { ...createInboundAskRows(database), ...createOutboundAskRows(database) }
+}
+
+function createInboundAskRows({ queryAll, queryFirst }: Database) {
   return {
-    /** The turn of this exchange, if an agent began it. */
+    /** The question that started the turn of this exchange; null if a user started it. */
     findInboundAsk(exchange: string): InboundAsk | null {
-      const [row] = queryAll("SELECT * FROM begun WHERE id = ?", exchange)
-      return row === undefined ? null : rowToInboundAsk(row)
+      const row = queryFirst("SELECT * FROM begun WHERE id = ?", exchange)
+      return row === null ? null : rowToInboundAsk(row)
     },
 
     addInboundAsk({ id, mode, session, call_id, path, depth, budget }: InboundAsk): void {
       queryAll(
         "INSERT OR IGNORE INTO begun (id, mode, session, call_id, path, depth, budget, owed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        ...[id, mode, session, call_id, JSON.stringify(path), depth, budget, mode === "callback" ? 0 : 1],
+        id,
+        mode,
+        session,
+        call_id,
+        JSON.stringify(path),
+        depth,
+        budget,
+        mode === "callback" ? 0 : 1,
       )
     },
 
-    /** Those whose answer was not handed over yet. */
+    /** Questions whose answer is not delivered yet. */
     listOwedAnswers: (): InboundAsk[] => queryAll("SELECT * FROM begun WHERE owed = 1").map(rowToInboundAsk),
 
-    hasOwedAnswers: (): boolean => queryAll("SELECT 1 FROM begun WHERE owed = 1 LIMIT 1").length > 0,
+    hasOwedAnswers: (): boolean => queryFirst("SELECT 1 FROM begun WHERE owed = 1 LIMIT 1") !== null,
 
     markAnswerDelivered(id: string): void {
       queryAll("UPDATE begun SET owed = 0 WHERE id = ? AND owed = 1", id)
     },
+  }
+}
 
-    /** A question that goes out now; one that goes out again stays as it is. */
+function createOutboundAskRows({ queryAll, queryFirst }: Database) {
+  return {
+    /** Adds a question. Adding it again when it is sent again has no effect. */
     addOutboundAsk({ id, call_id, session, agent, mode, budget, until }: OutboundAsk): void {
       queryAll(
         "INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
-        ...[id, call_id, session, agent, mode, budget, until],
+        id,
+        call_id,
+        session,
+        agent,
+        mode,
+        budget,
+        until,
       )
     },
 
-    /** Those that have no answer yet. */
+    /** Questions that have no answer yet. */
     listOpenOutboundAsks: (): OutboundAsk[] => queryAll("SELECT * FROM asked WHERE open = 1").map(rowToOutboundAsk),
 
     closeOutboundAsk(id: string): void {
       queryAll("UPDATE asked SET open = 0 WHERE id = ? AND open = 1", id)
     },
 
-    /** When the next of them is given up; null where none is. */
+    /** When the next open question expires, in milliseconds since 1970; null if none does. */
     nextExpiryMs: (): number | null =>
-      columnToNumberOrNull(queryAll("SELECT min(until) AS at FROM asked WHERE open = 1")[0]?.["at"]),
+      columnToNumberOrNull(queryFirst("SELECT min(until) AS at FROM asked WHERE open = 1")?.["at"]),
 
-    /** Sessions that were ever asked: they go when this one goes. */
+    /** All sessions that were ever asked. They are erased together with this one. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
   }

@@ -1,44 +1,53 @@
 /**
- * ancestry.ts: the way up from a message to its ancestors, in few steps.
+ * ancestry.ts: finds ancestors of a message in logarithmic time.
  *
- * Each message points to its parent and to one far up: jumps reach back by powers of two, so that any ancestor is found
- * by a logarithm of the messages between. Where a message stands among its ancestors never changes.
+ * Each row stores its parent, its depth and a jump pointer to a far ancestor. Jumps cover powers of two, so any ancestor
+ * is found in a number of steps that is logarithmic in the distance. These columns never change once written.
  */
 
-import { type Ancestry, rowToAncestry, type Row } from "./row-codec.ts"
+import { BoundedMap } from "../platform/bounded-map.ts"
+import type { Database } from "./database.ts"
+import { type Ancestry, rowToAncestry } from "./row-codec.ts"
 
-/** Places that are remembered: those that a growing path leads back by are met again and again. */
+/** Successive searches from the end of a growing path read mostly the same rows. */
 const MAX_CACHED_ANCESTRIES = 64
 
 export type AncestryIndex = ReturnType<typeof createAncestryIndex>
 
-/** `first` reads one row of the session's tables. Cost: a row for each step that is not remembered. */
-export function createAncestryIndex(queryFirst: (query: string, pos: number) => Row | null) {
-  const cache = new Map<number, Ancestry>()
-  const cacheAncestry = (ancestry: Ancestry): Ancestry => {
-    const oldest = cache.size < MAX_CACHED_ANCESTRIES ? undefined : cache.keys().next().value
-    if (oldest !== undefined) cache.delete(oldest)
+/** Cost: one row for each step that is not cached. */
+export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">) {
+  const cache = new BoundedMap<number, Ancestry>(MAX_CACHED_ANCESTRIES)
+
+  function remember(ancestry: Ancestry): void {
     cache.set(ancestry.pos, ancestry)
+  }
+
+  function readAncestry(pos: number | null): Ancestry | null {
+    if (pos === null) return null
+    const cached = cache.get(pos)
+    if (cached !== undefined) return cached
+    const row = queryFirst("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
+    if (row === null) return null
+    const ancestry = rowToAncestry(row)
+    remember(ancestry)
     return ancestry
   }
-  const readAncestry = (pos: number | null): Ancestry | null => {
-    if (pos === null) return null
-    const row = cache.has(pos) ? null : queryFirst("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
-    return cache.get(pos) ?? (row === null ? null : cacheAncestry(rowToAncestry(row)))
-  }
+
   return {
-    /** A message that was just stored. */
-    remember: cacheAncestry,
-    /** Depth and jump of a message under this parent. */
-    childAncestry(parentPos: number | null): Pick<Ancestry, "depth" | "jump"> {
+    /** Caches a message that was just stored. */
+    remember,
+
+    /** Depth and jump pointer of a new message under this parent. */
+    findChildAncestry(parentPos: number | null): Pick<Ancestry, "depth" | "jump"> {
       const parent = readAncestry(parentPos)
       if (parent === null) return { depth: 0, jump: null }
       const near = readAncestry(parent.jump)
       const far = near === null ? null : readAncestry(near.jump)
-      const isEven = near !== null && far !== null && parent.depth - near.depth === near.depth - far.depth
-      return { depth: parent.depth + 1, jump: isEven ? far.pos : parent.pos }
+      const hasEqualJumps = near !== null && far !== null && parent.depth - near.depth === near.depth - far.depth
+      return { depth: parent.depth + 1, jump: hasEqualJumps ? far.pos : parent.pos }
     },
-    /** Whether the path that ends at `tip` leads through the message at `pos`. */
+
+    /** Whether the path that ends at `tip` contains the message at `pos`. */
     isOnPathTo(tip: number, pos: number): boolean {
       const target = readAncestry(pos)
       let current = readAncestry(tip)

@@ -1,13 +1,10 @@
 /**
- * row-codec.ts: what a session's rows hold, and how they become messages, parts and calls.
+ * row-codec.ts: the types of stored rows, and conversions from rows to messages, parts and calls.
  *
- * SQL row → ROWS → Message
- * Our own rows: their shapes are what store.ts put there. No I/O.
+ * Column values are not validated, because only this folder writes them. No I/O.
  */
 
 import type { AgentTag, Asset, CallError, Metrics } from "../../shared/protocol/event.ts"
-import type { TextSize } from "../../shared/truncate.ts"
-import { parseJson } from "../../shared/json.ts"
 import {
   type CallStatus,
   type Grants,
@@ -20,10 +17,10 @@ import {
   type Summary,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
-
 import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
-
-export type Row = Record<string, SqlStorageValue>
+import { columnToNumberOrNull, columnToText, columnToTextOrNull, parseJsonColumn } from "./columns.ts"
+import type { Row } from "./database.ts"
+import type { TextSize } from "../../shared/truncate.ts"
 
 export interface SessionRow {
   readonly id: string
@@ -33,34 +30,34 @@ export interface SessionRow {
   readonly epoch: string
   readonly tip: number | null
   readonly late_seq: number
-  /** Ids of the newest switches. */
+  /** Ids of the newest version switches. */
   readonly switches: readonly string[]
   readonly created: number
-  /** Who answers here; null: it was made before there were several. */
+  /** The agent that answers; null in sessions that are older than agents. */
   readonly agent: AgentView | null
   readonly family: SessionGroup
 }
 
-/** A session that is to be made. */
+/** A session to be created. */
 export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
-  /** Name of the one who answers in it. */
+  /** Name of the agent that answers. */
   readonly agent: string
 }
 
-/** The session in which a person talks, and its agent: those that are asked there, and by these, have one session each. */
+/** The user's session at the root of a session group, and its agent. Every other agent of the group has its own session. */
 export interface SessionGroup {
   readonly session: string
   readonly agent: string
 }
 
-/** A message and where it stands. `seq` is that of its last change. */
+/** A message and its place in the transcript. `seq` is the one of its last change. */
 export interface StoredMessage {
   readonly pos: number
   readonly parent: number | null
   readonly seq: number
-  /** When a turn that runs or waits is over at the latest, in milliseconds since 1970. */
+  /** When a running or waiting turn ends at the latest, in milliseconds since 1970. */
   readonly deadline: number | null
-  /** Where the path below it ended when another version took its place. */
+  /** The end of the path below it at the moment another version became active. */
   readonly tip?: number | null
   readonly message: Message
 }
@@ -71,32 +68,35 @@ export interface QueuedMessage {
   readonly message: Message
 }
 
+/** A chunk of a part's text. `n` is its index in the part. */
 export interface TextChunk {
   readonly part: number
   readonly n: number
+  /** `output` is the output of the tool call at this part. */
   readonly kind: "text" | "thinking" | "output"
   readonly step: number
   readonly open: boolean
   readonly cut?: true
+  /** Duration of thinking. */
   readonly ms: number | null
-  /** JSON of what clean had not settled, on the last leaf of an open part. */
+  /** JSON of the state of `clean`, on the last chunk of an open part. */
   readonly held: string | null
-  /** What its directives were granted, on the last leaf of a part. */
+  /** Grants of the part's directives, on the last chunk of a part. */
   readonly grants?: Grants
   readonly text: string
 }
 
-/** What stands in a transcript row's `meta`. */
+/** The JSON of the `meta` column of `transcript` and `queue`. */
 interface TranscriptMeta {
   readonly reply_to: string | null
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
-  /** Only where there are some. */
+  /** Omitted if empty. */
   readonly attachments?: readonly Asset[]
 }
 
-/** What stands in a leaf's `open`: its part is finished, goes on, or was ended from outside. */
+/** Values of the `open` column of `leaf`. A part is cut if its turn ended in the middle of it. */
 const PART_CLOSED = 0
 const PART_OPEN = 1
 const PART_CUT = 2
@@ -111,26 +111,6 @@ export function rowToSeq(row: Row): number {
 
 export function rowToRole(row: Row): Role {
   return columnToText(row["role"]) as Role
-}
-
-export function columnToText(value: SqlStorageValue | undefined): string {
-  return typeof value === "string" ? value : ""
-}
-
-function columnToTextOrNull(value: SqlStorageValue | undefined): string | null {
-  return typeof value === "string" ? value : null
-}
-
-export function columnToNumberOrNull(value: SqlStorageValue | undefined): number | null {
-  return typeof value === "number" ? value : null
-}
-
-export function parseJsonColumn<T>(value: SqlStorageValue | undefined): T | null {
-  return typeof value === "string" ? (parseJson(value) as unknown as T) : null
-}
-
-export function toJsonColumn(value: object | null): string | null {
-  return value === null ? null : JSON.stringify(value)
 }
 
 export function rowToSession(row: Row): SessionRow {
@@ -169,7 +149,7 @@ export function messageToMeta(message: Message): string {
   return JSON.stringify({ reply_to, topic, mode, metrics, ...files } satisfies TranscriptMeta)
 }
 
-/** A message without its parts. */
+/** Reads a message without its parts. */
 export function rowToMessageHead(row: Row, versions = 1): Message {
   return createMessage({
     id: columnToText(row["id"]),
@@ -195,10 +175,11 @@ export function rowToQueuedMessage(row: Row): QueuedMessage {
   return { n: Number(row["n"]), seq: rowToSeq(row), message }
 }
 
-/** Where a message stands among its ancestors: how many there are, its parent, and one far up to jump to. */
+/** The ancestors of a message: their number, the parent, and a far ancestor to jump to. */
 export interface Ancestry {
   readonly pos: number
   readonly parent: number | null
+  /** Number of ancestors. */
   readonly depth: number
   readonly jump: number | null
 }
@@ -213,11 +194,11 @@ export function rowToAncestry(row: Row): Ancestry {
   }
 }
 
-/** How the newest answer stands: only that one can be under way. */
+/** State of the newest answer, the only one that can be running. */
 export interface NewestAnswer {
   readonly status: MessageStatus
   readonly deadline: number | null
-  /** A producer outside tells it. It is under way: one that ended has no deadline. */
+  /** It is being streamed by an external producer. An answer that ended has no deadline. */
   readonly isExternal: boolean
 }
 
@@ -230,12 +211,13 @@ export function rowToNewestAnswer(row: Row): NewestAnswer {
   }
 }
 
-/** An answer from outside, and how far its records were taken. */
+/** An answer of an external producer. */
 export interface ExternalAnswer {
   readonly pos: number
   readonly exchange_id: string
   readonly status: MessageStatus
   readonly reason: string | null
+  /** Number of the last accepted record. */
   readonly ackedRecord: number
 }
 
@@ -252,12 +234,12 @@ export function rowToExternalAnswer(row: Row): ExternalAnswer {
 
 const ROLES: readonly Role[] = ["user", "assistant", "agent"]
 
-/** Names the place that versions of one message share: their parent and role, as a number. */
+/** Identifies the versions of one message by their common parent and role, as a number. */
 export function versionGroupKey(parent: number | null, role: Role): number {
   return (parent ?? 0) * ROLES.length + ROLES.indexOf(role)
 }
 
-/** What a client is told of a message that was taken back: that it is no more. */
+/** A withdrawn message as clients receive it: cancelled and empty. */
 export function rowToWithdrawnMessage(row: Row): StoredMessage {
   const id = columnToText(row["id"])
   const timestamp = new Date(0).toISOString()
@@ -300,7 +282,7 @@ function rowToToolCall(row: Row, output: string): ToolCall {
   }
 }
 
-/** Rows of one message, in the order of their parts, as parts. */
+/** Joins the rows of one message, ordered by part, to its parts. */
 export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[]): Part[] {
   const parts: Part[] = []
   const outputs = new Map<number, string>()
@@ -315,7 +297,7 @@ export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[])
   return parts
 }
 
-/** The last leaf of a part tells whether it is open, and how long it thought. */
+/** `open`, `ms` and the extras are those of the last chunk. */
 function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
   const { step, open, ms } = chunk
@@ -324,11 +306,14 @@ function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
     : { type: "text", step, text: before + chunk.text, open, ...textPartExtras(chunk) }
 }
 
-function textPartExtras({ cut, grants }: TextChunk): { readonly cut?: true; readonly grants?: Grants } {
+type TextPartExtras = Pick<TextChunk, "cut" | "grants">
+
+/** Optional fields of a text part, in the form that parts and chunks share. */
+export function textPartExtras({ cut, grants }: TextPartExtras): TextPartExtras {
   return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
-/** Whether nothing more can happen in a stored message of itself. */
+/** Whether a message has ended. Late results can still change one that has. */
 export function isMessageSettled(stored: StoredMessage): boolean {
   return stored.message.role !== "assistant" || isEnded(stored.message.status)
 }

@@ -1,8 +1,8 @@
 /**
- * session-schema.ts: the tables of a session, as numbered migrations that run once on waking.
+ * session-schema.ts: the tables of a session, as numbered migrations that run once when an object starts.
  *
- * A delta rewrites one leaf and nothing else, so tables that change while a turn runs have one
- * integer key and no index. Array position is order: `pos` in the session, `part` in the message, `n` in the part.
+ * A delta rewrites a single `leaf` row. Tables that change during a turn therefore have an integer key and no index.
+ * `pos` orders messages in the session, `part` orders parts in the message, `n` orders chunks in the part.
  */
 
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
@@ -12,7 +12,7 @@ export const MIGRATIONS: readonly string[] = [
      one INTEGER PRIMARY KEY CHECK (one = 1),
      id TEXT NOT NULL, tenant TEXT NOT NULL, user TEXT NOT NULL, title TEXT NOT NULL,
      epoch TEXT NOT NULL,
-     tip INTEGER,               -- newest message of the active path; null: the newest row
+     tip INTEGER,               -- last message of the active path; null: the newest row
      late_seq INTEGER NOT NULL, -- seq of the last change to a message that is not the newest
      created INTEGER NOT NULL);
    CREATE TABLE transcript (
@@ -20,8 +20,8 @@ export const MIGRATIONS: readonly string[] = [
      id TEXT NOT NULL, role TEXT NOT NULL, exchange_id TEXT NOT NULL,
      parent INTEGER, version INTEGER NOT NULL,
      status TEXT NOT NULL, reason TEXT,
-     seq INTEGER NOT NULL,      -- written at open and end; between them the leaves carry it
-     words TEXT NOT NULL,       -- a user's words, verbatim; empty on assistant rows
+     seq INTEGER NOT NULL,      -- written at start and end; in between, the leaf rows have it
+     words TEXT NOT NULL,       -- text of a user or agent, verbatim; empty on assistant rows
      meta TEXT NOT NULL,        -- JSON: reply_to, topic, mode, metrics
      created INTEGER NOT NULL);
    CREATE UNIQUE INDEX transcript_id ON transcript (id);
@@ -30,7 +30,7 @@ export const MIGRATIONS: readonly string[] = [
      kind TEXT NOT NULL,        -- text, thinking, output (of the tool call at this part)
      step INTEGER NOT NULL, seq INTEGER NOT NULL,
      open INTEGER NOT NULL, ms INTEGER,
-     held TEXT,                 -- JSON: what clean had not settled yet, on the last leaf of an open part
+     held TEXT,                 -- JSON: state of clean, on the last row of an open part
      text TEXT NOT NULL,
      PRIMARY KEY (pos, part, n)) WITHOUT ROWID;
    CREATE TABLE tool_calls (
@@ -43,82 +43,82 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE queue (
      n INTEGER PRIMARY KEY,
      id TEXT NOT NULL, words TEXT NOT NULL, meta TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL)`,
-  // Versions, approvals, summaries, and what was taken back from the queue.
-  `ALTER TABLE session ADD COLUMN switches TEXT;     -- JSON: ids of the newest switches: the same again has no effect
-   ALTER TABLE transcript ADD COLUMN tip INTEGER;      -- newest message below it when this version was left; null: never left
+  // Versions, approvals, summaries and withdrawn messages.
+  `ALTER TABLE session ADD COLUMN switches TEXT;     -- JSON: ids of the newest version switches, which have no effect if repeated
+   ALTER TABLE transcript ADD COLUMN tip INTEGER;      -- end of the path below it when another version became active, or null
    ALTER TABLE transcript ADD COLUMN has_versions INTEGER NOT NULL DEFAULT 0;
-   ALTER TABLE transcript ADD COLUMN deadline INTEGER; -- when a turn that runs or waits is over at the latest
+   ALTER TABLE transcript ADD COLUMN deadline INTEGER; -- when a running or waiting turn ends at the latest
    ALTER TABLE transcript ADD COLUMN summary TEXT;     -- JSON: {text, upto}
-   ALTER TABLE transcript ADD COLUMN depth INTEGER NOT NULL DEFAULT 0; -- how many ancestors it has
-   ALTER TABLE transcript ADD COLUMN jump INTEGER;     -- an ancestor far up, so that any other is found in few steps
-   UPDATE transcript SET depth = pos, jump = parent;   -- until now each path was a line
+   ALTER TABLE transcript ADD COLUMN depth INTEGER NOT NULL DEFAULT 0; -- number of ancestors
+   ALTER TABLE transcript ADD COLUMN jump INTEGER;     -- a far ancestor (ancestry.ts)
+   UPDATE transcript SET depth = pos, jump = parent;   -- before this migration there were no branches
    ALTER TABLE tool_calls ADD COLUMN approval TEXT;
    ALTER TABLE tool_calls ADD COLUMN output_size TEXT; -- JSON: {lines, bytes}
-   CREATE TABLE version (                              -- only of messages that have several
+   CREATE TABLE version (                              -- only for messages that have more than one
      parent INTEGER NOT NULL, n INTEGER NOT NULL, pos INTEGER NOT NULL,
      PRIMARY KEY (parent, n)) WITHOUT ROWID;
    CREATE TABLE withdrawn (seq INTEGER PRIMARY KEY, id TEXT NOT NULL);
    CREATE UNIQUE INDEX withdrawn_id ON withdrawn (id)`,
   // Imports.
-  `ALTER TABLE session ADD COLUMN import TEXT;        -- JSON: how an import stands (staging.ts)
+  `ALTER TABLE session ADD COLUMN import TEXT;        -- JSON: ImportState (staged-rows.ts)
    ALTER TABLE transcript ADD COLUMN origin TEXT;
    CREATE TABLE staged (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, line TEXT NOT NULL);
    CREATE INDEX staged_at ON staged (at, n)`,
   // Agents.
-  `ALTER TABLE session ADD COLUMN agent TEXT;         -- JSON: who answers here (tenant/agents.ts); null: the general one
-   ALTER TABLE session ADD COLUMN family TEXT;        -- JSON: the session whose agents this one's are (rows.ts); null: its own
-   ALTER TABLE transcript ADD COLUMN agent TEXT;      -- JSON: what was received from, or goes back to, another agent
+  `ALTER TABLE session ADD COLUMN agent TEXT;         -- JSON: AgentView (agent-config.ts); null: the general agent
+   ALTER TABLE session ADD COLUMN family TEXT;        -- JSON: SessionGroup (row-codec.ts); null: this session is its root
+   ALTER TABLE transcript ADD COLUMN agent TEXT;      -- JSON: AgentTag of a message from or for another agent
    ALTER TABLE queue ADD COLUMN agent TEXT;
-   CREATE TABLE begun (                               -- turns that an agent began (ask-rows.ts)
-     id TEXT PRIMARY KEY,                             -- of the message that began it, and of the exchange on both sides
+   CREATE TABLE begun (                               -- turns that another agent started (agent-ask-rows.ts)
+     id TEXT PRIMARY KEY,                             -- of the message that started it, and of the exchange in both sessions
      mode TEXT NOT NULL,                              -- sync, async, callback
-     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- to whom the answer is owed
-     path TEXT NOT NULL,                              -- JSON: the sessions that led here
+     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- that wait for the answer
+     path TEXT NOT NULL,                              -- JSON: the sessions that led to this one
      depth INTEGER NOT NULL, budget INTEGER NOT NULL,
      owed INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX begun_owed ON begun (owed) WHERE owed = 1;
-   CREATE TABLE asked (                               -- what this session asked others
+   CREATE TABLE asked (                               -- questions to other agents
      id TEXT PRIMARY KEY, call_id TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL,
      mode TEXT NOT NULL, budget INTEGER NOT NULL,
-     until INTEGER,                                   -- when it is given up; null: its turn waits for it
+     until INTEGER,                                   -- when it expires; null: its turn waits for it
      open INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX asked_open ON asked (open) WHERE open = 1`,
-  // Answers from outside: how far the records of each were taken.
+  // External answers: the last accepted record of each.
   `CREATE TABLE producer (pos INTEGER PRIMARY KEY, told INTEGER NOT NULL)`,
-  // Imports in parts, how far folding is, and late changes.
-  `CREATE TABLE staged_part (part INTEGER PRIMARY KEY, tally TEXT NOT NULL); -- JSON: what it came to (staging.ts)
-   CREATE TABLE folding (                              -- the last staged row that is in the transcript
+  // Imports in parts, folding progress, late changes.
+  `CREATE TABLE staged_part (part INTEGER PRIMARY KEY, tally TEXT NOT NULL); -- JSON: PartTally (staged-rows.ts)
+   CREATE TABLE folding (                              -- the last staged row that was folded into the transcript
      one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL, n INTEGER NOT NULL, folded INTEGER NOT NULL);
    UPDATE session SET import = json_set(import, '$.step', iif(json_extract(import, '$.isDone'), 'done', 'folding'),
      '$.sources', json_array(), '$.skipped', 0, '$.bad', json_array()) WHERE import IS NOT NULL;
    CREATE TABLE late (seq INTEGER PRIMARY KEY, pos INTEGER NOT NULL)`,
-  // An answer from outside is found by its exchange.
+  // Search of external answers by exchange.
   `ALTER TABLE producer ADD COLUMN exchange TEXT;
    UPDATE producer SET exchange = (SELECT exchange_id FROM transcript t WHERE t.pos = producer.pos);
    CREATE INDEX producer_exchange ON producer (exchange, pos)`,
-  // Assets, what a call gives to the reply, and what the directives of a part may name.
+  // Assets, media of tool calls, and grants of parts.
   `CREATE TABLE asset (
      id TEXT PRIMARY KEY,
-     state TEXT NOT NULL,                              -- pending: its bytes may be in the bucket or not; doomed: they are to go; kept
-     about TEXT,                                       -- JSON: Asset, once it is kept
-     hash TEXT,                                        -- SHA-256 of its bytes, hexadecimal
+     state TEXT NOT NULL,                              -- pending: not complete yet; doomed: its bytes are being deleted; kept
+     about TEXT,                                       -- JSON: Asset; null unless kept
+     hash TEXT,                                        -- SHA-256 of its bytes, in hexadecimal
      origin TEXT NOT NULL,                             -- user, tool, import
-     size INTEGER NOT NULL DEFAULT 0,                  -- bytes, as announced while it is pending
+     size INTEGER NOT NULL DEFAULT 0,                  -- bytes; the declared size while pending
      created INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX asset_pending ON asset (created) WHERE state != 'kept';
    CREATE INDEX asset_hash ON asset (hash) WHERE hash IS NOT NULL;
    ALTER TABLE tool_calls ADD COLUMN media TEXT;       -- JSON: Asset[]
-   -- Below: JSON, Grants, on the last leaf of a part. A comment behind it would become part of the table.
+   -- JSON: Grants, on the last row of a part. A comment after the statement would become part of the table.
    ALTER TABLE leaf ADD COLUMN grants TEXT`,
-  // Where the bytes of a staged file of a session are.
+  // The session that stores the bytes of a staged asset.
   `ALTER TABLE staged ADD COLUMN home TEXT;
    CREATE INDEX staged_home ON staged (n) WHERE home IS NOT NULL`,
 ]
 
-/** Brings the tables up to date. Only called once the session exists, or is being created (law 12). */
+/** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */
 export function migrateSession(storage: DurableObjectStorage): void {
   runMigrations(storage, MIGRATIONS)
 }
 
-/** Whether anything was ever stored here. Reads only: an unknown object stays empty. */
+/** Whether the session was ever created. Reads only, so that an object of an unknown id stays empty (SPEC ST1). */
 export const isCreated = hasSchema

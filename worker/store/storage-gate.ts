@@ -1,15 +1,14 @@
 /**
- * storage-gate.ts: the way to a session's rows, which is shut for good when the session is erased.
+ * storage-gate.ts: access to a session's database that is closed for good when the session is erased.
  *
- * store, staging → GATE → SQLite
- * Whatever was under way for the erased session (a model that still talks, a tool, an import) finds the gate shut, also
- * when a new session of the same id stands in the object by then. Source: SPEC RT10.
+ * Work that is still running for the erased session (a model, a tool, an import) cannot write any more, even if the object
+ * contains a new session of the same id by then (SPEC RT10).
  */
 
-/** All that the stores need of SQLite. */
+/** The part of `SqlStorage` that the stores use. */
 export type SqlExecutor = Pick<SqlStorage, "exec">
 
-/** Thrown to whoever comes late. Nobody is to be told: there is no session that it could be about. */
+/** Thrown by queries after the gate was closed. There is nothing to report, because the session no longer exists. */
 export class SessionErasedError extends Error {
   constructor() {
     super("the session was erased")

@@ -1,54 +1,45 @@
 /**
- * text-chunks.ts: writes a growing text as bounded leaves, so that a delta rewrites one small row.
+ * text-chunks.ts: writes a growing text in chunks of bounded size, so that a delta rewrites one small row.
  *
- * fold → LEAVES → store
- * The last leaf also carries whether the part is open, how long it thought, what clean has not settled, and what its
- * directives were granted.
+ * The last chunk also stores the state of the part: whether it is open, its duration, the state of `clean`, and grants.
  */
 
 import { MAX_TEXT_CHUNK_CHARS } from "../../shared/limits.ts"
-import type { Grants } from "../../shared/protocol/message.ts"
+import { findCutIndex } from "../../shared/text/cut-text.ts"
 import type { TextChunk } from "./row-codec.ts"
 import type { SessionStore } from "./session-store.ts"
 
-export interface TextPartUpdate {
-  readonly part: number
-  readonly kind: TextChunk["kind"]
-  readonly step: number
-  readonly open: boolean
-  readonly cut?: true
-  readonly ms: number | null
-  readonly held: string | null
-  readonly grants?: Grants
-  /** What the part has gained since it was last written. */
+export interface TextPartUpdate extends Omit<TextChunk, "n" | "text"> {
+  /** Text added since the last write of this part. */
   readonly addedText: string
 }
 
-/** The last leaf of a part, as it stands. */
+/** The last chunk of a part: its index and its text. */
 interface ChunkCursor {
   n: number
   tail: string
 }
 
 export interface ChunkWriter {
-  (seq: number, text: TextPartUpdate): void
-  /** The part begins anew: what it said is gone. */
+  (seq: number, update: TextPartUpdate): void
+  /** Deletes the text of a part that starts again. */
   resetPart(part: number): void
 }
 
 /**
- * Shapes  (Store, position of the message, whether it has no leaves yet) → LeafWriter.
- * Cost    one row a call, and one more for every MAX_TEXT_CHUNK_CHARS that were added; never the whole text.
- * Source  SPEC ST4.
+ * Creates a writer for the texts of the message at `pos` (SPEC ST4). `isNew`: the message has no chunks yet.
+ *
+ * Cost: one row per call, plus one for every MAX_TEXT_CHUNK_CHARS of added text.
  */
 export function createChunkWriter(store: SessionStore, pos: number, isNew = false): ChunkWriter {
   const cursors = new Map<number, ChunkCursor>()
-  const write = (seq: number, { addedText, ...update }: TextPartUpdate): void => {
+
+  function write(seq: number, { addedText, ...update }: TextPartUpdate): void {
     const cursor = cursors.get(update.part) ?? (isNew ? { n: 0, tail: "" } : readCursor(store, pos, update.part))
     cursors.set(update.part, cursor)
     cursor.tail += addedText
     for (;;) {
-      const chunkEnd = findChunkEnd(cursor.tail)
+      const chunkEnd = findCutIndex(cursor.tail, MAX_TEXT_CHUNK_CHARS)
       const isLast = chunkEnd === cursor.tail.length
       const { cut: _cut, grants: _grants, ...rest } = update
       const state = isLast ? update : { ...rest, open: true, ms: null, held: null }
@@ -58,22 +49,17 @@ export function createChunkWriter(store: SessionStore, pos: number, isNew = fals
       cursor.tail = cursor.tail.slice(chunkEnd)
     }
   }
-  const resetPart = (part: number): void => {
+
+  function resetPart(part: number): void {
     store.deleteChunks(pos, part)
     cursors.delete(part)
   }
+
   return Object.assign(write, { resetPart })
 }
 
-/** Found from the rows: a fresh object has no memory of it. */
+/** Reads the cursor from the rows, since a new object has nothing in memory. */
 function readCursor(store: SessionStore, pos: number, part: number): ChunkCursor {
   const last = store.findLastChunk(pos, part)
   return last === null ? { n: 0, tail: "" } : { n: last.n, tail: last.text }
-}
-
-/** A leaf ends at its bound, never inside a surrogate pair: the store is UTF-8. */
-function findChunkEnd(text: string): number {
-  if (text.length <= MAX_TEXT_CHUNK_CHARS) return text.length
-  const codeUnit = text.charCodeAt(MAX_TEXT_CHUNK_CHARS - 1)
-  return codeUnit >= 0xd800 && codeUnit < 0xdc00 ? MAX_TEXT_CHUNK_CHARS - 1 : MAX_TEXT_CHUNK_CHARS
 }

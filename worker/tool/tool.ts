@@ -8,27 +8,10 @@
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { type Fault, faultToWire, type Result, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
+import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { type Json, parseJson } from "../../shared/json.ts"
+import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
-
-/** What a tool says of bytes that it made; what they are is read from themselves. */
-export interface SaveOptions {
-  /** For people. */
-  readonly label: string
-  readonly mime_type: string
-  readonly voice?: true
-  /** `canvas`: a document, as `text/html`. Else the bytes say what they are. */
-  readonly kind?: "canvas"
-}
-
-/**
- * Keeps bytes as a file of the session; `MEDIA:/media/<id>` in the trailer gives it to the reply. What an interrupted
- * call had saved stays with the session.
- *
- * Errors  `asset_type_refused`, `asset_too_large`, `assets_full`, `asset_store_failed`, `session_unknown`.
- */
-export type SaveAsset = (bytes: Uint8Array, as: SaveOptions) => Promise<Result<Asset>>
 
 export interface ToolContext {
   /** The call's own id: the same for a call that is run again, so that an upstream can tell it is no second one. */

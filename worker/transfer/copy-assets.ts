@@ -1,9 +1,8 @@
 /**
- * copy-assets.ts: the files of a sealed import come along: their bytes are copied from the session that they were exported from.
+ * copy-assets.ts: copies the assets of a sealed import from the session that exported them.
  *
- * staged asset records → CARRY → bucket, asset rows
- * Ids are given by us and belong to one content for ever, so the session that a record names only says where to look.
- * A file that is there is passed over: whatever dies in the middle goes on where it was.
+ * An asset id is assigned by the server and never reused, so the session in a record is only a hint where the bytes are.
+ * Assets that already exist are skipped, so that copying continues after a restart.
  */
 
 import * as v from "valibot"
@@ -17,11 +16,12 @@ import type { AssetRows } from "../asset/asset-rows.ts"
 import { assetObjectKey } from "../asset/bucket.ts"
 import { pipeAndHash } from "../asset/asset-upload.ts"
 import type { SessionRow } from "../store/row-codec.ts"
-import { ROWS_PER_PART, type StagedFile, type StagedRow, type StagedRows } from "./staged-rows.ts"
+import type { StagedFile } from "./import-state.ts"
+import { ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
 
 export interface AssetCopier {
   readonly assets: AssetRows
-  /** Copies the bytes of a file from another session of the tenant to this one; their SHA-256, or null: they are gone. */
+  /** Copies an asset from another session of the tenant. Returns the SHA-256 of its bytes, or null if they no longer exist. */
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
@@ -43,65 +43,64 @@ export function createAssetCopier(
       const key = assetObjectKey({ tenant, session: id }, asset.id)
       const { signal } = new AbortController()
       const piped = await pipeAndHash({ size, bytes, signal }, (copy) => bucket.put(key, copy, options))
-      if (!piped.ok) throw new Error(`a file was not copied: ${piped.fault.reason}`)
+      if (!piped.ok) throw new Error(`an asset could not be copied: ${piped.fault.reason}`)
       return piped.value
     },
   }
 }
 
+export interface CopyHost {
+  readonly staging: StagedRows
+  readonly assetCopier: AssetCopier
+  readonly now: () => number
+}
+
 /**
- * Brings the files of a file that is sealed; of one that is not it brings none.
+ * Copies the assets of a sealed file; those of any other file are not copied (SPEC RE25, RE26). Assets that no longer
+ * exist are added to the skipped lines.
  *
- * Shapes  Staged → Staged, with what is gone among what was skipped.
- * Errors  what the bucket throws goes up: the alarm tries again.
- * Cost    one pass over the staged rows; the memory of one batch, and one file under way at a time.
- * Source  SPEC RE25.
+ * Errors: throws what the bucket throws; the alarm makes a new attempt.
+ * Cost: one pass over the asset rows, with the memory of one batch; one asset at a time.
  */
-export async function copyStagedAssets(
-  {
-    staging,
-    carrier,
-    now,
-  }: { readonly staging: StagedRows; readonly carrier: AssetCopier; readonly now: () => number },
-  staged: StagedFile,
-): Promise<StagedFile> {
+export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {
   if (staged.isSealed !== true) return { ...staged, isCarried: true }
   const bad: BadLine[] = []
   let missing = 0
-  for (let lines = staging.readNextAssets(0); lines.length > 0; lines = staging.readNextAssets(lines.at(-1)?.n ?? 0)) {
-    for (const line of lines) {
-      const fault = await copyStagedAsset(carrier, line, now())
+  for (const rows of host.staging.readAssetBatches()) {
+    for (const row of rows) {
+      const fault = await copyStagedAsset(host, row)
       if (fault === null) continue
       missing += 1
-      const { code, text } = faultToWire(fault)
-      const part = staged.sources.length > 1 ? { part: Math.floor(line.n / ROWS_PER_PART) } : {}
-      if (bad.length < MAX_BAD_LINES) bad.push({ ...part, line: line.n % ROWS_PER_PART, code, text })
+      if (bad.length < MAX_BAD_LINES) bad.push(createBadLine(row, fault, staged.sources.length))
     }
   }
   const all = [...staged.bad, ...bad].slice(0, MAX_BAD_LINES)
   return { ...staged, skipped: staged.skipped + missing, bad: all, isCarried: true }
 }
 
-/** Null: its bytes are here now. */
-async function copyStagedAsset(
-  { assets, copy }: AssetCopier,
-  { line, home }: StagedRow,
-  now: number,
-): Promise<Fault | null> {
+function createBadLine({ n }: StagedRow, fault: Fault, parts: number): BadLine {
+  const { code, text } = faultToWire(fault)
+  const part = parts > 1 ? { part: Math.floor(n / ROWS_PER_PART) } : {}
+  return { ...part, line: n % ROWS_PER_PART, code, text }
+}
+
+/** Returns the reason why the asset is missing; null if its bytes are stored now. */
+async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: StagedRow): Promise<Fault | null> {
   const record = parseRecord(parseJson(line))
   if (!record.ok || record.value.type !== "asset") return null
   const { asset } = record.value
+  const { assets, copy } = assetCopier
   if (assets.find(asset.id) !== null) return null
   const capacity = assets.checkCapacity(asset.size)
   if (!capacity.ok) return capacity.fault
-  // One that a dead process announced may be on its way out, its bytes too: the next try finds it gone.
-  const isRenewed = assets.renewReservation(asset.id, "import", now, asset.size)
-  if (!isRenewed) throw new Error("a file of this import is being given up")
+  // A reservation of an earlier process may be expiring right now. It is gone at the next attempt.
+  const isRenewed = assets.renewReservation(asset.id, "import", now(), asset.size)
+  if (!isRenewed) throw new Error("the reservation of an imported asset is expiring")
   const hash = v.is(idSchema, home) ? await copy(home, asset) : null
   if (hash === null) {
     assets.discard(asset.id)
     return { reason: "file_gone" }
   }
-  if (!assets.commit(asset, hash)) throw new Error("a file of this import was given up")
+  if (!assets.commit(asset, hash)) throw new Error("the reservation of an imported asset expired")
   return null
 }

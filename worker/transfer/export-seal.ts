@@ -1,19 +1,19 @@
 /**
- * export-seal.ts: who vouches for an export: an HMAC, with a key of the tenant's, over all its lines.
+ * export-seal.ts: the seal of an export: an HMAC with the tenant's key over all its records.
  *
- * The session's id is left out of what is vouched for, since an import gives the transcript another session.
+ * The seal does not cover the session's id, because an import gives the transcript a new one (SPEC RE4).
  */
 
 import { bytesToHex } from "../platform/hex.ts"
 
 export interface Seal {
-  /** Takes what is vouched for of some records (`vouchedIn`), in the order of the file. */
+  /** Adds records in the order of the file, each as converted by `recordToSealedLine`. */
   add(lines: readonly string[]): void
-  /** The HMAC of all of them, in base64url. It takes no more then. */
+  /** Returns the HMAC of all records in base64url. Nothing can be added afterwards. */
   sign(key: CryptoKey): Promise<string>
 }
 
-/** What is vouched for of one record, with its fields in their order. */
+/** The part of a record that is sealed. Its fields keep their order. */
 export function recordToSealedLine(record: object): string {
   const { sessionId: _, ...sealed } = record as { readonly sessionId?: unknown }
   return JSON.stringify(sealed)
@@ -21,7 +21,7 @@ export function recordToSealedLine(record: object): string {
 
 export type RecordDigest = ReturnType<typeof createRecordDigest>
 
-/** SHA-256 of records, one a line. Cost: linear; the memory of the records that are added at once. */
+/** SHA-256 of records, one per line. Cost: linear, with the memory of the records of one `add`. */
 export function createRecordDigest() {
   const digest = new crypto.DigestStream("SHA-256")
   const writer = digest.getWriter()
@@ -29,15 +29,15 @@ export function createRecordDigest() {
   return {
     add(lines: readonly string[]): void {
       if (lines.length === 0) return
-      // What cannot be hashed is found when the value is asked for.
+      // `finish` reports the error.
       writer.write(encoder.encode(`${lines.join("\n")}\n`)).catch(() => {})
     },
-    /** It takes no more then. */
+    /** Nothing can be added afterwards. */
     async finish(): Promise<ArrayBuffer> {
       await writer.close()
       return await digest.digest
     },
-    /** What a file is known by, in 32 hexadecimal digits. */
+    /** Returns an id for the file: 32 hexadecimal digits. */
     async finishAsSourceId(): Promise<string> {
       return bytesToHex((await this.finish()).slice(0, 16))
     },

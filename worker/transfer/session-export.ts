@@ -1,7 +1,7 @@
 /**
- * session-export.ts: a session's transcript as JSONL, streamed: every message by position, all versions, and a seal at the end.
+ * session-export.ts: streams a session's transcript, as JSONL records with a seal or as a Markdown document.
  *
- * store → EXPORT → records → lines; or, for a person to keep, the active path as Markdown
+ * JSONL contains every message by position with all versions. Markdown contains the active path.
  */
 
 import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
@@ -12,12 +12,13 @@ import { listAssets, listCanvasIds } from "../../shared/segment/referenced-asset
 import type { AssetRows } from "../asset/asset-rows.ts"
 import { createSeal, recordToSealedLine } from "./export-seal.ts"
 import type { SessionStore } from "../store/session-store.ts"
+import { createYielder } from "./yielder.ts"
 
 export type ExportFormat = "jsonl" | "markdown"
 
 export interface ExportStream {
   readonly lines: ReadableStream<Uint8Array>
-  /** Resolves when all was taken, or the reader went away. */
+  /** Resolves when everything was read or the reader cancelled. */
   readonly done: Promise<void>
 }
 
@@ -28,20 +29,18 @@ export interface ExportSource {
 }
 
 /**
- * Shapes  (Store, session's id, its files, tenant's key, position or null) → bytes of JSONL. A part, begun `after` a position, has
- *         no seal.
- * Cost    the rows of one message at a time, read as the reader takes them: the memory of one message.
- * Source  SPEC RE1–RE3.
+ * Exports all messages, or those after a position, which then have no seal (SPEC RE1–RE5).
+ *
+ * Cost: reads the rows of one message at a time, at the pace of the reader.
  */
 export function exportJsonl(source: ExportSource, key: CryptoKey, after: number | null): ExportStream {
   return streamTexts(generateJsonl(source, key, after))
 }
 
 /**
- * What a reader sees now, as Markdown: the active path, from its beginning or after a position.
+ * Exports the active path as Markdown, from its start or after a position (SPEC RE22).
  *
- * Cost    a row and a number for each message of the path to find it; then the rows of one message at a time.
- * Source  SPEC RE22.
+ * Cost: one row and the memory of a number per message to find the path, then the rows of one message at a time.
  */
 export function exportMarkdown(store: SessionStore, after: number | null): ExportStream {
   return streamTexts(generateMarkdown(store, after ?? 0))
@@ -61,16 +60,18 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
   return { lines: readable, done }
 }
 
+const SEAL_ALGORITHM = "HMAC-SHA256"
+
 async function* generateJsonl(source: ExportSource, key: CryptoKey, after: number | null): AsyncGenerator<string> {
   const { store } = source
   const sessionId = source.row.id
-  const takeNewAssetRecords = createAssetRecordSource(source)
+  const listNewAssetRecords = createNewAssetLister(source)
   const seal = after === null ? createSeal() : null
   let records = 0
   let timestamp = new Date(0).toISOString()
   for (let stored = store.findMessageAfter(after ?? 0); stored !== null; stored = store.findMessageAfter(stored.pos)) {
     const { pos, parent, tip = null, message } = stored
-    const batch = [...takeNewAssetRecords(message), ...messageToRecords({ pos, parent, tip, message }, sessionId)]
+    const batch = [...listNewAssetRecords(message), ...messageToRecords({ pos, parent, tip, message }, sessionId)]
     seal?.add(batch.map(recordToSealedLine))
     records += batch.length
     timestamp = message.timestamp
@@ -91,8 +92,8 @@ async function* generateJsonl(source: ExportSource, key: CryptoKey, after: numbe
   yield recordToLine({ ...head, value: await seal.sign(key) })
 }
 
-/** The files that a message is the first to need. A canvas that is not kept any more is told by nobody. */
-function createAssetRecordSource({ row: session, assets }: ExportSource): (message: Message) => StreamRecord[] {
+/** Returns a function that lists records for the assets that a message is the first to use (SPEC RE24). */
+function createNewAssetLister({ row: session, assets }: ExportSource): (message: Message) => StreamRecord[] {
   const exportedIds = new Set<string>()
   return (message) => {
     const canvases = listCanvasIds(message)
@@ -104,14 +105,15 @@ function createAssetRecordSource({ row: session, assets }: ExportSource): (messa
   }
 }
 
-/** Messages of a path that are looked up before others have their turn. */
+/** Messages of the path between yields. */
 const YIELD_EVERY_MESSAGES = 500
 
 async function* generateMarkdown(store: SessionStore, after: number): AsyncGenerator<string> {
   const path: number[] = []
+  const yieldIfDue = createYielder(YIELD_EVERY_MESSAGES)
   for (let pos = store.readTip(); pos !== null && pos > after; pos = store.findParent(pos)) {
     path.push(pos)
-    if (path.length % YIELD_EVERY_MESSAGES === 0) await new Promise((resolve) => setTimeout(resolve))
+    await yieldIfDue()
   }
   const title = store.readSession()?.title ?? ""
   if (after === 0) yield titleToMarkdown(title)
@@ -121,14 +123,11 @@ async function* generateMarkdown(store: SessionStore, after: number): AsyncGener
   }
 }
 
-/** A title is words: none of them is Markdown. */
+/** Escapes the title, which is plain text. */
 function titleToMarkdown(title: string): string {
   const text = title.replace(/\s+/g, " ").trim()
   return `# ${text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&") || "Conversation"}\n`
 }
-
-/** The only way in which exports are sealed. */
-const SEAL_ALGORITHM = "HMAC-SHA256"
 
 function recordToLine(record: StreamRecord): string {
   return `${JSON.stringify(record)}\n`

@@ -1,8 +1,8 @@
 /**
- * stage-upload.ts: an uploaded file, or a part of one, becomes staged rows; nothing else is changed by it.
+ * stage-upload.ts: parses an uploaded file, or a part of one, into staged rows.
  *
- * bytes → lines → RECORDS → staged rows
- * All of a file is staged before any of it is folded, so what cannot be used changes nothing.
+ * bytes → lines → records → staged rows
+ * A file is staged completely before it is folded, so an unusable file changes nothing.
  */
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
@@ -15,25 +15,24 @@ import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { readUploadLines, UnreadableUploadError } from "./upload-lines.ts"
 import type { Line } from "../../shared/ingest/line-splitter.ts"
 import { createRecordDigest, recordToSealedLine } from "./export-seal.ts"
-import { BATCH_CHARS, BATCH_ROWS, type StagedRows, type PartTally, UNKNOWN_TIME_MS } from "./staged-rows.ts"
+import type { PartTally } from "./import-state.ts"
+import { BATCH_CHARS, BATCH_ROWS, type StagedRows, UNKNOWN_TIME_MS } from "./staged-rows.ts"
 
 export interface PartUpload {
   readonly part: number
   readonly of: number
   readonly body: ReadableStream<Uint8Array>
-  /** Silence that is too long, in milliseconds. */
+  /** Maximum silence in milliseconds. */
   readonly idleMs: number
-  /** Told how many records have come so far. */
+  /** Called with the number of records received so far. */
   readonly onRecords: (records: number) => void
 }
 
 /**
- * Stages one part in the place of what was staged of it.
+ * Stages one part (SPEC RE6, RE9–RE11, RE20, RE28–RE36).
  *
- * Shapes  byte stream → Tally.
- * Errors  those of an upload that cannot be read to its end; its rows may be there then.
- * Cost    linear; the memory of one chunk, of the longest line and of one batch.
- * Source  SPEC RE6, RE9–RE11, RE20, RE28–RE36.
+ * Errors: those of `readUploadLines`; some rows may be stored then.
+ * Cost: linear, with the memory of one chunk, the longest line and one batch.
  */
 export async function stagePart(
   staging: StagedRows,
@@ -66,11 +65,11 @@ export async function stagePart(
     throw error
   }
   const [records, isPlaced] = [rows.countRecords(), rows.isPlaced()]
-  const name = await digest.finishAsSourceId()
-  return succeed({ ...partTally.summarize(), records, isPlaced, source: rows.isEmpty() ? "" : name })
+  const source = await digest.finishAsSourceId()
+  return succeed({ ...partTally.summarize(), records, isPlaced, source: rows.isEmpty() ? "" : source })
 }
 
-/** Counts what could not be used, and keeps the first of them. */
+/** Counts the skipped lines and collects the first MAX_BAD_LINES. `part` is null for a whole file. */
 function createPartTally(part: number | null) {
   const bad: BadLine[] = []
   let skipped = 0
@@ -85,7 +84,7 @@ function createPartTally(part: number | null) {
   }
 }
 
-/** Gathers rows and writes them a batch at a time. */
+/** Writes rows in batches. */
 function createRowBatcher(staging: StagedRows, atomically: (write: () => void) => void, part: number) {
   let [rows, records, chars] = [0, 0, 0]
   let timeMs = part === 1 ? 0 : UNKNOWN_TIME_MS
@@ -105,7 +104,7 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
     countRecords: () => records,
     isPlaced: () => isPlaced,
     isEmpty: () => rows === 0,
-    /** The row's text. */
+    /** Adds a record and returns its line. */
     addRecord({ record, line }: ParsedRecord): string {
       rows += 1
       if (record.type !== "signature") records += 1
@@ -119,27 +118,27 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
   }
 }
 
-/** The session that a file of it is kept in: what is staged says nothing of sessions. */
+/** The session that stores the asset of a record. The staged line itself contains no session id. */
 function findAssetHome(record: StreamRecord): string | null {
   return record.type === "asset" ? (record.sessionId ?? "") : null
 }
 
 interface ParsedRecord {
   readonly record: StreamRecord
-  /** What is staged of it. */
+  /** The record as it is staged. */
   readonly line: string
 }
 
 interface NumberedRecord {
-  /** The line, or the message of a list, that it came from. */
+  /** Number of its line, or of its message in a JSON list. */
   readonly n: number
   readonly result: Result<ParsedRecord>
 }
 
-/** Most of a file that is one JSON list, in UTF-16 code units: it has to be read whole. */
+/** Maximum size of a file that is a single JSON list, in UTF-16 code units. Such a file is buffered. */
 const MAX_LIST_CHARS = 16 * 1024 * 1024
 
-/** Reads records from a file of lines, or from one JSON list of messages over many lines. */
+/** Reads records from a file with one record per line, or from a single JSON list of messages that spans several lines. */
 function createRecordReader(part: number) {
   let list: string[] | null = null
   let chars = 0
@@ -175,10 +174,10 @@ function* valueToRecords(n: number, value: unknown, part: number): Generator<Num
   if (Array.isArray(value) && value.some(isHistoryMessage)) {
     for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part)
   } else if (isHistoryMessage(value)) {
-    // A message without an id is named by its line, and each part has lines of its own.
+    // The id of a message without one is derived from its part and line.
     const name = part === 1 ? n : `${part}-${n}`
     const records = historyToRecords(value, name)
-    // A role that nobody sees (system) is passed over as any line that cannot be used.
+    // An invisible role, such as `system`.
     if (records.length === 0) yield { n, result: fail({ reason: "field_invalid", field: "role" }) }
     for (const record of records) yield { n, result: checkRecordSize(record, record) }
   } else {
@@ -187,7 +186,7 @@ function* valueToRecords(n: number, value: unknown, part: number): Generator<Num
   }
 }
 
-/** Words are bounded as those that are sent, and a record as a row is. */
+/** Applies the limits of sent messages and of rows. */
 function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecord> {
   if (record.type === "user_message" && countUtf8Bytes(record.text) > MAX_MESSAGE_BYTES) {
     return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
@@ -203,10 +202,10 @@ function parseTimeMs({ timestamp }: StreamRecord): number | null {
 }
 
 /**
- * What a part is known by, whichever session it came from, without staging it: all that can be used of it.
+ * Computes the digest of a part's usable records without staging it. It does not depend on the session's id.
  *
- * Errors  `import_empty` where nothing of it can be used, and those of an upload that cannot be read.
- * Cost    as staging it, but for the writes.
+ * Errors: `import_empty` if the part has no usable record, and those of `readUploadLines`.
+ * Cost: as `stagePart`, without the writes.
  */
 export async function computePartSource(
   body: ReadableStream<Uint8Array>,

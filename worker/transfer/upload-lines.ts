@@ -1,16 +1,16 @@
 /**
- * upload-lines.ts: the lines of an uploaded file, as many at a time as came in, packed or not.
+ * upload-lines.ts: splits an uploaded file, plain or gzip, into lines as its bytes arrive.
  *
- * bytes (gzip or plain) → LINES
- * Read into one buffer that is used again: an object that is given a buffer for each chunk grows by most of the file
- * before any of them is collected.
+ * All chunks are read into one buffer. With a buffer per chunk, the object would grow by most of the file before any
+ * buffer is garbage-collected.
  */
 
 import type { Fault } from "../../shared/fault.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
+import { withTimeout } from "../platform/timeout.ts"
 
-/** An upload that cannot be read to its end; what came before was given. */
+/** The rest of an upload cannot be read. The lines before it were already returned. */
 export class UnreadableUploadError extends Error {
   readonly fault: Fault
   constructor(fault: Fault) {
@@ -19,14 +19,14 @@ export class UnreadableUploadError extends Error {
   }
 }
 
-/** Bytes that are read at a time. */
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * Shapes  byte stream, milliseconds of silence that are too many → lines; blank ones are passed over but counted.
- * Errors  throws `Unreadable` beyond MAX_IMPORT_BYTES, packed or unpacked, where gzip is damaged, where it breaks off
- *         and after that silence. The stream is cancelled then: what is still to come is not read.
- * Cost    linear; the memory of one chunk and of the longest line.
+ * Yields the lines of each chunk. Blank lines are counted but omitted.
+ *
+ * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, for damaged gzip data, if the upload
+ * breaks off, and after `idleMs` without data. The stream is then cancelled and the rest is not read.
+ * Cost: linear, with the memory of one chunk and the longest line.
  */
 export async function* readUploadLines(
   body: ReadableStream<Uint8Array>,
@@ -39,8 +39,8 @@ export async function* readUploadLines(
 }
 
 /**
- * Each chunk is good until the next one is asked for. Whoever leaves early cancels the stream; one that breaks off is
- * `Unreadable` with this fault.
+ * Yields chunks that are valid until the next one is requested. Returning early cancels the stream. A stream that fails
+ * throws `UnreadableUploadError` with this fault.
  */
 async function* readChunks(body: ReadableStream<Uint8Array>, idleMs: number, fault: Fault): AsyncGenerator<Uint8Array> {
   const reader = body.getReader({ mode: "byob" })
@@ -50,25 +50,19 @@ async function* readChunks(body: ReadableStream<Uint8Array>, idleMs: number, fau
       const reading = reader.read(new Uint8Array(buffer)).catch(() => {
         throw new UnreadableUploadError(fault)
       })
-      const { done, value } = await readWithTimeout(reading, idleMs)
+      const { done, value } = await withTimeout(reading, idleMs, createStallError)
       if (value !== undefined) buffer = value.buffer
       if (done || value === undefined) return
       yield value
     }
   } finally {
-    // A stream that failed has nothing to be cancelled.
+    // Cancelling a failed stream fails, too.
     await reader.cancel().catch(() => {})
   }
 }
 
-async function readWithTimeout<T>(reading: Promise<T>, idleMs: number): Promise<T> {
-  const { promise: timedOut, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new UnreadableUploadError({ reason: "import_stalled" })), idleMs)
-  try {
-    return await Promise.race([reading, timedOut])
-  } finally {
-    clearTimeout(timer)
-  }
+function createStallError(): UnreadableUploadError {
+  return new UnreadableUploadError({ reason: "import_stalled" })
 }
 
 async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -80,7 +74,7 @@ async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Gzip is told by its first two bytes, whatever the request says. */
+/** Detects gzip by its first two bytes, whatever the request's headers declare. */
 async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const first = await chunks.next()
   if (first.done === true) return
@@ -89,12 +83,15 @@ async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGener
   yield* chunks
 }
 
+/** Decompression waits only for the upload, which has a timeout of its own. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1
+
 async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new DecompressionStream("gzip")
   const writer = writable.getWriter()
   let failure: unknown = null
   const writeInput = async (): Promise<void> => {
-    // Chunks live in a buffer that is used again; what is packed is small enough to be copied.
+    // The buffer of a chunk is reused, so the chunk is copied. Compressed data is small enough for that.
     await writer.write(first.slice())
     for await (const chunk of rest) await writer.write(chunk.slice())
     await writer.close()
@@ -108,11 +105,8 @@ async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>
   } catch (error) {
     throw failure instanceof UnreadableUploadError ? failure : error
   } finally {
-    // Whoever leaves early wants no more of what is packed either.
+    // Cancels the upload if the caller returns early.
     await rest.return(undefined).catch(() => {})
     await inputWritten
   }
 }
-
-/** Unpacking waits for nobody but the upload, which has a limit of its own. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1

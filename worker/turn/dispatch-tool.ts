@@ -15,11 +15,11 @@ import { type Json, parseJson } from "../../shared/json.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
+import type { SaveAsset } from "../asset/save-options.ts"
 import { rejectOnAbort } from "../platform/or-aborted.ts"
 import {
   parseToolArgs,
   DeferredResult,
-  type SaveAsset,
   type ToolResult,
   type Tool,
   type ToolArgs,

@@ -22,8 +22,8 @@ import {
 } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter, type Drift, diffMessageState } from "../../shared/segment/segmenter.ts"
-import { createChunkWriter, type TextPartUpdate } from "../store/text-chunks.ts"
-import type { StoredMessage } from "../store/row-codec.ts"
+import { createChunkWriter } from "../store/text-chunks.ts"
+import { type StoredMessage, textPartExtras } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 
 export interface FlushedOps {
@@ -182,7 +182,7 @@ export function createPartWriter(
         kind,
         step,
         open,
-        ...textPartExtras(part),
+        ...(part.type === "text" ? textPartExtras(part) : {}),
         ms,
         held: open ? serializeClean() : null,
         addedText,
@@ -200,12 +200,6 @@ export function createPartWriter(
     // Where leaves only go, the call's own row carries the seq.
     if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call)
   }
-}
-
-function textPartExtras(part: Part): Pick<TextPartUpdate, "cut" | "grants"> {
-  if (part.type !== "text") return {}
-  const { cut, grants } = part
-  return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
 /** Output has leaves of its own: a call whose output alone grew keeps its row. */

@@ -1,8 +1,8 @@
-/** label.test.ts: names of files that tools create. Names of uploads: upload.test.ts. */
+/** asset-label.test.ts: labels of assets that tools create. Labels of uploads: asset-upload.test.ts. */
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
-import { titleToLabel } from "../../worker/asset/file-name.ts"
+import { titleToLabel } from "../../worker/asset/asset-label.ts"
 
 test.each([
   ["Sales 2024/2025.png", "Sales 2024-2025.png"],

@@ -1,4 +1,4 @@
-/** extent.test.ts: the size of an image from its first bytes. Files of real encoders: test/browser/reader.test.ts. */
+/** image-size.test.ts: the size of an image from its first bytes. Files of real encoders: test/browser/reader.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import { readImageSize } from "../../worker/asset/image-size.ts"
@@ -6,10 +6,10 @@ import { file } from "./files.ts"
 
 const webp = (chunk: string, ...more: readonly number[]) =>
   file(60, "RIFF", 1, 2, 3, 4, `WEBP${chunk}`, 9, 0, 0, 0, ...more)
-/** A JPEG's frame header: 640 wide, 480 high. */
+/** The frame header of a JPEG of 640 × 480 pixels. */
 const SOF = [0xff, 0xc0, 0, 17, 8, 0x01, 0xe0, 0x02, 0x80]
 const JFIF = [0xff, 0xe0, 0, 4, 0, 0]
-/** An Exif segment of one entry, the orientation, in either order of bytes. */
+/** An Exif segment with the orientation, in either byte order. */
 const exif = (orientation: number, isLittle: boolean): readonly (number | string)[] => {
   const two = (value: number) => (isLittle ? [value & 255, value >> 8] : [value >> 8, value & 255])
   const four = (value: number) => (isLittle ? [...two(value), 0, 0] : [0, 0, ...two(value)])
@@ -38,7 +38,7 @@ const ispe = (width: number, height: number) => [
   height & 255,
 ]
 
-const TOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array, width: number, height: number])[] = [
+const SIZES: readonly (readonly [what: string, type: string, bytes: Uint8Array, width: number, height: number])[] = [
   ["PNG", "image/png", file(60, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR", 0, 0, 3, 0x20, 0, 0, 1, 0xf4), 800, 500],
   ["GIF", "image/gif", file(60, "GIF89a", 0x20, 3, 0xf4, 1), 800, 500],
   ["WebP", "image/webp", webp("VP8X", 0, 0, 0, 0, 0x1f, 3, 0, 0xf3, 1, 0), 800, 500],
@@ -52,11 +52,11 @@ const TOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array, w
     500,
   ],
   ["JPEG", "image/jpeg", jpeg(...JFIF, ...SOF), 640, 480],
-  ["JPEG, held upright", "image/jpeg", jpeg(...exif(1, false), ...SOF), 640, 480],
-  ["JPEG, held sideways", "image/jpeg", jpeg(...exif(6, false), ...SOF), 480, 640],
-  ["JPEG, held sideways, the other order", "image/jpeg", jpeg(...JFIF, ...exif(8, true), ...SOF), 480, 640],
+  ["JPEG, upright", "image/jpeg", jpeg(...exif(1, false), ...SOF), 640, 480],
+  ["JPEG, rotated", "image/jpeg", jpeg(...exif(6, false), ...SOF), 480, 640],
+  ["JPEG, rotated, other byte order", "image/jpeg", jpeg(...JFIF, ...exif(8, true), ...SOF), 480, 640],
   [
-    "JPEG, progressive, after a table that is no frame",
+    "JPEG, progressive, after a table",
     "image/jpeg",
     jpeg(0xff, 0xc4, 0, 4, 0, 0, 0xff, 0xc2, ...SOF.slice(2)),
     640,
@@ -64,37 +64,33 @@ const TOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array, w
   ],
 ]
 
-const UNTOLD: readonly (readonly [what: string, type: string, bytes: Uint8Array])[] = [
+const WITHOUT_SIZE: readonly (readonly [what: string, type: string, bytes: Uint8Array])[] = [
   ["cut before its size", "image/png", file(20, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR")],
-  ["of no width", "image/gif", file(60, "GIF89a", 0, 0, 5, 0)],
+  ["without a width", "image/gif", file(60, "GIF89a", 0, 0, 5, 0)],
+  ["too wide", "image/png", file(60, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR", 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1)],
+  ["a JPEG with an invalid segment length", "image/jpeg", jpeg(0xff, 0xe0, 0xff, 0xff)],
   [
-    "too wide to be true",
-    "image/png",
-    file(60, 0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR", 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1),
-  ],
-  ["a JPEG whose segments lead nowhere", "image/jpeg", jpeg(0xff, 0xe0, 0xff, 0xff)],
-  [
-    "a JPEG whose Exif points outside",
+    "a JPEG with an Exif offset beyond its end",
     "image/jpeg",
     jpeg(0xff, 0xe1, 0, 30, "Exif", 0, 0, "MM", 0, 42, 0x7f, 0, 0, 0, ...Array(16).fill(0), ...SOF),
   ],
-  ["no picture", "text/plain", file(60, "words")],
+  ["not an image", "text/plain", file(60, "words")],
 ]
 
 describe("the size of an image", () => {
-  test.each(TOLD)("[AS15] %s", (_, type, bytes, width, height) => {
+  test.each(SIZES)("[AS15] %s", (_, type, bytes, width, height) => {
     expect(readImageSize(type, bytes)).toEqual({ width, height })
   })
 
-  test.each(UNTOLD)("[AS15] no size: %s", (_, type, bytes) => {
+  test.each(WITHOUT_SIZE)("[AS15] no size: %s", (_, type, bytes) => {
     expect(readImageSize(type, bytes)).toBeNull()
   })
 
   test("[AS15] cut anywhere, it gives the true size or none", () => {
-    for (const [, type, bytes, width, height] of TOLD) {
+    for (const [, type, bytes, width, height] of SIZES) {
       for (let end = 0; end <= bytes.byteLength; end++) {
-        const told = readImageSize(type, bytes.slice(0, end))
-        if (told !== null && type !== "image/avif") expect(told).toEqual({ width, height })
+        const size = readImageSize(type, bytes.slice(0, end))
+        if (size !== null && type !== "image/avif") expect(size).toEqual({ width, height })
       }
     }
   })

@@ -1,28 +1,18 @@
-/** import-held.test.ts: imports that can't be folded, or are repeated: nothing waits for them or is mistaken for another. */
+/** import-failures.test.ts: imports that cannot be folded, and repeated imports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
-import { MAX_FOLDING_TRIES } from "../../worker/transfer/session-import.ts"
+import { MAX_FOLDING_TRIES } from "../../worker/transfer/import-steps.ts"
 import { openLiveSession } from "../../worker/session/live-session.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createStagedRows, ROWS_PER_PART } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { freshSession as fresh, rowsIn, toolsIn } from "./follow.ts"
+import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
-const freshSession = (): Promise<string> => fresh("held")
+const freshSession = (): Promise<string> => fresh("fail")
 
-function streamOf(text: string): ReadableStream<Uint8Array> {
-  const body = new Response(text).body
-  if (body === null) throw new Error("no body")
-  return body
-}
-
-async function take(id: string, text: string, part = 1, of = 1) {
-  return await sessionOf(id).import(CLAIMS, streamOf(text), { part, of })
-}
-
-const lines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 const user = (more: object): object => ({ type: "user_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
 const answer = (more: object): object => ({ type: "assistant_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
 
@@ -30,11 +20,11 @@ describe("records that can't be folded", () => {
   test("[RE10] an invalid position is reported as a bad line, and blocks nothing", async () => {
     for (const pos of [1.5, 1e300, 2 ** 53, 0, -1]) {
       const id = await freshSession()
-      const file = lines(
+      const file = toJsonl(
         user({ text: "x", responseId: "u", pos, parent: null }),
         answer({ text: "y", responseId: "a" }),
       )
-      expect(await take(id, file)).toMatchObject({
+      expect(await importFile(id, file)).toMatchObject({
         ok: true,
         value: { state: "done", skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
       })
@@ -44,13 +34,13 @@ describe("records that can't be folded", () => {
 
   test("[VE2] two versions with one number are two versions", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toJsonl(
       user({ text: "x", responseId: "u", pos: 1, parent: null }),
       answer({ text: "1", responseId: "a1", pos: 2, parent: 1 }),
       answer({ text: "2", responseId: "a2", pos: 3, parent: 1, version: 2 }),
       answer({ text: "3", responseId: "a3", pos: 4, parent: 1, version: 2 }),
     )
-    expect(await take(id, file)).toMatchObject({ ok: true, value: { state: "done" } })
+    expect(await importFile(id, file)).toMatchObject({ ok: true, value: { state: "done" } })
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
   })
 
@@ -61,8 +51,8 @@ describe("records that can't be folded", () => {
         BEGIN SELECT RAISE(ABORT, 'poison'); END`)
       const staging = createStagedRows(storage.sql)
       for (const [n, text] of ["fine", "poison"].entries()) staging.addRow(1, n + 1, n, JSON.stringify(user({ text })))
-      const told = { records: 2, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
-      staging.setState({ step: "folding", ...told, isSealed: false })
+      const summary = { records: 2, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
+      staging.setState({ step: "folding", ...summary, isSealed: false })
     })
     await evictDurableObject(sessionOf(id))
     const state = async () => {
@@ -87,21 +77,21 @@ describe("records that can't be folded", () => {
     const id = await freshSession()
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
-      const begun: number[] = []
-      const room = openLiveSession({
+      let resumes = 0
+      const session = openLiveSession({
         storage,
         env,
         armAlarm() {},
-        resume: () => void begun.push(1),
+        resume: () => void resumes++,
         sockets: { renew() {} } as unknown as Sockets,
-        rename: () => Promise.reject(new Error("away")),
+        rename: () => Promise.reject(new Error("unavailable")),
       })
-      const file = lines(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
-      expect(await room?.importer.importPart({ part: 1, of: 1 }, streamOf(file))).toMatchObject({
+      const file = toJsonl(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
+      expect(await session?.importer.importPart({ part: 1, of: 1 }, streamOf(file))).toMatchObject({
         value: { state: "done" },
       })
-      expect(begun).toHaveLength(1)
-      expect(room?.turns.isActive()).toBe(false)
+      expect(resumes).toBe(1)
+      expect(session?.turns.isActive()).toBe(false)
     })
   })
 })
@@ -109,12 +99,15 @@ describe("records that can't be folded", () => {
 describe("the same file again", () => {
   test("[RE7] must be the same to its end: one that only begins the same is another", async () => {
     const id = await freshSession()
-    const file = lines(user({ text: "hi" }), answer({ text: "one" }))
-    await take(id, file)
-    expect(await take(id, file)).toMatchObject({ ok: true, value: { duplicate: true } })
-    const other = lines(user({ text: "hi" }), answer({ text: "two" }), user({ text: "more" }))
-    expect(await take(id, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
-    expect(await take(id, lines(user({ text: "hi" })))).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    const file = toJsonl(user({ text: "hi" }), answer({ text: "one" }))
+    await importFile(id, file)
+    expect(await importFile(id, file)).toMatchObject({ ok: true, value: { duplicate: true } })
+    const other = toJsonl(user({ text: "hi" }), answer({ text: "two" }), user({ text: "more" }))
+    expect(await importFile(id, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await importFile(id, toJsonl(user({ text: "hi" })))).toEqual({
+      ok: false,
+      fault: { reason: "session_begun" },
+    })
   })
 
   test("[RE30] the same holds for a part of message-shaped history", async () => {
@@ -122,11 +115,11 @@ describe("the same file again", () => {
     const [one, two] = [
       ["a", "x"],
       ["b", "c"],
-    ].map(([q, a]) => lines({ role: "user", content: q }, { role: "assistant", content: a }))
-    await take(id, one ?? "", 1, 2)
-    await take(id, two ?? "", 2, 2)
+    ].map(([q, a]) => toJsonl({ role: "user", content: q }, { role: "assistant", content: a }))
+    await importFile(id, one ?? "", 1, 2)
+    await importFile(id, two ?? "", 2, 2)
     for (const [part, text] of [one ?? "", two ?? ""].entries()) {
-      expect(await take(id, text, part + 1, 2)).toMatchObject({ ok: true, value: { duplicate: true } })
+      expect(await importFile(id, text, part + 1, 2)).toMatchObject({ ok: true, value: { duplicate: true } })
     }
   })
 })
@@ -136,7 +129,7 @@ describe("too large", () => {
 
   test("[RE36] what doesn't fit a row is reported or cut: texts, results, arguments", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toJsonl(
       user({ text: "x".repeat(MAX_MESSAGE_BYTES + 1), responseId: "long" }),
       user({ text: "x", responseId: "u" }),
       { type: "tool_call", ...base, callId: "c1", toolName: "t", arguments: "y".repeat(MAX_ARGS_CHARS + 9) },
@@ -144,7 +137,7 @@ describe("too large", () => {
       { type: "tool_call", ...base, callId: "c2", toolName: "t" },
       { type: "tool_result", ...base, callId: "c2", ok: true, result: "y".repeat(3_000_000) },
     )
-    expect(await take(id, file)).toMatchObject({
+    expect(await importFile(id, file)).toMatchObject({
       ok: true,
       value: {
         skipped: 2,
@@ -166,7 +159,7 @@ describe("too large", () => {
   test("[RE36] of one turn's calls only as many are kept as can be folded at once", async () => {
     const id = await freshSession()
     const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
-    const file = lines(
+    const file = toJsonl(
       user({ text: "x", responseId: "u" }),
       ...ids.flatMap((callId) => [
         { type: "tool_call", ...base, callId, toolName: "t" },
@@ -175,7 +168,7 @@ describe("too large", () => {
       ...ids.map((callId) => ({ type: "tool_result", ...base, callId, ok: true, result: "y" })),
       user({ text: "next", responseId: "u2" }),
     )
-    expect(await take(id, file)).toMatchObject({ ok: true, value: { state: "done", skipped: 0 } })
+    expect(await importFile(id, file)).toMatchObject({ ok: true, value: { state: "done", skipped: 0 } })
     expect(await callsIn(id)).toHaveLength(MAX_IMPORTED_CALLS)
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "u2" })
   })
@@ -189,15 +182,15 @@ describe("too large", () => {
       { type: "tool_result", ...base, callId: "c", ok: true, result: queued },
       user({ text: "between", responseId: "u2" }),
     ]
-    await take(id, lines(...records))
-    // As a process leaves it that ended when the first turn was folded.
+    await importFile(id, toJsonl(...records))
+    // The state after a process ended when it had folded the first turn.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const staging = createStagedRows(storage.sql)
-      const back = { type: "agent_callback", text: "the answer", from: "far", responseId: "far" }
-      staging.addRow(1, 5, 9, JSON.stringify(back))
+      const callback = { type: "agent_callback", text: "the answer", from: "far", responseId: "far" }
+      staging.addRow(1, 5, 9, JSON.stringify(callback))
       staging.setFoldingProgress({ at: 8, n: ROWS_PER_PART + 4, folded: 4 })
-      const told = { records: 5, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
-      staging.setState({ step: "folding", ...told, isSealed: false })
+      const summary = { records: 5, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
+      staging.setState({ step: "folding", ...summary, isSealed: false })
     })
     await evictDurableObject(sessionOf(id))
     await expect

@@ -1,4 +1,4 @@
-/** parts.test.ts: an import in numbered parts: its progress, and what becomes of one that is never complete. */
+/** import-parts.test.ts: imports in numbered parts: their progress, and parts that never arrive. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -9,18 +9,9 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
 import { exportOf, talk } from "./exported.ts"
 import { freshSession as fresh, rowsIn } from "./follow.ts"
+import { importFile, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("part")
-
-function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
-  const body = new Response(text).body
-  if (body === null) throw new Error("no body")
-  return body
-}
-
-async function take(id: string, text: string | Uint8Array, part = 1, of = 1) {
-  return await sessionOf(id).import(CLAIMS, streamOf(text), { part, of })
-}
 
 async function progressOf(id: string) {
   const progress = await sessionOf(id).importProgress(CLAIMS)
@@ -32,31 +23,32 @@ function untilDone(id: string): Promise<void> {
   return expect.poll(async () => (await progressOf(id)).state, { timeout: 5_000 }).toBe("done")
 }
 
-const lines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
-
-/** Cuts a file at line ends into so many parts. */
-function cut(file: string, of: number): string[] {
+/** Splits a file at line ends into `of` parts. */
+function splitFile(file: string, of: number): string[] {
   const all = file.trimEnd().split("\n")
   const size = Math.ceil(all.length / of)
   return Array.from({ length: of }, (_, i) => `${all.slice(i * size, (i + 1) * size).join("\n")}\n`)
 }
 
-const WORDS = (n: number): object => ({ type: "user_message", text: `words ${n}` })
+const userRecord = (n: number): object => ({ type: "user_message", text: `words ${n}` })
 
 describe("a file in parts", () => {
   test("[RE20] [RE30] in any order, some twice and across restarts, equals one file: bytes, cards and seal", async () => {
     const here = await freshSession()
     await talk(here)
     const file = await exportOf(here)
-    const parts = cut(file, 5)
+    const parts = splitFile(file, 5)
     const there = await freshSession()
     for (const [i, part] of [3, 1, 3, 5, 2].entries()) {
-      expect(await take(there, parts[part - 1] ?? "", part, 5)).toMatchObject({ ok: true, value: { state: "staging" } })
+      expect(await importFile(there, parts[part - 1] ?? "", part, 5)).toMatchObject({
+        ok: true,
+        value: { state: "staging" },
+      })
       if (i % 2 === 1) await evictDurableObject(sessionOf(there))
     }
     expect(await progressOf(there)).toMatchObject({ state: "staging", parts: { of: 5, missing: [4] }, folded: 0 })
     expect((await pageOf(there)).messages).toEqual([])
-    expect(await take(there, parts[3] ?? "", 4, 5)).toMatchObject({ ok: true, value: { duplicate: false } })
+    expect(await importFile(there, parts[3] ?? "", 4, 5)).toMatchObject({ ok: true, value: { duplicate: false } })
     await untilDone(there)
     const records = file.trimEnd().split("\n").length - 1
     expect(await progressOf(there)).toEqual({
@@ -70,18 +62,21 @@ describe("a file in parts", () => {
     expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
     expect(toCanonicalJson((await pageOf(there)).messages)).toBe(toCanonicalJson((await pageOf(here)).messages))
     expect(await rowsIn(there)).toMatchObject({ staged: 0, staged_part: 0, folding: 0 })
-    // Any of them again adds nothing; another file, and one cut otherwise, is refused.
-    expect(await take(there, parts[1] ?? "", 2, 5)).toMatchObject({ ok: true, value: { duplicate: true } })
-    expect(await take(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
-    expect(await take(there, lines(WORDS(9)), 2, 5)).toEqual({ ok: false, fault: { reason: "session_begun" } })
-    expect(await take(there, parts[1] ?? "", 2, 4)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    // A part or the whole file again adds nothing. Another file, or other parts of the same file, are refused.
+    expect(await importFile(there, parts[1] ?? "", 2, 5)).toMatchObject({ ok: true, value: { duplicate: true } })
+    expect(await importFile(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
+    expect(await importFile(there, toJsonl(userRecord(9)), 2, 5)).toEqual({
+      ok: false,
+      fault: { reason: "session_begun" },
+    })
+    expect(await importFile(there, parts[1] ?? "", 2, 4)).toEqual({ ok: false, fault: { reason: "session_begun" } })
   })
 
   test("[RE20] a part sent again replaces the earlier one", async () => {
     const id = await freshSession()
-    await take(id, lines(WORDS(1), WORDS(2), WORDS(3)), 1, 2)
-    await take(id, lines(WORDS(4)), 1, 2)
-    await take(id, lines(WORDS(5)), 2, 2)
+    await importFile(id, toJsonl(userRecord(1), userRecord(2), userRecord(3)), 1, 2)
+    await importFile(id, toJsonl(userRecord(4)), 1, 2)
+    await importFile(id, toJsonl(userRecord(5)), 2, 2)
     await untilDone(id)
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
   })
@@ -89,16 +84,21 @@ describe("a file in parts", () => {
   test("[RE30] [RE28] is ordered by time over all parts; a record without time stays with the one before it", async () => {
     const id = await freshSession()
     const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
-    await take(id, lines({ type: "text_delta", delta: " and more" }, { ...WORDS(3), timestamp: T(5) }), 2, 3)
-    await take(
+    await importFile(
       id,
-      lines({ ...WORDS(2), timestamp: T(4) }, { type: "text_delta", timestamp: T(1), delta: "first" }),
+      toJsonl({ type: "text_delta", delta: " and more" }, { ...userRecord(3), timestamp: T(5) }),
+      2,
+      3,
+    )
+    await importFile(
+      id,
+      toJsonl({ ...userRecord(2), timestamp: T(4) }, { type: "text_delta", timestamp: T(1), delta: "first" }),
       3,
       3,
     )
-    await take(
+    await importFile(
       id,
-      lines({ ...WORDS(1), timestamp: T(0) }, { type: "text_delta", delta: "zero", timestamp: T(2) }),
+      toJsonl({ ...userRecord(1), timestamp: T(0) }, { type: "text_delta", delta: "zero", timestamp: T(2) }),
       1,
       3,
     )
@@ -113,13 +113,16 @@ describe("a file in parts", () => {
 
   test("[RE20] a part of another count, with a bad number or sent while the same is uploaded is refused", async () => {
     const id = await freshSession()
-    await take(id, lines(WORDS(1)), 1, 3)
-    expect(await take(id, lines(WORDS(2)), 2, 4)).toEqual({ ok: false, fault: { reason: "import_running" } })
-    expect(await take(id, lines(WORDS(2)))).toEqual({ ok: false, fault: { reason: "import_running" } })
+    await importFile(id, toJsonl(userRecord(1)), 1, 3)
+    expect(await importFile(id, toJsonl(userRecord(2)), 2, 4)).toEqual({
+      ok: false,
+      fault: { reason: "import_running" },
+    })
+    expect(await importFile(id, toJsonl(userRecord(2)))).toEqual({ ok: false, fault: { reason: "import_running" } })
     const token = await tokenOf("acme", "ada")
     const route = await makeSession(token)
     const post = (query: string) =>
-      callRoute(`/v1/sessions/${route}/import?${query}`, { method: "POST", token, body: lines(WORDS(1)) })
+      callRoute(`/v1/sessions/${route}/import?${query}`, { method: "POST", token, body: toJsonl(userRecord(1)) })
     for (const query of ["part=0&of=2", "part=3&of=2", "part=x&of=2", "part=2", `part=1&of=${MAX_IMPORT_PARTS + 1}`]) {
       expect(await post(query)).toEqual(refusal(400, "field_invalid"))
     }
@@ -131,15 +134,15 @@ describe("a file in parts", () => {
 
   test("[RE30] parts without any usable line are `import_empty`, and the session is unchanged", async () => {
     const id = await freshSession()
-    await take(id, "nonsense\n", 1, 2)
-    expect(await take(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
+    await importFile(id, "nonsense\n", 1, 2)
+    expect(await importFile(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
     expect(await progressOf(id)).toMatchObject({ state: "none" })
-    expect(await take(id, lines(WORDS(1)))).toMatchObject({ ok: true, value: { records: 1 } })
+    expect(await importFile(id, toJsonl(userRecord(1)))).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
   test("[RE31] messages sent before it is complete wait; if it is never completed it is cleared, and they begin", async () => {
     const id = await freshSession()
-    await take(id, lines(WORDS(1)), 1, 2)
+    await importFile(id, toJsonl(userRecord(1)), 1, 2)
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say at last" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
@@ -155,12 +158,15 @@ describe("a file in parts", () => {
       .toEqual(["/say at last", "at last"])
     expect(await progressOf(id)).toMatchObject({ state: "none" })
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0 })
-    expect(await take(id, lines(WORDS(1)), 1, 2)).toEqual({ ok: false, fault: { reason: "session_begun" } })
+    expect(await importFile(id, toJsonl(userRecord(1)), 1, 2)).toEqual({
+      ok: false,
+      fault: { reason: "session_begun" },
+    })
   })
 
   test("[RE31] an alarm of its own clears it", async () => {
     const id = await freshSession()
-    await take(id, lines(WORDS(1)), 1, 2)
+    await importFile(id, toJsonl(userRecord(1)), 1, 2)
     await runDurableObjectAlarm(sessionOf(id))
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
       const due = (await storage.getAlarm()) ?? 0
@@ -181,8 +187,8 @@ describe("progress", () => {
     const writer = writable.getWriter()
     const importing = sessionOf(id).import(CLAIMS, readable, { part: 1, of: 1 })
     const count = 4_000
-    const records = Array.from({ length: count }, (_, n) => WORDS(n))
-    await writer.write(new TextEncoder().encode(lines(...records.slice(0, 100))))
+    const records = Array.from({ length: count }, (_, n) => userRecord(n))
+    await writer.write(new TextEncoder().encode(toJsonl(...records.slice(0, 100))))
     await expect.poll(async () => await progressOf(id)).toMatchObject({ state: "staging", records: 100, folded: 0 })
     const seen = new Set<number>()
     const watch = async (): Promise<void> => {
@@ -190,12 +196,12 @@ describe("progress", () => {
         const progress = await progressOf(id)
         state = progress.state
         if (state === "folding" && progress.records === count) seen.add(progress.folded)
-        // In one process with the object, asking without a pause would leave it no time to go on.
+        // The object runs in the same process, so polling without a pause would starve it.
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
     }
     const watching = watch()
-    await writer.write(new TextEncoder().encode(lines(...records.slice(100))))
+    await writer.write(new TextEncoder().encode(toJsonl(...records.slice(100))))
     await writer.close()
     expect(await importing).toMatchObject({ ok: true, value: { state: "done", records: count, folded: count } })
     await watching
@@ -211,7 +217,7 @@ describe("progress", () => {
       status: 200,
       json: { state: "none", records: 0, folded: 0 },
     })
-    await callRoute(path, { method: "POST", token, body: lines(WORDS(1), WORDS(2)) })
+    await callRoute(path, { method: "POST", token, body: toJsonl(userRecord(1), userRecord(2)) })
     expect((await callRoute(path, { token })).json).toEqual({
       state: "done",
       records: 2,
@@ -230,11 +236,11 @@ describe("progress", () => {
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const staging = createStagedRows(storage.sql)
-      for (let n = 1; n <= count; n++) staging.addRow(1, n, n, JSON.stringify(WORDS(n)))
-      const told = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
-      staging.setState({ step: "folding", ...told, isSealed: false })
+      for (let n = 1; n <= count; n++) staging.addRow(1, n, n, JSON.stringify(userRecord(n)))
+      const summary = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
+      staging.setState({ step: "folding", ...summary, isSealed: false })
     })
-    // Evicted again and again while it folds.
+    // Evicts it repeatedly while it folds.
     for (let i = 0; i < 6; i++) {
       await evictDurableObject(sessionOf(id))
       await progressOf(id)

@@ -1,4 +1,4 @@
-/** upload.test.ts: uploads: what is accepted, what is refused, and that a failure leaves nothing behind. */
+/** asset-upload.test.ts: uploads: what is accepted, what is refused, and that a failure leaves nothing behind. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -10,12 +10,12 @@ import { brokenBucket, file, leftOf, NOTHING, png, upload } from "./files.ts"
 const T = "upl"
 const stubOf = (id: string) => env.SESSION.getByName(`${T}:${id}`)
 
-/** A stream of so many bytes, in pieces; `breakAt`: it fails there. */
+/** Streams the bytes in chunks. The stream fails at `breakAt`. */
 function streamOf(bytes: Uint8Array, breakAt = Infinity): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
     pull(controller) {
-      if (at >= breakAt) return controller.error(new Error("the line is cut"))
+      if (at >= breakAt) return controller.error(new Error("connection lost"))
       if (at >= bytes.length) return controller.close()
       const end = Math.min(at + 5_000, breakAt, bytes.length)
       controller.enqueue(bytes.slice(at, end))
@@ -28,9 +28,9 @@ describe("accepted", () => {
   test("[AS1] a file is stored: its row, its bytes and its metadata", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
-    const told = await upload(id, token, png(1, 50_000), { name: "cat.png" })
-    expect(told.status).toBe(201)
-    const { id: asset, ...rest } = told.json
+    const response = await upload(id, token, png(1, 50_000), { name: "cat.png" })
+    expect(response.status).toBe(201)
+    const { id: asset, ...rest } = response.json
     expect(rest).toEqual({ kind: "image", mime_type: "image/png", label: "cat.png", size: 50_000, duplicate: false })
     expect(await leftOf(T, id)).toEqual({ bytes: [asset], rows: [`${asset} kept`] })
     const stored = await env.MEDIA.get(`${T}/${id}/${asset}`)
@@ -51,14 +51,14 @@ describe("accepted", () => {
   test("[AS5] simultaneously too: one is stored, all uploads get it", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
-    const told = await Promise.all(Array.from({ length: 5 }, () => upload(id, token, png(3, 60_000))))
-    expect(told.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
-    const ids = new Set(told.map(({ json }) => json.id))
+    const responses = await Promise.all(Array.from({ length: 5 }, () => upload(id, token, png(3, 60_000))))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+    const ids = new Set(responses.map(({ json }) => json.id))
     expect(ids.size).toBe(1)
     expect(await leftOf(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
-  test("[AS5] also where the session has no room for another", async () => {
+  test("[AS5] in a full session, too", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await upload(id, token, png(4, 70_000))
@@ -117,8 +117,8 @@ describe("refused", () => {
     const id = await makeSession(token)
     for (const at of [0, 100, 5_000, 20_000, 29_999]) {
       const options = { headers: { "content-length": "30000" } }
-      const told = await upload(id, token, streamOf(png(1, 30_000), at), options)
-      expect(told).toEqual(refusal(400, "asset_cut_off"))
+      const response = await upload(id, token, streamOf(png(1, 30_000), at), options)
+      expect(response).toEqual(refusal(400, "asset_cut_off"))
       expect(await leftOf(T, id)).toEqual(NOTHING)
     }
   })
@@ -168,8 +168,8 @@ describe("when the bucket fails", () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     for (const bucket of [brokenBucket("put"), brokenBucket("put", "late")]) {
-      const told = await upload(id, token, png(1, 40_000), { env: { MEDIA: bucket } })
-      expect(told).toEqual(refusal(503, "asset_store_failed"))
+      const response = await upload(id, token, png(1, 40_000), { env: { MEDIA: bucket } })
+      expect(response).toEqual(refusal(503, "asset_store_failed"))
       expect(await leftOf(T, id)).toEqual(NOTHING)
     }
     expect((await upload(id, token, png(1, 40_000))).status).toBe(201)
@@ -193,13 +193,13 @@ describe("when the bucket fails", () => {
     if (!reserved.ok) throw new Error(reserved.fault.reason)
     await env.MEDIA.put(`${T}/${id}/${reserved.value}`, png())
     await evictDurableObject(stubOf(id))
-    // Too early: it may still come.
+    // Too early: the upload may still arrive.
     await runDurableObjectAlarm(stubOf(id))
     expect(await leftOf(T, id)).toEqual({ bytes: [reserved.value], rows: [`${reserved.value} pending`] })
     await evictDurableObject(stubOf(id))
     await sweep(id)
     expect(await leftOf(T, id)).toEqual(NOTHING)
-    // Whoever comes too late is told so.
+    // A late commit is refused.
     const asset = { id: reserved.value, kind: "image", mime_type: "image/png", label: "x", size: 200 } as const
     expect(await stubOf(id).commitAsset(claimsOf("cid"), asset, "00")).toMatchObject({ ok: false })
   })
@@ -207,7 +207,7 @@ describe("when the bucket fails", () => {
 
 const claimsOf = (user: string) => ({ tenant: T, user, expires: 4_000_000_000, token: null, issued: 0 })
 
-/** As if so much time had passed that what never came never comes; then the alarm. */
+/** Ages the pending uploads beyond ASSET_PENDING_MS, then runs the alarm. */
 async function sweep(id: string): Promise<void> {
   await runInDurableObject(stubOf(id), (_object, { storage }) => {
     storage.sql.exec("UPDATE asset SET created = created - ? WHERE state = 'pending'", ASSET_PENDING_MS)
@@ -237,9 +237,9 @@ describe("an erased session", () => {
     const id = await makeSession(token)
     await upload(id, token, png(1))
     const restore = await runInDurableObject(stubOf(id), (object) => {
-      const held = (object as unknown as { env: { PLANT?: string } }).env
-      Reflect.set(held, "PLANT", "bucket_delete")
-      return held.PLANT
+      const objectEnv = (object as unknown as { env: { PLANT?: string } }).env
+      Reflect.set(objectEnv, "PLANT", "bucket_delete")
+      return objectEnv.PLANT
     })
     expect(restore).toBe("bucket_delete")
     expect((await remove(id, token)).status).toBe(500)

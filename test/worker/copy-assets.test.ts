@@ -1,4 +1,4 @@
-/** carried.test.ts: files in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
+/** copy-assets.test.ts: assets in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -22,13 +22,13 @@ import { open } from "./outside.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
 
-/** A reply that names a file, another message, an own canvas and a frame of an origin. */
-const WORDS = [
+/** An answer that names a file, another message, an own canvas and a frame of an origin. */
+const ANSWER_DELTAS = [
   "[[reply_to:q1]]See:\n\nMEDIA:/media/named\n\n",
   '[embed ref="doc" title="Plan" /]\n\n[embed url="https://frames.example.com/a" /]\n\nDone.',
 ]
 
-/** A session with a file of each kind of reference; what it shows. */
+/** Fills a session with assets that are referenced in every way, and returns its messages. */
 async function talk(id: string): Promise<readonly WireMessage[]> {
   const sent = await keep(id, assetOf("sent", { label: "A [plan].png" }))
   const named = await keep(id, assetOf("named"))
@@ -40,7 +40,7 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
     const question = createUserMessage("q1", "", 0, { attachments: [sent] })
     store.insertMessage(placed(question, { pos: 1 }))
     let seq = 1
-    const tell = (pos: number, name: string, events: readonly TurnEvent[]): void => {
+    const addAnswer = (pos: number, name: string, events: readonly TurnEvent[]): void => {
       const message = { ...answerOf(), id: name, exchange_id: "q1" }
       const stored = placed(message, { pos, parent: pos - 1, seq: ++seq })
       store.insertMessage(stored)
@@ -57,8 +57,12 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
       }
     }
     const end: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
-    tell(2, "a1", [{ type: "step_start" }, ...WORDS.map((delta): TurnEvent => ({ type: "text_delta", delta })), end])
-    tell(3, "a2", [
+    addAnswer(2, "a1", [
+      { type: "step_start" },
+      ...ANSWER_DELTAS.map((delta): TurnEvent => ({ type: "text_delta", delta })),
+      end,
+    ])
+    addAnswer(3, "a2", [
       { type: "step_start" },
       { type: "tool_call", call_id: "c1", name: "speak", args: "{}" },
       { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
@@ -80,9 +84,9 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
 
 async function importInto(id: string, text: string): Promise<ImportProgress> {
   const body = new Response(text).body as ReadableStream<Uint8Array>
-  const taken = await sessionOf(id).import(CLAIMS, body)
-  if (!taken.ok) throw new Error(taken.fault.reason)
-  return taken.value
+  const imported = await sessionOf(id).import(CLAIMS, body)
+  if (!imported.ok) throw new Error(imported.fault.reason)
+  return imported.value
 }
 
 const recordsIn = (text: string) =>
@@ -97,7 +101,7 @@ async function bytesIn(session: string, id: string): Promise<number | null> {
   return (await env.MEDIA.get(keyOf(session, id)))?.size ?? null
 }
 
-function shelfOf(session: string) {
+function uploadTargetOf(session: string) {
   return {
     reserve: async (size: number) => await sessionOf(session).reserveAsset(CLAIMS, size),
     commit: async (asset: Asset, hash: string) => await sessionOf(session).commitAsset(CLAIMS, asset, hash),
@@ -105,7 +109,7 @@ function shelfOf(session: string) {
   }
 }
 
-function found(session: string, id: string) {
+function findAsset(session: string, id: string) {
   return runInDurableObject(sessionOf(session), (_object, state) => createAssetRows(state.storage.sql).find(id))
 }
 
@@ -156,15 +160,15 @@ describe("a sealed import", () => {
       ["doc", 4],
     ] as const) {
       expect(await bytesIn(to, id)).toBe(size)
-      expect(await found(to, id)).toMatchObject({ id })
+      expect(await findAsset(to, id)).toMatchObject({ id })
     }
     expect(await bytesIn(to, "unused")).toBeNull()
     const origins = await runInDurableObject(sessionOf(to), (_object, state) =>
       state.storage.sql.exec("SELECT DISTINCT origin, state FROM asset").toArray(),
     )
     expect(origins).toEqual([{ origin: "import", state: "kept" }])
-    // Sent again, it is one of the files that there are.
-    const again = await storeAsset(env.MEDIA, { tenant: CLAIMS.tenant, session: to }, shelfOf(to), {
+    // Uploading the same bytes again returns one of the copied assets.
+    const again = await storeAsset(env.MEDIA, { tenant: CLAIMS.tenant, session: to }, uploadTargetOf(to), {
       about: { kind: "image", mime_type: "image/png", label: "again.png" } as const,
       size: PNG.byteLength,
       bytes: PNG,
@@ -173,12 +177,12 @@ describe("a sealed import", () => {
     if (!again.ok) throw new Error(again.fault.reason)
     expect(["A [plan].png", "named.png"]).toContain(again.value.asset.label)
     expect(again.value.duplicate).toBe(true)
-    // From there it goes on, also when the first is gone.
+    // The copy can be exported and imported again, even if the original session was erased.
     const third = await freshSession()
     await sessionOf(from).erase(CLAIMS)
     expect(await importInto(third, await exportOf(to))).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
     expect(await bytesIn(third, "made")).toBe(8)
-    // What came along can be sent along.
+    // A copied asset can be attached to a message.
     const client = await connect(third)
     client.say({ type: "send", id: "q9", content: "/say yes", attachments: ["named"] })
     expect((await client.untilEnd("q9")).status).toBe("completed")
@@ -190,19 +194,19 @@ describe("a sealed import", () => {
     await env.MEDIA.delete(keyOf(from, "named"))
     const progress = await importInto(to, await exportOf(from))
     expect(progress).toMatchObject({ state: "done", isSealed: true, skipped: 1, bad: [{ line: 3, code: "file_gone" }] })
-    expect(await found(to, "named")).toBeNull()
+    expect(await findAsset(to, "named")).toBeNull()
     expect(await bytesIn(to, "sent")).toBe(PNG.byteLength)
     expect(shown((await pageOf(to)).messages)).toBe(shown(before))
   })
 
   test.each([
-    ["goes on there", () => Date.now()],
-    ["long ago goes on once what it announced was swept", () => 0],
-  ])("[RE25] a kill in the middle of the copying %s", async (_when, announced) => {
+    ["continues there", () => Date.now()],
+    ["long ago continues after its reservation was swept", () => 0],
+  ])("[RE25] a kill in the middle of the copying %s", async (_when, reservedAt) => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await talk(from)
     const text = await exportOf(from)
-    // As a process leaves it that died behind the first file, with the second announced.
+    // The state after a process died when it had copied the first asset and reserved the second.
     await runInDurableObject(sessionOf(to), (_object, state) => {
       const staging = createStagedRows(state.storage.sql)
       const records = recordsIn(text)
@@ -215,13 +219,13 @@ describe("a sealed import", () => {
           record.type === "asset" ? sessionId : null,
         )
       }
-      const told = { records: records.length - 1, skipped: 0, bad: [], isPlaced: true }
-      staging.putPart(1, { ...told, source: "x" })
-      staging.setState({ step: "folding", ...told, sources: ["x"], isSealed: null, tip: null, title: "" })
-      const book = createAssetRows(state.storage.sql)
-      book.reserve("sent", "import", 0)
-      book.commit(assetOf("sent"), null)
-      book.reserve("named", "import", announced())
+      const summary = { records: records.length - 1, skipped: 0, bad: [], isPlaced: true }
+      staging.putPart(1, { ...summary, source: "x" })
+      staging.setState({ step: "folding", ...summary, sources: ["x"], isSealed: null, tip: null, title: "" })
+      const assets = createAssetRows(state.storage.sql)
+      assets.reserve("sent", "import", 0)
+      assets.commit(assetOf("sent"), null)
+      assets.reserve("named", "import", reservedAt())
     })
     const progressOf = async () => {
       await runInDurableObject(sessionOf(to), async (object) => {
@@ -233,7 +237,7 @@ describe("a sealed import", () => {
     await expect.poll(progressOf, { timeout: 5_000, interval: 300 }).toBe("done")
     expect(shown((await pageOf(to)).messages)).toBe(shown(before))
     expect(await bytesIn(to, "named")).toBe(PNG.byteLength)
-    // That one was there: it was not copied again.
+    // It existed already, so it was not copied again.
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 
@@ -246,18 +250,18 @@ describe("a sealed import", () => {
       for (const [n, one] of ["a", "b", "c"].entries()) {
         staging.addRow(1, n + 1, 0, JSON.stringify({ type: "asset", asset: assetOf(one) }), "home")
       }
-      let isAway = true
+      let isUnavailable = true
       const copy = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {
-        if (one === "b" && isAway) return Promise.reject(new Error("away"))
+        if (one === "b" && isUnavailable) return Promise.reject(new Error("unavailable"))
         copied.push(one)
         return Promise.resolve(one)
       }
-      const told = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
-      const staged = { ...told, step: "folding", isSealed: true } as const
-      const host = { staging, carrier: { assets, copy }, now: Date.now }
-      await expect(copyStagedAssets(host, staged)).rejects.toThrow("away")
+      const summary = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
+      const staged = { ...summary, step: "folding", isSealed: true } as const
+      const host = { staging, assetCopier: { assets, copy }, now: Date.now }
+      await expect(copyStagedAssets(host, staged)).rejects.toThrow("unavailable")
       expect([assets.find("a")?.id, assets.find("b")]).toEqual(["a", null])
-      isAway = false
+      isUnavailable = false
       expect(await copyStagedAssets(host, staged)).toEqual({ ...staged, isCarried: true })
     })
     expect(copied).toEqual(["a", "b", "c"])
@@ -284,13 +288,13 @@ describe("an unverified import", () => {
     expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
     const [question, reply, spoken] = (await pageOf(to)).messages
     expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
-    // Its own message is there, so it may be replied to; its files and the frame are not.
+    // The file contains the message that is replied to. Its assets and the framed origin do not exist here.
     expect(reply).toMatchObject({ origin: "import", reply_to: "q1" })
     expect(reply?.segments.map(({ type }) => type)).toEqual(["text", "canvas", "text"])
     expect(JSON.stringify(reply?.segments)).toContain("MEDIA:/media/named")
     expect(spoken?.segments.some(({ type }) => type === "media")).toBe(false)
     expect(await bytesIn(to, "sent")).toBeNull()
-    expect(await found(to, "sent")).toBeNull()
+    expect(await findAsset(to, "sent")).toBeNull()
     const again = recordsIn(await exportOf(to))
     expect(again.some((record) => record.type === "asset" || record.attachments !== undefined)).toBe(false)
   })

@@ -1,30 +1,30 @@
 /**
- * file-name.ts: what a file is called, for people: safe to show, to put into a header, and to save under.
+ * asset-label.ts: the label of an asset: safe to display, to put into a header, and to use as a file name.
  *
- * name of an upload, title of a tool → LABEL
- * Pure.
+ * It is derived from the name of an upload or from the title that a tool gives (SPEC AS6).
  */
 
-import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
+import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 
-/** Longest ending that is kept of a name that is cut. */
+/** A longer extension is not preserved when a label is cut. The dot counts. */
 const MAX_EXTENSION_CHARS = 12
 
-/** The last part of a path, without what is not seen; `fallback` where nothing is left. */
+/** The last component of a path without invisible characters, or `fallback` if nothing is left. */
 export function fileNameToLabel(name: string, fallback: string): string {
-  const last =
+  const lastComponent =
     name
       .toWellFormed()
       .normalize("NFC")
       .split(/[/\\]/)
-      .filter((part) => part.trim() !== "")
+      .filter((component) => component.trim() !== "")
       .at(-1) ?? ""
-  const label = stripInvisible(last).replace(/^[.\s]+/, "")
+  const label = stripInvisible(lastComponent).replace(/^[.\s]+/, "")
   return label === "" ? fallback : truncateLabel(label)
 }
 
-/** A title as a name: it is no path, so what stands before a stroke or behind a first point is a part of it. */
+/** A title without invisible characters, or `fallback` if nothing is left. It is not a path: slashes become hyphens. */
 export function titleToLabel(title: string, fallback: string): string {
   const text = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")
   const label = stripInvisible(text.replace(/ *[/\\]+ */g, "-"))
@@ -35,10 +35,9 @@ function stripInvisible(text: string): string {
   return text.replace(INVISIBLE_CHARS, "").replace(/\s+/g, " ").trim()
 }
 
+/** Cuts a label in front of its extension. */
 function truncateLabel(label: string): string {
   if (label.length <= MAX_LABEL_CHARS) return label
   const extension = /\.[A-Za-z0-9]+$/.exec(label.slice(-MAX_EXTENSION_CHARS))?.[0] ?? ""
-  const head = label.slice(0, MAX_LABEL_CHARS - extension.length)
-  // Not in the middle of a character.
-  return (/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head) + extension
+  return cutText(label, MAX_LABEL_CHARS - extension.length) + extension
 }

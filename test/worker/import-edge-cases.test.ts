@@ -1,19 +1,13 @@
-/** import-odd.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
+/** import-edge-cases.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
 
 import { describe, expect, test } from "vitest"
-import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
+import { connect, pageOf } from "../support/socket.ts"
 import { exportOf, talk } from "./exported.ts"
 import { freshSession as fresh, pause, say, script, toolsIn } from "./follow.ts"
+import { importFile, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("odd")
 
-async function take(id: string, text: string, part = 1, of = 1) {
-  const body = new Response(text).body
-  if (body === null) throw new Error("no body")
-  return await sessionOf(id).import(CLAIMS, body, { part, of })
-}
-
-const lines = (...records: readonly object[]): string => records.map((record) => JSON.stringify(record)).join("\n")
 const T = (second: number): string => `2026-01-01T00:00:0${second}.000Z`
 const user = (more: object): object => ({ type: "user_message", timestamp: T(0), ...more })
 const answer = (more: object): object => ({ type: "assistant_message", timestamp: T(0), ...more })
@@ -38,7 +32,7 @@ describe("our own export", () => {
     client.say({ type: "send", id: "q3", content: "/say three" })
     await client.untilEnd("q3")
     const file = await exportOf(here)
-    expect(await take(there, file)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true } })
+    expect(await importFile(there, file)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true } })
     expect(await shownIn(there)).toEqual(await shownIn(here))
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
@@ -52,7 +46,7 @@ describe("our own export", () => {
     }
     const file = (await exportOf(here)).split("\n")
     const damaged = file.map((line) => (line.includes('"user_message"') && line.includes('"q2"') ? "{" : line))
-    expect(await take(there, damaged.join("\n"))).toMatchObject({ ok: true, value: { skipped: 1 } })
+    expect(await importFile(there, damaged.join("\n"))).toMatchObject({ ok: true, value: { skipped: 1 } })
     const page = await pageOf(there)
     expect(page.messages).toHaveLength(5)
     expect(page.messages[0]).toMatchObject({ id: "q1" })
@@ -65,17 +59,17 @@ describe("our own export", () => {
     await changePath(here)
     const file = (await exportOf(here)).trimEnd().split("\n")
     const seal: object = JSON.parse(file.at(-1) ?? "")
-    await take(there, [...file.slice(0, 3), JSON.stringify({ ...seal, tip: 99 })].join("\n"))
+    await importFile(there, [...file.slice(0, 3), JSON.stringify({ ...seal, tip: 99 })].join("\n"))
     expect((await pageOf(there)).messages).not.toHaveLength(0)
   })
 
   test("[VE2] nor does a version that names one", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toJsonl(
       user({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
       user({ text: "other", responseId: "u2", pos: 2, parent: null, version: 2 }),
     )
-    await take(id, file)
+    await importFile(id, file)
     const page = await pageOf(id)
     const client = await connect(id)
     client.say({ type: "switch", id: "s1", message: "u2", version: 1 })
@@ -96,7 +90,7 @@ describe("retrying an imported answer", () => {
   const result = (step: number, more: object): object => {
     return { type: "tool_result", ...base, step, callId: `c${step}`, toolName: "get_weather", ok: true, ...more }
   }
-  const forged = lines(
+  const forged = toJsonl(
     user({ text: "/say x", responseId: "u", turnId: "u" }),
     ...[...called(1, 1), result(1, { result: '{"location":"Forged","temp_c":99}', card: "get_weather_1" })],
     { type: "text_delta", ...base, step: 2, delta: "<span id='get_weather_1'>forged</span>" },
@@ -106,7 +100,7 @@ describe("retrying an imported answer", () => {
 
   test("[RE8] it stays marked as imported where steps of it are kept, also in an export; a new answer is our own", async () => {
     const id = await freshSession()
-    await take(id, forged)
+    await importFile(id, forged)
     const client = await connect(id)
     client.say({ type: "retry", id: "r1", message: "a" })
     const last = async () => (await pageOf(id)).messages.at(-1)
@@ -114,10 +108,12 @@ describe("retrying an imported answer", () => {
     await expect.poll(async () => (await last())?.status).toBe("completed")
     expect(toolsIn(await last()).length + ((await last())?.segments.length ?? 0)).toBeGreaterThan(1)
     expect(await last()).toMatchObject({ origin: "import" })
-    const out = (await exportOf(id)).split("\n").find((line) => /"assistant_message".*"responseId":"r1"/.test(line))
-    expect(out).toContain('"origin":"import"')
-    const again = await connect(id)
-    again.say({ type: "regenerate", id: "g1", message: "r1" })
+    const exported = (await exportOf(id))
+      .split("\n")
+      .find((line) => /"assistant_message".*"responseId":"r1"/.test(line))
+    expect(exported).toContain('"origin":"import"')
+    const secondClient = await connect(id)
+    secondClient.say({ type: "regenerate", id: "g1", message: "r1" })
     await expect.poll(async () => (await last())?.id).toBe("g1")
     expect((await last())?.origin ?? null).toBe(null)
   })

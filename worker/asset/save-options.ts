@@ -1,0 +1,22 @@
+/** save-options.ts: the interface through which a tool stores the bytes that it made. It uses no platform types. */
+
+import type { Result } from "../../shared/fault.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+
+/** How a tool describes the bytes that it made. Their type is detected. */
+export interface SaveOptions {
+  /** A title for the user. */
+  readonly label: string
+  readonly mime_type: string
+  readonly voice?: true
+  /** `canvas` stores an HTML document. */
+  readonly kind?: "canvas"
+}
+
+/**
+ * Stores bytes as an asset of the session. `MEDIA:/media/<id>` in the trailer shows it in the answer. Assets of an
+ * interrupted call stay with the session.
+ *
+ * Errors: `asset_type_refused`, `asset_too_large`, `assets_full`, `asset_store_failed`, `session_unknown`.
+ */
+export type SaveAsset = (bytes: Uint8Array, as: SaveOptions) => Promise<Result<Asset>>

@@ -1,0 +1,191 @@
+/** message-rows.ts: the `transcript` table: one row per message, by its immutable position. */
+
+import type { Role } from "../../shared/protocol/message.ts"
+import { type AncestryIndex, createAncestryIndex } from "./ancestry.ts"
+import { columnToNumberOrNull, toJsonColumn } from "./columns.ts"
+import type { Database, Row } from "./database.ts"
+import { createPartRows } from "./part-rows.ts"
+import {
+  messageToMeta,
+  type NewestAnswer,
+  rowsToParts,
+  rowToMessageHead,
+  rowToNewestAnswer,
+  rowToPosition,
+  rowToRole,
+  rowToSeq,
+  type StoredMessage,
+} from "./row-codec.ts"
+import { countVersions } from "./version-rows.ts"
+
+/** The result of a search by id. `pos` is null for a queued or withdrawn message. */
+export interface FoundMessage {
+  readonly pos: number | null
+  /** The seq with which it was accepted or withdrawn. */
+  readonly seq: number
+  readonly role: Role
+  readonly isWithdrawn: boolean
+}
+
+export function createMessageRows(database: Database) {
+  const ancestry = createAncestryIndex(database)
+  return {
+    ...createMessageReads(database),
+    ...createIdLookups(database),
+    ...createPathQueries(database, ancestry),
+    ...createMessageWrites(database, ancestry),
+  }
+}
+
+function createMessageReads(database: Database) {
+  const { queryFirst } = database
+  const loadMessage = createMessageLoader(database)
+  const loadFirst = (query: string, pos: number): StoredMessage | null => {
+    const row = queryFirst(query, pos)
+    return row === null ? null : loadMessage(row)
+  }
+  return {
+    hasMessageAt(pos: number): boolean {
+      return queryFirst("SELECT 1 FROM transcript WHERE pos = ?", pos) !== null
+    },
+
+    findMessageAt(pos: number): StoredMessage | null {
+      return loadFirst("SELECT * FROM transcript WHERE pos = ?", pos)
+    },
+
+    /** The next message by position, on any path; null after the last one. */
+    findMessageAfter(pos: number): StoredMessage | null {
+      return loadFirst("SELECT * FROM transcript WHERE pos > ? ORDER BY pos LIMIT 1", pos)
+    },
+
+    /** The newest message without its parts, if it is an answer. No older answer can be running. */
+    findNewestAnswer(): NewestAnswer | null {
+      const row = queryFirst("SELECT role, status, deadline, meta FROM transcript ORDER BY pos DESC LIMIT 1")
+      return row?.["role"] === "assistant" ? rowToNewestAnswer(row) : null
+    },
+  }
+}
+
+/** Completes a row of `transcript` with its parts and its number of versions. */
+function createMessageLoader(database: Database): (row: Row) => StoredMessage {
+  const partRows = createPartRows(database)
+  return (row) => {
+    const position = rowToPosition(row)
+    const head = rowToMessageHead(row, row["has_versions"] === 1 ? countVersions(database, position.parent) : 1)
+    if (head.role === "user") return { ...position, message: head }
+    const chunkRows = partRows.readChunkRows(position.pos)
+    const callRows = partRows.readCallRows(position.pos)
+    const seq = Math.max(position.seq, ...chunkRows.map(rowToSeq), ...callRows.map(rowToSeq))
+    const parts = rowsToParts(chunkRows, callRows)
+    return { ...position, seq, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
+  }
+}
+
+function createIdLookups({ queryFirst }: Database) {
+  return {
+    /** Finds a message by its id, including one that is queued or was withdrawn. */
+    findById(id: string): FoundMessage | null {
+      const row = queryFirst("SELECT pos, seq, role FROM transcript WHERE id = ?", id)
+      if (row !== null) return { pos: Number(row["pos"]), seq: rowToSeq(row), role: rowToRole(row), isWithdrawn: false }
+      const queued = queryFirst("SELECT seq, iif(agent IS NULL, 'user', 'agent') AS role FROM queue WHERE id = ?", id)
+      if (queued !== null) return { pos: null, seq: rowToSeq(queued), role: rowToRole(queued), isWithdrawn: false }
+      const withdrawn = queryFirst("SELECT seq FROM withdrawn WHERE id = ?", id)
+      return withdrawn === null ? null : { pos: null, seq: rowToSeq(withdrawn), role: "user", isWithdrawn: true }
+    },
+
+    /** Whether a message has or had this id. */
+    isIdTaken(id: string): boolean {
+      const tables = ["transcript", "queue", "withdrawn"].map((table) => `SELECT 1 FROM ${table} WHERE id = ?1`)
+      return queryFirst(`${tables.join(" UNION ALL ")} LIMIT 1`, id) !== null
+    },
+  }
+}
+
+/** The newest position; 0 in an empty session. */
+export function readNewestPos({ queryFirst }: Database): number {
+  return Number(queryFirst("SELECT pos FROM transcript ORDER BY pos DESC LIMIT 1")?.["pos"] ?? 0)
+}
+
+function createPathQueries(database: Database, ancestry: AncestryIndex) {
+  const { queryFirst } = database
+
+  function readTip(): number | null {
+    const pos = columnToNumberOrNull(queryFirst("SELECT tip FROM session")?.["tip"]) ?? readNewestPos(database)
+    return pos === 0 ? null : pos
+  }
+
+  return {
+    /** The newest position; 0 in an empty session. */
+    readNewestPos: (): number => readNewestPos(database),
+
+    /** The newest message of the active path; null in an empty session. */
+    readTip,
+
+    findParent(pos: number): number | null {
+      return columnToNumberOrNull(queryFirst("SELECT parent FROM transcript WHERE pos = ?", pos)?.["parent"])
+    },
+
+    /** Whether a message is on the active path. Cost: rows in the logarithm of the number of later messages. */
+    isOnPath(pos: number): boolean {
+      return ancestry.isOnPathTo(readTip() ?? 0, pos)
+    },
+  }
+}
+
+function createMessageWrites({ queryAll }: Database, ancestry: AncestryIndex) {
+  return {
+    /**
+     * Adds a message as the newest of the active path. `isPathOpen` skips one write, if the caller has checked that the
+     * active path ends at the newest row.
+     */
+    insertMessage(stored: StoredMessage, isPathOpen = false): void {
+      const { pos, parent, seq, deadline, message } = stored
+      const { depth, jump } = ancestry.findChildAncestry(parent)
+      queryAll(
+        `INSERT INTO transcript
+         (pos, id, role, exchange_id, parent, version, status, reason, seq, words, meta, created, deadline, summary,
+          depth, jump, origin, agent)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        pos,
+        message.id,
+        message.role,
+        message.exchange_id,
+        parent,
+        message.version,
+        message.status,
+        message.reason,
+        seq,
+        message.words,
+        messageToMeta(message),
+        Date.parse(message.timestamp),
+        deadline,
+        toJsonColumn(message.summary),
+        depth,
+        jump,
+        message.origin,
+        toJsonColumn(message.agent),
+      )
+      ancestry.remember({ pos, parent, depth, jump })
+      if (!isPathOpen) queryAll("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
+    },
+
+    /** Writes the status, reason, meta, summary and deadline of a message. */
+    updateMessage({ pos, message, seq, deadline }: StoredMessage): void {
+      queryAll(
+        "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ?, summary = ?, deadline = ? WHERE pos = ?",
+        message.status,
+        message.reason,
+        seq,
+        messageToMeta(message),
+        toJsonColumn(message.summary),
+        deadline,
+        pos,
+      )
+    },
+
+    /** `deadline` is in milliseconds since 1970. */
+    setDeadline(pos: number, deadline: number): void {
+      queryAll("UPDATE transcript SET deadline = ? WHERE pos = ?", deadline, pos)
+    },
+  }
+}

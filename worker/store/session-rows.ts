@@ -1,0 +1,48 @@
+/** session-rows.ts: the single row of the `session` table. */
+
+import type { AgentView } from "../tenant/agent-config.ts"
+import { toJsonColumn } from "./columns.ts"
+import type { Database } from "./database.ts"
+import { rowToSession, type SessionRow } from "./row-codec.ts"
+
+export function createSessionRows({ queryAll, queryFirst }: Database) {
+  return {
+    readSession(): SessionRow | null {
+      const row = queryFirst("SELECT * FROM session")
+      return row === null ? null : rowToSession(row)
+    },
+
+    createSession(row: Omit<SessionRow, "tip" | "late_seq" | "switches">): void {
+      queryAll(
+        `INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created, agent, family)
+         VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?, ?, ?)`,
+        row.id,
+        row.tenant,
+        row.user,
+        row.title,
+        row.epoch,
+        row.created,
+        toJsonColumn(row.agent),
+        toJsonColumn(row.family),
+      )
+    },
+
+    setAgent(agent: AgentView): void {
+      queryAll("UPDATE session SET agent = ?", JSON.stringify(agent))
+    },
+
+    setTitle(title: string): void {
+      queryAll("UPDATE session SET title = ?", title)
+    },
+
+    /** Makes the path that ends at `tip` active. Null means the newest row. */
+    setActivePath(epoch: string, tip: number | null): void {
+      queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
+    },
+
+    /** Stores the ids of the newest version switches. A switch with a known id has no second effect. */
+    setSwitches(ids: readonly string[]): void {
+      queryAll("UPDATE session SET switches = ?", JSON.stringify(ids))
+    },
+  }
+}

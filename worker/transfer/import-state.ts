@@ -1,0 +1,54 @@
+/** import-state.ts: the state of an import, as stored in the session's row, and of its parts. */
+
+import type { BadLine } from "../../shared/protocol/http-body.ts"
+
+/** The result of staging one part. */
+export interface PartTally {
+  readonly records: number
+  readonly skipped: number
+  /** The first MAX_BAD_LINES skipped lines. */
+  readonly bad: readonly BadLine[]
+  /** Its records contain positions, as our own exports do. */
+  readonly isPlaced: boolean
+  /** Digest that identifies the part; empty if it has no usable record. */
+  readonly source: string
+}
+
+/** The stored state of an import. */
+export type ImportState = StagingState | StagedFile | FailedImport
+
+/** Parts are still missing. */
+export interface StagingState {
+  readonly step: "staging"
+  readonly of: number
+  /** When a part last started or ended, in milliseconds since 1970. */
+  readonly touched: number
+}
+
+/** All parts are staged. */
+export interface StagedFile extends Omit<PartTally, "source"> {
+  readonly step: "folding" | "done"
+  /** Digests of the parts. The same file again adds nothing; any other is refused. */
+  readonly sources: readonly string[]
+  /** Digest of the whole file, if it has more than one part. */
+  readonly source?: string
+  readonly tries?: FoldingTries
+  /** The file has a valid seal of the tenant, so its cards are shown as they were. Null: not verified yet. */
+  readonly isSealed: boolean | null
+  /** Its assets were copied, as far as they still exist. */
+  readonly isCarried?: boolean
+  /** The end of its active path; null: its newest message. */
+  readonly tip: number | null
+  readonly title: string
+}
+
+/** The number of consecutive failures to fold the records after staged row `at`. */
+export interface FoldingTries {
+  readonly at: number
+  readonly count: number
+}
+
+/** The file could not be folded, and nothing of it was kept. */
+export interface FailedImport extends Pick<PartTally, "records" | "skipped" | "bad"> {
+  readonly step: "failed"
+}

@@ -1,0 +1,158 @@
+/**
+ * import-steps.ts: the steps of an import: stage its parts, complete them to a file, fold the file, or drop it.
+ *
+ * Each step stores its result, so that an import continues after a restart from what is stored.
+ */
+
+import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { type Result, succeed } from "../../shared/fault.ts"
+import type { Log } from "../platform/log.ts"
+import type { TimeLimits } from "../platform/time-limits.ts"
+import type { TurnScheduler } from "../turn/turn-scheduler.ts"
+import { type AssetCopier, copyStagedAssets } from "./copy-assets.ts"
+import { type FoldingHost, foldStagedFile } from "./fold-import.ts"
+import type { FoldingTries, StagedFile } from "./import-state.ts"
+import { stagePart } from "./stage-upload.ts"
+import type { StagedRows } from "./staged-rows.ts"
+import { computeFileSource, verifySeal } from "./verify-seal.ts"
+
+/**
+ * Failures at the same turn after which an import fails. The alarm makes a new attempt after each one, so they extend over
+ * several minutes.
+ */
+export const MAX_FOLDING_TRIES = 8
+
+/** The number of a part and the number of all parts. A whole file is the only part of one. */
+export interface ImportPart {
+  readonly part: number
+  readonly of: number
+}
+
+export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
+
+export interface ImportHost extends FoldingHost {
+  readonly turns: TurnScheduler
+  readonly times: TimeLimits
+  readonly now: () => number
+  readonly armAlarm: () => void
+  /** Starts the turns of queued messages. */
+  readonly resume: () => void
+  readonly assetCopier: AssetCopier
+  /** The tenant's key, with which its exports are sealed. */
+  readonly getSealKey: () => Promise<CryptoKey>
+  /** The transcript was replaced, by all of a file or by nothing. Clients must load it again. */
+  readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
+  readonly log: Log
+}
+
+/**
+ * Stages one part, replacing an earlier upload of it. `recordsByPart` contains its number of records while this runs.
+ *
+ * Errors: those of `stagePart`; the part is deleted then.
+ */
+export async function stageUploadedPart(
+  { staging, store, times, now }: ImportHost,
+  { part, of }: ImportPart,
+  body: ReadableStream<Uint8Array>,
+  recordsByPart: Map<number, number>,
+): Promise<Result<null>> {
+  const markTouched = (): void => staging.setState({ step: "staging", of, touched: now() })
+  recordsByPart.set(part, 0)
+  try {
+    store.atomically(() => {
+      if (of === 1) staging.clear()
+      else staging.deletePart(part)
+      markTouched()
+    })
+    const onRecords = (records: number): void => void recordsByPart.set(part, records)
+    const staged = await stagePart(staging, store.atomically, { part, of, body, idleMs: times.importIdleMs, onRecords })
+    store.atomically(() => {
+      if (staged.ok) staging.putPart(part, staged.value)
+      else staging.deletePart(part)
+      markTouched()
+    })
+    return staged.ok ? succeed(null) : staged
+  } finally {
+    recordsByPart.delete(part)
+  }
+}
+
+/** Combines the staged parts to one file that is ready to be folded. False if it has no usable record. */
+export function completeStaging({ staging, store }: ImportHost): boolean {
+  const tallies = [...staging.readParts().values()]
+  const sum = (key: "records" | "skipped"): number => tallies.reduce((total, tally) => total + tally[key], 0)
+  const records = sum("records")
+  if (records === 0) return false
+  const bad = tallies.flatMap((tally) => tally.bad).slice(0, MAX_BAD_LINES)
+  const sources = tallies.map(({ source }) => source)
+  store.atomically(() => {
+    let timeMs = 0
+    for (const part of staging.readParts().keys()) timeMs = staging.fillMissingTimes(part, timeMs)
+    const isPlaced = tallies.some((tally) => tally.isPlaced)
+    const summary = { records, skipped: sum("skipped"), bad, sources, isPlaced }
+    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title: "" })
+  })
+  return true
+}
+
+/** Verifies the seal, copies the assets and folds the records, as far as that was not done before. */
+export async function foldStagedImport(host: ImportHost): Promise<void> {
+  const { staging, store } = host
+  host.armAlarm()
+  let state = staging.readState()
+  if (state?.step !== "folding") return
+  if (state.isSealed === null) {
+    state = await identifyFile(host, state)
+    staging.setState(state)
+  }
+  if (state.isCarried !== true) {
+    state = await copyStagedAssets(host, state)
+    staging.setState(state)
+  }
+  const { drift } = await foldStagedFile(host, state)
+  const done: StagedFile = { ...state, step: "done" }
+  store.atomically(() => {
+    staging.clear()
+    staging.setState(done)
+  })
+  const { records, skipped, isSealed } = done
+  host.log("import_end", { records, skipped, drift, sealed: isSealed })
+  await host.onFolded(done)
+}
+
+/** Adds the digest of the whole file and the result of verifying its seal. */
+async function identifyFile({ staging, getSealKey }: ImportHost, state: StagedFile): Promise<StagedFile> {
+  const source = state.sources.length === 1 ? state.sources[0] : await computeFileSource(staging)
+  const verified = await verifySeal(staging, state, getSealKey)
+  return { ...verified, ...(source === undefined ? {} : { source }) }
+}
+
+/** The number of consecutive failures at the current row, including one that just happened. */
+export function countFoldingTries(staging: StagedRows, { tries }: StagedFile): FoldingTries {
+  const at = staging.readFoldingProgress().n
+  return { at, count: tries?.at === at ? tries.count + 1 : 1 }
+}
+
+export function canRetryFolding({ count }: FoldingTries): boolean {
+  return count < MAX_FOLDING_TRIES
+}
+
+/** Gives up an import that cannot be folded. The session is empty afterwards. */
+export function failImport({ staging, store, nextSeq, onFolded, log }: ImportHost, state: StagedFile): void {
+  const { records, skipped, bad } = state
+  store.atomically(() => {
+    staging.undoFolding(nextSeq())
+    staging.clear()
+    staging.setState({ step: "failed", records, skipped, bad })
+  })
+  log("import_failed", { records })
+  void onFolded({ tip: null, title: "" })
+}
+
+/** Drops an import that was not folded. The session is as it was before. */
+export function dropImport({ staging, store }: ImportHost): void {
+  store.atomically(() => {
+    staging.clear()
+    staging.setState(null)
+  })
+}

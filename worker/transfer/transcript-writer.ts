@@ -1,0 +1,131 @@
+/**
+ * transcript-writer.ts: writes the messages of an imported file to the transcript.
+ *
+ * A message keeps the position and the parent that its file states, if they fit. Otherwise it follows the newest message.
+ */
+
+import type { AssembledMessage, LateEvents } from "../../shared/ingest/assembler.ts"
+import { MAX_ID_CHARS, MAX_RECORD_POS } from "../../shared/limits.ts"
+import type { Message } from "../../shared/protocol/message.ts"
+import type { Resolver } from "../../shared/segment/grant.ts"
+import { createMessageSegmenter } from "../../shared/segment/segmenter.ts"
+import { type StoredMessage, versionGroupKey } from "../store/row-codec.ts"
+import type { SessionStore } from "../store/session-store.ts"
+import { createPartWriter, createTurnRecorder } from "../turn/turn-recorder.ts"
+
+export interface TranscriptWriterHost {
+  readonly store: SessionStore
+  readonly nextSeq: () => number
+  /** Decides the grants of an unverified import. */
+  readonly resolver: Resolver
+}
+
+/** The version number of a message, and the position of the first version. */
+interface AssignedVersion {
+  readonly first: number
+  readonly n: number
+}
+
+type Place = Pick<StoredMessage, "pos" | "parent">
+
+export class TranscriptWriter {
+  readonly #host: TranscriptWriterHost
+  readonly #isSealed: boolean
+  /** Positions of first versions by `versionGroupKey`; read when the file contains the first further version. */
+  #firstVersions: Map<number, number> | null = null
+  /** Newest position, and end of the active path. Nothing else writes during an import. */
+  #newestPos: number
+  #tipPos: number | null
+
+  constructor(host: TranscriptWriterHost, isSealed: boolean) {
+    this.#host = host
+    this.#isSealed = isSealed
+    this.#newestPos = host.store.readNewestPos()
+    this.#tipPos = host.store.readTip()
+  }
+
+  /** Writes one item. Returns the number of its events that came too late to have an effect. */
+  writeItem(item: AssembledMessage | LateEvents): number {
+    if (item.kind === "late") return this.#applyLateEvents(item) + item.lost
+    this.#insertMessage(item)
+    return item.lost
+  }
+
+  #applyLateEvents({ id, events }: LateEvents): number {
+    const { store, nextSeq } = this.#host
+    const pos = store.findById(id)?.pos ?? null
+    const stored = pos === null ? null : store.findMessageAt(pos)
+    if (stored === null) return events.length
+    const recorder = createTurnRecorder(store, stored, nextSeq)
+    let lostEvents = 0
+    for (const event of events) {
+      const before = recorder.currentMessage()
+      recorder.feed(event)
+      if (recorder.currentMessage() === before) lostEvents += 1
+    }
+    recorder.flush()
+    return lostEvents
+  }
+
+  #insertMessage(item: AssembledMessage): void {
+    const { store, nextSeq, resolver } = this.#host
+    const { pos, parent } = this.#choosePlace(item)
+    const message = this.#isSealed ? item.message : regrantMessage(item.message, resolver)
+    const seq = nextSeq()
+    const origin = message.role === "user" ? null : this.#isSealed ? message.origin : "import"
+    const version = this.#assignVersion(pos, parent, message)
+    this.#insertRow({ pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } })
+    this.#newestPos = pos
+    this.#tipPos = pos
+    const writePart = createPartWriter(store, pos, () => "", true)
+    for (const [at, part] of message.parts.entries()) {
+      writePart(seq, at, part, undefined, part.type === "tool_call" ? "" : part.text)
+    }
+    if (version !== null) store.addVersion(parent, version.first, version.n, pos)
+    if (item.tip !== null) store.setVersionTip(pos, item.tip)
+  }
+
+  #choosePlace({ pos, parent }: AssembledMessage): Place {
+    const isUsable = pos !== null && pos > this.#newestPos && pos <= MAX_RECORD_POS / 2 && parent !== undefined
+    return isUsable
+      ? { pos, parent: this.#chooseParent(parent, pos) }
+      : { pos: this.#newestPos + 1, parent: this.#tipPos }
+  }
+
+  /** The line of the stated parent may have been skipped. The active path must still contain the messages before it. */
+  #chooseParent(parent: number | null, pos: number): number | null {
+    if (parent === null || parent === this.#tipPos) return parent
+    return parent < pos && this.#host.store.hasMessageAt(parent) ? parent : this.#tipPos
+  }
+
+  /** Assigns the next free version number, whatever the file states. Null if the message is the only version so far. */
+  #assignVersion(pos: number, parent: number | null, { version, role }: Message): AssignedVersion | null {
+    const { store } = this.#host
+    if (version > 1) this.#firstVersions ??= store.readFirstVersions()
+    const key = versionGroupKey(parent, role)
+    const first = this.#firstVersions?.get(key)
+    if (first === undefined) this.#firstVersions?.set(key, pos)
+    return first === undefined || version === 1 ? null : { first, n: store.countVersions(parent) + 1 }
+  }
+
+  /** Inserts a row. A message whose id is taken gets a new one that is derived from it. */
+  #insertRow(stored: StoredMessage): void {
+    const { store } = this.#host
+    const { pos, message } = stored
+    try {
+      store.insertMessage(stored, true)
+    } catch (error) {
+      if (!store.isIdTaken(message.id)) throw error
+      const id = `${message.id.slice(0, MAX_ID_CHARS - 18)}-${pos}`
+      store.insertMessage({ ...stored, message: { ...message, id } }, true)
+    }
+  }
+}
+
+/** Decides the grants of an unverified message again, by what this session contains (SPEC RE26). */
+function regrantMessage(message: Message, resolver: Resolver): Message {
+  if (message.role !== "assistant") return message
+  const segmenter = createMessageSegmenter()
+  segmenter.advance(message, undefined, resolver)
+  return segmenter.applyGrants(message)
+}

@@ -1,0 +1,55 @@
+/** verify-seal.ts: verifies the seal of a staged file, and computes the digest that identifies the file. */
+
+import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { parseJson } from "../../shared/json.ts"
+import { parseRecord } from "../../shared/protocol/record.ts"
+import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
+import { FOLD_YIELD_BATCHES } from "./fold-import.ts"
+import type { StagedFile } from "./import-state.ts"
+import type { StagedRow, StagedRows } from "./staged-rows.ts"
+import { createYielder } from "./yielder.ts"
+
+/**
+ * Reads the tip and title from the signature record of a file, and checks that the tenant's seal covers the whole file
+ * (SPEC RE4, RE8).
+ *
+ * Cost: one row for a file without a seal. Otherwise linear, with the memory of one batch.
+ */
+export async function verifySeal(
+  staging: StagedRows,
+  staged: StagedFile,
+  getKey: () => Promise<CryptoKey>,
+): Promise<StagedFile> {
+  const last = staging.readLastRow()
+  const json = last === null ? undefined : parseJson(last.line)
+  const signature = parseRecord(json)
+  if (last === null || !signature.ok || signature.value.type !== "signature") return { ...staged, isSealed: false }
+  const { tip, value, title } = signature.value
+  const described = {
+    ...staged,
+    // Without positions in the file, its tip refers to nothing.
+    tip: staged.isPlaced ? tip : null,
+    title: title.slice(0, MAX_TITLE_CHARS).toWellFormed(),
+  }
+  if (staged.skipped > 0) return { ...described, isSealed: false }
+  const { value: _, ...head } = json as { readonly value?: unknown }
+  const seal = createSeal()
+  await forEachBatch(staging, (rows) => seal.add(rows.filter(({ n }) => n < last.n).map(({ line }) => line)))
+  seal.add([recordToSealedLine(head)])
+  return { ...described, isSealed: (await seal.sign(await getKey())) === value }
+}
+
+/** Digest that identifies a whole file that came in parts. Cost: linear, with the memory of one batch. */
+export async function computeFileSource(staging: StagedRows): Promise<string> {
+  const digest = createRecordDigest()
+  await forEachBatch(staging, (rows) => digest.add(rows.map(({ line }) => line)))
+  return await digest.finishAsSourceId()
+}
+
+async function forEachBatch(staging: StagedRows, handle: (rows: readonly StagedRow[]) => void): Promise<void> {
+  const yieldIfDue = createYielder(FOLD_YIELD_BATCHES)
+  for (const batch of staging.readFileBatches()) {
+    handle(batch)
+    await yieldIfDue()
+  }
+}

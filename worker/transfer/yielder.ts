@@ -1,0 +1,10 @@
+/** yielder.ts: lets long loops give way to other requests of the same object. */
+
+/** Returns a function that waits for one macrotask on every `interval`-th call. */
+export function createYielder(interval: number): () => Promise<void> {
+  let calls = 0
+  return async () => {
+    calls += 1
+    if (calls % interval === 0) await new Promise((resolve) => setTimeout(resolve))
+  }
+}
