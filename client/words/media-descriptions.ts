@@ -9,7 +9,7 @@ export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 export type MediaKind = MediaSegment["kind"]
 
 const KIND_NAMES: { readonly [K in MediaKind]: string } = {
-  image: "Picture",
+  image: "Image",
   audio: "Audio",
   video: "Video",
   file: "File",
@@ -19,7 +19,7 @@ export function formatKind({ kind, voice }: Pick<MediaSegment, "kind" | "voice">
   return voice === true ? "Voice note" : KIND_NAMES[kind]
 }
 
-/** "Picture: chart.png" */
+/** "Image: chart.png" */
 export function describeMedia(segment: MediaSegment | CanvasSegment): string {
   if (segment.type === "canvas") return formatNamed("Document", segment.preview.title)
   return formatNamed(formatKind(segment), segment.label)

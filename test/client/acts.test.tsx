@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/composer/composer.tsx"
-import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
+import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
 import { answer, call, text, user } from "./said.ts"
@@ -30,9 +30,9 @@ describe("a call that needs approval", () => {
     const { root, log } = waiting()
     expect(root.querySelector("details")?.open).toBe(true)
     expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
-    expect(buttonsIn(root.querySelector("[data-segment=tool]") as Element)).toEqual(["Approve", "Deny"])
+    expect(buttonsIn(root.querySelector("[data-segment=tool]") as Element)).toEqual(["Allow", "Deny"])
     expect(root.querySelector(".ask")?.getAttribute("aria-label")).toBe("Allow probe_ask?")
-    expect(root.querySelector("article:last-of-type > .note")?.textContent).toBe("Waiting for your answer.")
+    expect(root.querySelector("article:last-of-type > .note")?.textContent).toBe("Waiting for your approval.")
     expect(log.querySelector("[data-typing]")).toBe(null)
   })
 
@@ -43,27 +43,27 @@ describe("a call that needs approval", () => {
     expect(document.activeElement?.localName).toBe("summary")
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "deny" })
     await soon()
-    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Denying…"])
-    button(root, "Approve").click()
+    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Denying…"])
+    button(root, "Allow").click()
     expect(wishes.decideApproval).toHaveBeenCalledTimes(1)
     const error = { code: "denied", message: "The call was not allowed." }
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "failed", approval: "denied", error } }]))
     await soon()
     expect(root.querySelector(".ask")).toBe(null)
     expect(root.querySelector("details")?.open).toBe(false)
-    expect(root.querySelector(".badge")?.textContent).toBe("[DENIED]")
+    expect(root.querySelector(".badge")?.textContent).toBe("Denied")
   })
 
   test("[PG20] an allowed call is labelled so, running and done; a refused decision shows the error", async () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
-    expect(allowed.root.querySelector(".badge")?.textContent).toBe("[OK]")
+    expect(allowed.root.querySelector(".badge")?.textContent).toBe("Done")
     const { root, commands } = waiting()
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "allow" })
     commands.refuseCommand("c1", "call_unknown", "We couldn't find that tool call.")
     await soon()
     expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("We couldn't find that tool call.")
-    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Deny"])
+    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Deny"])
   })
 })
 
@@ -103,7 +103,7 @@ describe("retry, continue, regenerate", () => {
   test("[PG21] a stopped answer without content is only a note and a button", () => {
     const { root } = ended("cancelled", { segments: [] })
     const article = root.querySelector("article[data-id=a]") as Element
-    expect(article.textContent).toBe("Stopped. Regenerate")
+    expect(article.textContent).toBe("You stopped this response. Regenerate")
     expect(buttonsIn(article)).toEqual(["Regenerate"])
   })
 
@@ -154,13 +154,13 @@ describe("queued messages", () => {
       user("q2", "later", { status: "queued" }),
     ])
     const article = root.querySelector("article[data-id=q2]") as Element
-    expect(article.querySelector(".note")?.textContent).toBe("Queued Withdraw")
-    expect(buttonsIn(article)).toEqual(["Withdraw"])
-    button(article, "Withdraw").click()
+    expect(article.querySelector(".note")?.textContent).toBe("Queued Cancel")
+    expect(buttonsIn(article)).toEqual(["Cancel"])
+    button(article, "Cancel").click()
     expect(wishes.withdrawMessage.mock.calls).toEqual([["q2"]])
     commands.sendCommand("q2", { type: "withdraw", id: "n", message: "q2" })
     await soon()
-    expect(buttonsIn(article)).toEqual(["Withdrawing…"])
+    expect(buttonsIn(article)).toEqual(["Canceling…"])
     store.applyFrame(ops(2, 1, "q2", [{ op: "end", status: "cancelled", reason: null, metrics: null }]))
     await soon()
     expect(root.querySelector("article[data-id=q2]")).toBe(null)
@@ -248,7 +248,7 @@ describe("editing a message", () => {
     press(field, "Enter", { metaKey: true })
     await type("é".repeat(40_000))
     press(field, "Enter", { metaKey: true })
-    expect(root.querySelector(".editor .note")?.textContent).toBe("A message may have 64 KB at most.")
+    expect(root.querySelector(".editor .note")?.textContent).toBe("Messages can be up to 64 KB.")
     expect(wishes.editMessage).not.toHaveBeenCalled()
     await type("new words")
     commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })

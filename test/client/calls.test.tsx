@@ -32,7 +32,7 @@ describe("adjacent calls", () => {
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
     expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
-    expect(two?.querySelector("button")?.textContent).toBe("2 callstool_2, tool_3[FAILED]")
+    expect(two?.querySelector("button")?.textContent).toBe("2 tool callstool_2, tool_3Failed")
     expect([...root.querySelectorAll("[data-segment]")].map((each) => each.getAttribute("data-segment"))).toEqual([
       "tool",
       "text",
@@ -86,7 +86,7 @@ describe("adjacent calls", () => {
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 1, fields: { status: "ok" } }]))
     await soon()
     expect(visible(root)).toEqual([])
-    expect(heading(root)?.textContent).toBe("2 callstool_1, tool_2[OK]")
+    expect(heading(root)?.textContent).toBe("2 tool callstool_1, tool_2Done")
     ;(heading(root) as HTMLElement).click()
     await soon()
     expect(visible(root)).toEqual(["tool_1", "tool_2"])
@@ -157,7 +157,7 @@ describe("agents", () => {
     const block = root.querySelector<HTMLElement>("section.exchange")
     const first = block?.querySelector("article")
     expect(block?.getAttribute("aria-label")).toBe("Exchange with general")
-    expect(first?.textContent).toContain("Received from generalWhere is it warm?")
+    expect(first?.textContent).toContain("Message from generalWhere is it warm?")
     expect(first?.querySelector("strong")?.textContent).toBe("warm")
     expect(first?.querySelector(".acts")).toBe(null)
     store.applyFrame(messageFrame(2, 1, sent("a", "x")))
@@ -165,7 +165,7 @@ describe("agents", () => {
     expect(root.querySelector("section.exchange")).toBe(block)
     expect(block?.querySelector("article")).toBe(first)
     expect([...(block?.querySelectorAll("article") ?? [])].map((one) => one.dataset["id"])).toEqual(["x", "a"])
-    expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Sent to generalyes")
+    expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Reply to generalyes")
     store.applyFrame(messageFrame(3, 2, user("q", "thanks", { timestamp: "2026-05-02T15:00:00.000Z" })))
     await soon()
     expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
@@ -193,22 +193,22 @@ describe("agents", () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
     const { root, store, wishes } = transcript([answer("a", { segments: [asked()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
-    expect(block?.querySelector("header")?.textContent).toBe("Sent to researcher[RUNNING]")
+    expect(block?.querySelector("header")?.textContent).toBe("Asked researcherRunning")
     expect(block?.querySelector("strong")?.textContent).toBe("Compare")
     const waits = { status: "waiting", result: JSON.stringify(queued) } as const
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: waits }]))
     await soon()
-    expect(block?.querySelector(".badge")?.textContent).toBe("[WAITING]")
-    expect(block?.textContent).toContain("Waiting for its answer.")
+    expect(block?.querySelector(".badge")?.textContent).toBe("Waiting")
+    expect(block?.textContent).toContain("Waiting for researcher…")
     expect(block?.querySelector("a")?.getAttribute("href")).toBe("#/s/agent-1")
     expect(block?.querySelectorAll("button")).toHaveLength(0)
-    expect(root.textContent).not.toContain("Waiting for your answer.")
+    expect(root.textContent).not.toContain("Waiting for your approval.")
     expect(wishes.decideApproval).not.toHaveBeenCalled()
     const result = JSON.stringify({ agent: "researcher", session: "agent-1", answer: "Lima is *warm*." })
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { status: "ok", result } }]))
     await soon()
     expect(root.querySelector("section.agent")).toBe(block)
-    expect(block?.querySelector(".badge")?.textContent).toBe("[OK]")
+    expect(block?.querySelector(".badge")?.textContent).toBe("Done")
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
   })
 

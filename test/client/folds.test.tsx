@@ -13,8 +13,8 @@ test("[PG30] an unverified answer is marked as such above all it shows", () => {
   const { root } = transcript([user("q", "go"), answer("a", { origin: "import" }), user("p", "on"), answer("b")])
   const [imported, own] = [...root.querySelectorAll<HTMLElement>("article[data-role=assistant]")]
   expect(imported?.dataset["origin"]).toBe("import")
-  expect(imported?.firstElementChild?.textContent).toContain("nobody vouches")
-  expect(own?.textContent).not.toContain("vouches")
+  expect(imported?.firstElementChild?.textContent).toContain("haven't been verified")
+  expect(own?.textContent).not.toContain("verified")
 })
 
 describe("folds", () => {
@@ -23,7 +23,7 @@ describe("folds", () => {
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
     await soon()
     const fold = root.querySelector("article[data-id=a]")?.firstElementChild as HTMLDetailsElement
-    expect(fold.querySelector("summary")?.textContent).toBe("Earlier messages, in short")
+    expect(fold.querySelector("summary")?.textContent).toBe("Summary of earlier messages")
     expect(fold.open).toBe(false)
     expect(fold.querySelector("strong")?.textContent).toBe("weather")
     expect(root.querySelectorAll("article")).toHaveLength(2)
@@ -43,7 +43,7 @@ describe("folds", () => {
     expect(code()).toBe(element)
     expect(code().textContent).toBe('{"a":1}\nmore')
     expect(fold.open).toBe(true)
-    expect(root.textContent).toContain("Shown in part: 2,500 lines, 60,000 bytes so far.")
+    expect(root.textContent).toContain("Showing the first part of 2,500 lines (60 KB) so far.")
     store.applyFrame(ops(4, 3, "a", [{ op: "set", at: 0, fields: { status: "ok", result: "done" } }]))
     await soon()
     expect(root.textContent).toContain("60,000 bytes in all.")
@@ -84,7 +84,7 @@ describe("folds", () => {
     store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
     await soon()
     const folds = () => [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
-    expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknow[OK]", "Thinking…"])
+    expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
     store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
     store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: done(2) }]))
     await soon()

@@ -6,7 +6,7 @@ import { trackPlay, stopPlayback } from "../../client/media/exclusive-playback.t
 import { formatClock, formatExtension, formatSize } from "../../client/words/media-descriptions.ts"
 import { samplesToBars } from "../../client/media/waveform.ts"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
-import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
+import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
@@ -58,7 +58,7 @@ describe("images", () => {
     ;(await found(root, "img")).dispatchEvent(new Event("error"))
     const gate = await found(root, ".gate")
     expect(wishes.signUrls).toHaveBeenCalledTimes(2)
-    expect(gate.textContent).toBe("a chart Your browser cannot show it.Try again")
+    expect(gate.textContent).toBe("a chart Your browser can't open this file.Try again")
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     await found(root, "img")
     expect(wishes.signUrls).toHaveBeenCalledTimes(3)
@@ -90,7 +90,7 @@ describe("images", () => {
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(wishes.signUrls).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
-    expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
+    expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     // The click holds for the address, wherever it stands.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${FAR}?token=t`)))
@@ -271,8 +271,8 @@ describe("media descriptions", () => {
   test("[PG61] announcements and copies name kind and label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
     const segments = [text("Look."), picture("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
-    expect(segmentsToSpokenText(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
-    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
+    expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")
+    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Image: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })
 
   test("[PG60] sizes, extensions and durations are short", () => {

@@ -25,14 +25,14 @@ describe("replies", () => {
   test("[PG43] a reply shows whose message it answers, and an excerpt in plain text", async () => {
     const { root } = scene()
     const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
-    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Picture: p.", "An earlier message"])
+    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 
   test("[PG43] a click leads there, loads it if needed, and says if it is gone", async () => {
     const { root, wishes } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
-    await until(() => expect(last?.textContent).toBe("It is not there any more."))
+    await until(() => expect(last?.textContent).toBe("This message is no longer available."))
     expect(wishes.loadUntilMessage.mock.calls).toEqual([["far"]])
   })
 
