@@ -176,9 +176,10 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** Without what says that nobody vouches for it, and without the ids of questions, which other systems do not have. */
+/** Without the note about an unverified import, and without the ids of questions, which other systems don't have. */
 function unmarked(shown: string): string {
-  const note = /^ *<p class="note">\n *"Imported from a file: nobody vouches for what it shows\."\n/gm
+  const note =
+    /^ *<p class="note">\n *"Imported\. Tool results and cards in this conversation haven't been verified\."\n/gm
   return shown
     .replace(note, "")
     .replace(/ data-origin="import"/g, "")

@@ -64,7 +64,7 @@ describe("adjacent calls", () => {
     fold.querySelector("summary")?.focus()
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 2, segment: plain(2, "running") }]))
     await soon()
-    expect(heading(root)?.textContent).toContain("2 calls")
+    expect(heading(root)?.textContent).toContain("2 tool calls")
     expect(root.querySelector("[data-segment=tool]")).toBe(first)
     expect(fold.open).toBe(true)
     expect(document.activeElement).toBe(fold.querySelector("summary"))

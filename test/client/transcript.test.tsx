@@ -137,7 +137,7 @@ describe("tools", () => {
     expect(before).toContain('{\n  "city": "Lon\\"don",\n  "days": -2500,\n')
     expect(before).toContain("plain, not JSON {")
     expect(before).toContain("asking…")
-    expect(before).toContain("3,000 lines, 99,999 bytes")
+    expect(before).toContain(`3,000 lines (${formatSize(99_999)})`)
     expect(root.querySelector(".key")).toBe(null)
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
