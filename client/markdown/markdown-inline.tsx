@@ -8,7 +8,7 @@
 import { type ComponentChildren, h } from "preact"
 import { decodeEntities, decodeVisibleText } from "./html-entities.ts"
 import type { ProseToken } from "./markdown-lexer.ts"
-import { ImageView } from "../media/picture.tsx"
+import { ImageView } from "../media/image-view.tsx"
 import { isOwnMediaUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/link-policy.ts"
 import { mediaText } from "../words/transcript-text.ts"

@@ -8,7 +8,7 @@ import { getLearnedKind } from "../files/remote-media.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
 import { AudioView } from "./audio-player.tsx"
 import { FileView } from "./file-link.tsx"
-import { ImageView } from "./picture.tsx"
+import { ImageView } from "./image-view.tsx"
 import { VideoView } from "./video-player.tsx"
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {

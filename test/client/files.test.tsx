@@ -11,8 +11,8 @@ import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { draw, soon } from "./dom.ts"
 import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
-import { text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, settle } from "./wire.ts"
 
 const asset = (id: string, more: Partial<Asset> = {}): Asset => ({

@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, test } from "vitest"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
-import { answer, call, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, call, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { ops } from "./wire.ts"
 
 beforeEach(() => document.body.replaceChildren())

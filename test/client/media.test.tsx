@@ -9,8 +9,8 @@ import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { found, soon, until } from "./dom.ts"
-import { answer, text } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, text } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 
 const srcs = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
 

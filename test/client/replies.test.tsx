@@ -5,8 +5,8 @@ import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { draw, soon, until } from "./dom.ts"
 import { opened, pageOf, user as userOf } from "./opened.ts"
-import { answer, text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 
 beforeEach(() => document.body.replaceChildren())
 

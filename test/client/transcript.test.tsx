@@ -17,7 +17,7 @@ import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"
-import { transcript } from "./window.tsx"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
 const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =>

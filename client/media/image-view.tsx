@@ -1,5 +1,5 @@
 /**
- * picture.tsx: an image in a box whose height doesn't change when the image loads. Clicking it opens the lightbox.
+ * image-view.tsx: an image in a box whose height doesn't change when the image loads. Clicking it opens the lightbox.
  *
  * Used for media segments, Markdown images and the user's attachments. SPEC PG39, PG40, MD6.
  */

@@ -1,11 +1,11 @@
-/** lossy.test.ts: whatever the connections lose, the page ends in the server's state, with each message sent once. */
+/** lossy-connections.test.ts: whatever the connections lose, the page ends in the server's state, with each message sent once. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
-import { LossyServer } from "./lossy.ts"
+import { LossyServer } from "./lossy-server.ts"
 import { createShelf } from "./opened.ts"
 import { createClock, settle } from "./wire.ts"
 

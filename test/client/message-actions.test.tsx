@@ -1,12 +1,12 @@
-/** acts.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
+/** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/composer/composer.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
-import { answer, call, text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, call, text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
 const buttonsIn = (root: ParentNode) =>

@@ -1,4 +1,4 @@
-/** said.ts: messages and calls for tests of the transcript. */
+/** sample-messages.ts: messages and calls for tests of the transcript. */
 
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { wireMessage } from "./wire.ts"

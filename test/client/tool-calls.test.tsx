@@ -1,4 +1,4 @@
-/** calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
+/** tool-calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
@@ -7,8 +7,8 @@ import { groupExchanges } from "../../client/transcript/transcript-rows.tsx"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import type { CallStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"
-import { answer, call, text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, call, text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
 const tool = (n: number, status: CallStatus = "ok", more: object = {}): Segment =>

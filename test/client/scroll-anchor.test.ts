@@ -1,4 +1,4 @@
-/** scroll.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
+/** scroll-anchor.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"

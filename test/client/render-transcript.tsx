@@ -1,4 +1,4 @@
-/** window.tsx: a transcript rendered into the page, with the user's actions recorded. */
+/** render-transcript.tsx: a transcript rendered into the page, with the user's actions recorded. */
 
 import { signal } from "@preact/signals"
 import { vi } from "vitest"

@@ -1,5 +1,5 @@
 /**
- * lossy.ts: a small server that keeps a session like the real one, behind connections that a test can delay, cut and flood.
+ * lossy-server.ts: a small server that keeps a session like the real one, behind connections that a test can delay, cut and flood.
  *
  * Frames go into queues in both directions and move when the test says so. Frames on a connection that is cut are lost.
  */

@@ -1,12 +1,12 @@
-/** documents.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
+/** canvas.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { cycleTheme } from "../../client/ui/theme.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { found, soon, until } from "./dom.ts"
-import { answer, text } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, text } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 
 const canvas = (url: string): Segment => ({
   type: "canvas",
