@@ -1,6 +1,7 @@
 /** folds.test.tsx: what appears above an answer, and what can be unfolded in it. */
 
 import { beforeEach, describe, expect, test } from "vitest"
+import { formatSize } from "../../client/words/media-descriptions.ts"
 import type { Segment } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"

@@ -29,11 +29,11 @@ describe("replies", () => {
   })
 
   test("[PG43] a click leads there, loads it if needed, and says if it is gone", async () => {
-    const { root, wishes } = scene()
+    const { root, actions } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
     await until(() => expect(last?.textContent).toBe("This message is no longer available."))
-    expect(wishes.loadUntilMessage.mock.calls).toEqual([["far"]])
+    expect(actions.loadUntilMessage.mock.calls).toEqual([["far"]])
   })
 
   test("[PG73] Reply adds it to the draft; the composer shows it, and can remove it", async () => {

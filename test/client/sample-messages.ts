@@ -4,8 +4,8 @@ import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { wireMessage } from "./wire.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })
-export const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
-  wireMessage(id, { role: "user", status: "completed", segments: [text(words)], content: words, ...more })
+export const user = (id: string, content: string, more: Partial<WireMessage> = {}) =>
+  wireMessage(id, { role: "user", status: "completed", segments: [text(content)], content, ...more })
 export const answer = (id: string, more: Partial<WireMessage> = {}) =>
   wireMessage(id, { status: "completed", exchange_id: "q", segments: [text("yes")], ...more })
 export const call = (more: Partial<Extract<Segment, { type: "tool" }>> = {}): Segment => ({

@@ -49,9 +49,9 @@ describe("adjacent calls", () => {
     [["failed", "waiting"], "waiting"],
     [["interrupted", "failed", "ok"], "failed"],
     [["ok", "interrupted"], "interrupted"],
-  ])("[PG36] %j together are %s", (statuses, together) => {
+  ])("[PG36] %j together are %s", (statuses, joint) => {
     const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof getGroupStatus>[0]
-    expect(getGroupStatus(calls)).toBe(together)
+    expect(getGroupStatus(calls)).toBe(joint)
   })
 
   test("[PG36] a group grows in place: existing elements, folds and the focus stay", async () => {
@@ -70,7 +70,7 @@ describe("adjacent calls", () => {
     expect(document.activeElement).toBe(fold.querySelector("summary"))
     for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
     await soon()
-    // The reader is inside: it does not fold away under them.
+    // The focus is inside, so the group doesn't fold.
     expect(heading(root)?.getAttribute("aria-expanded")).toBe("true")
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
@@ -191,7 +191,7 @@ describe("agents", () => {
 
   test("[PG37] a call to an agent shows agent, question and answer; a slow one asks nothing of the user", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
-    const { root, store, wishes } = transcript([answer("a", { segments: [asked()] })])
+    const { root, store, actions } = transcript([answer("a", { segments: [asked()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
     expect(block?.querySelector("header")?.textContent).toBe("Asked researcherRunning")
     expect(block?.querySelector("strong")?.textContent).toBe("Compare")
@@ -203,7 +203,7 @@ describe("agents", () => {
     expect(block?.querySelector("a")?.getAttribute("href")).toBe("#/s/agent-1")
     expect(block?.querySelectorAll("button")).toHaveLength(0)
     expect(root.textContent).not.toContain("Waiting for your approval.")
-    expect(wishes.decideApproval).not.toHaveBeenCalled()
+    expect(actions.decideApproval).not.toHaveBeenCalled()
     const result = JSON.stringify({ agent: "researcher", session: "agent-1", answer: "Lima is *warm*." })
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { status: "ok", result } }]))
     await soon()

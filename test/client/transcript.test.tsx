@@ -12,6 +12,7 @@ import {
   createWeather,
 } from "../support/page-fixtures/messages.ts"
 import { SegmentView } from "../../client/transcript/segment-view.tsx"
+import { formatSize } from "../../client/words/media-descriptions.ts"
 import { formatDuration } from "../../client/words/transcript-text.ts"
 import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment, WireMessage } from "../../shared/protocol/frame.ts"
