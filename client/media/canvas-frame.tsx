@@ -15,7 +15,7 @@ import { MediaIcon } from "./media-icons.tsx"
 import { useFocusGuard } from "./focus-guard.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import type { SignedLink } from "../files/signed-links.ts"
-import { UNREACHABLE_TEXT } from "../files/remote-media.ts"
+import { UNREACHABLE_TEXT } from "./load-failure.ts"
 import { useInView } from "./use-in-view.ts"
 import { useMediaContext } from "./use-media-source.ts"
 

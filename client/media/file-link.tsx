@@ -11,19 +11,10 @@ import { parseHost } from "../words/link-policy.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
-import {
-  GONE_TEXT,
-  isOwnMediaUrl,
-  learnKind,
-  readRefusal,
-  DISPLAYABLE_KINDS,
-  type DisplayableKind,
-  UNREACHABLE_TEXT,
-} from "../files/remote-media.ts"
+import { isOwnMediaUrl, learnKind, DISPLAYABLE_KINDS, type DisplayableKind } from "../files/remote-media.ts"
+import { saveBlob, saveHref } from "../ui/save-file.ts"
+import { GONE_TEXT, readRefusal, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
-
-/** The browser has begun the download by then, in milliseconds. */
-const REVOKE_MS = 60_000
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
   const media = useMediaContext()
@@ -114,18 +105,9 @@ export async function downloadMedia(
       void response.body?.cancel()
       return null
     }
-    const href = URL.createObjectURL(await response.blob())
-    saveHref(href, label)
-    setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS)
+    saveBlob(await response.blob(), label)
     return null
   } catch {
     return UNREACHABLE_TEXT
   }
-}
-
-function saveHref(href: string, name: string): void {
-  const link = document.createElement("a")
-  link.href = href
-  link.download = name
-  link.click()
 }

@@ -11,6 +11,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
+import { useModalDialog } from "../ui/use-modal-dialog.ts"
 
 export function Lightbox(): VNode | null {
   const media = useMediaContext()
@@ -53,16 +54,7 @@ function LightboxDialog({
 }: LightboxDialogProps): VNode {
   const dialogRef = useRef<HTMLDialogElement>(null)
   const [fault, setFault] = useState<string | null>(null)
-  useLayoutEffect(() => {
-    const previousFocus = document.activeElement
-    const { current } = dialogRef
-    current?.showModal()
-    current?.querySelector<HTMLElement>("[data-first]")?.focus()
-    return () => {
-      current?.close()
-      if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
-    }
-  }, [])
+  useModalDialog(dialogRef)
   useLayoutEffect(() => setFault(null), [picture])
   const onKeyDown = (event: KeyboardEvent): void => {
     const action = { Escape: onClose, ArrowLeft: onBack, ArrowRight: onNext }[event.key]

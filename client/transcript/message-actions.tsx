@@ -11,7 +11,7 @@ import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
-import { focusRequests } from "../composer/composer.tsx"
+import { focusRequests } from "../ui/focus.ts"
 import { type TranscriptRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
 interface ActionButtonProps {
