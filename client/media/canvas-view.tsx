@@ -7,12 +7,12 @@
 
 import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { UNREACHABLE_TEXT } from "../files/remote-media.ts"
 import type { SignedLink } from "../files/signed-links.ts"
 import { parseHost } from "../words/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { CanvasFrame } from "./canvas-frame.tsx"
+import { UNREACHABLE_TEXT } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
 import { useMediaContext } from "./use-media-source.ts"

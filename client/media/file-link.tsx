@@ -12,19 +12,10 @@ import { mediaText } from "../words/transcript-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
-import {
-  GONE_TEXT,
-  isOwnMediaUrl,
-  learnKind,
-  readRefusal,
-  DISPLAYABLE_KINDS,
-  type DisplayableKind,
-  UNREACHABLE_TEXT,
-} from "../files/remote-media.ts"
+import { DISPLAYABLE_KINDS, type DisplayableKind, isOwnMediaUrl, learnKind } from "../files/remote-media.ts"
+import { saveBlob, saveHref } from "../ui/save-file.ts"
+import { GONE_TEXT, readRefusal, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
-
-/** By then the browser has started the download. */
-const REVOKE_MS = 60_000
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
   const { url, label, mime_type, size } = segment
@@ -123,18 +114,9 @@ export async function downloadMedia(
       void response.body?.cancel()
       return null
     }
-    const href = URL.createObjectURL(await response.blob())
-    saveHref(href, label)
-    setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS)
+    saveBlob(await response.blob(), label)
     return null
   } catch {
     return UNREACHABLE_TEXT
   }
-}
-
-function saveHref(href: string, name: string): void {
-  const link = document.createElement("a")
-  link.href = href
-  link.download = name
-  link.click()
 }

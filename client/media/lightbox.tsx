@@ -5,8 +5,9 @@
  * returns to the image it was opened from. An image fits the window; a click shows it at full size. SPEC PG57.
  */
 
-import type { RefObject, VNode } from "preact"
+import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useModalDialog } from "../ui/use-modal-dialog.ts"
 import { formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { downloadMedia } from "./file-link.tsx"
@@ -48,7 +49,7 @@ interface LightboxDialogProps {
 
 function LightboxDialog({ media, image, position, onPrevious, onNext, onClose }: LightboxDialogProps): VNode {
   const dialogRef = useRef<HTMLDialogElement>(null)
-  useModal(dialogRef)
+  useModalDialog(dialogRef)
   const onKeyDown = (event: KeyboardEvent): void => {
     const action = { Escape: onClose, ArrowLeft: onPrevious, ArrowRight: onNext }[event.key]
     if (action === undefined || action === null || event.isComposing) return
@@ -76,20 +77,6 @@ function LightboxDialog({ media, image, position, onPrevious, onNext, onClose }:
       {position !== "" && <IconButton name="on" label={mediaText.nextImage} onActivate={onNext} />}
     </dialog>
   )
-}
-
-/** Opens the dialog, and returns the focus when it closes. */
-function useModal(dialogRef: RefObject<HTMLDialogElement | null>): void {
-  useLayoutEffect(() => {
-    const previousFocus = document.activeElement
-    const { current } = dialogRef
-    current?.showModal()
-    current?.querySelector<HTMLElement>("[data-first]")?.focus()
-    return () => {
-      current?.close()
-      if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
-    }
-  }, [])
 }
 
 function LightboxHeader({

@@ -10,14 +10,8 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/protocol/asset.ts"
-import {
-  recordClick,
-  GONE_TEXT,
-  isLoadAllowed,
-  isOwnMediaUrl,
-  fetchFailureReason,
-  UNREACHABLE_TEXT,
-} from "../files/remote-media.ts"
+import { recordClick, isLoadAllowed, isOwnMediaUrl } from "../files/remote-media.ts"
+import { fetchFailureReason, GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import type { SignedLink, LinkSigner } from "../files/signed-links.ts"
 import { mediaText } from "../words/transcript-text.ts"
 

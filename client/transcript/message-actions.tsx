@@ -8,7 +8,7 @@
 import { useComputed } from "@preact/signals"
 import type { VNode } from "preact"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
-import { focusRequests } from "../composer/composer.tsx"
+import { focusRequests } from "../ui/focus.ts"
 import { useCopy } from "../ui/copy-button.tsx"
 import { actionText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"

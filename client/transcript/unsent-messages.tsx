@@ -5,7 +5,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { focusRequests } from "../composer/composer.tsx"
+import { focusRequests } from "../ui/focus.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import { unsentText } from "../words/unsent-text.ts"
 

@@ -205,7 +205,7 @@ describe("a server that is away", () => {
     const count = await failSigning(context, 3)
     const { page: again } = await openIn(context, cuecard, at)
     await again.waitForSelector(".gate[data-state=failed]", SOON)
-    expect(await again.textContent(".gate small")).toBe("It could not be loaded.")
+    expect(await again.textContent(".gate small")).toBe("Couldn't load.")
     await expect.poll(() => picturesIn(again), SOON).toEqual([768])
     expect(count()).toBe(4)
     await context.close()

@@ -74,7 +74,7 @@ describe("images", () => {
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     await until(() => expect(srcs(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
-    expect((await found(root, ".gate")).textContent).toBe("a chart It could not be loaded.Try again")
+    expect((await found(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
     link.value = "waiting"
     actions.signUrls.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
@@ -195,7 +195,7 @@ describe("images", () => {
     )
     await until(() => {
       box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-      expect(box()?.querySelector(".stage")?.textContent).toBe("It could not be loaded.")
+      expect(box()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
     })
     expect(await press("Escape")).toBe(true)
     await until(() => expect(box()).toBe(null))
@@ -278,15 +278,15 @@ describe("media descriptions", () => {
   })
 
   test("[PG60] sizes, extensions and durations are short", () => {
-    expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(formatSize)).toEqual([
+    expect([0, 1023, 1024, 10_000, 102_400, 1_048_000, 1_048_576, 12_400_000].map(formatSize)).toEqual([
       "0 bytes",
-      "999 bytes",
-      "1.0 KB",
-      "9.9 KB",
-      "10 KB",
-      "999 KB",
-      "1.0 MB",
-      "12 MB",
+      "1023 bytes",
+      "1 KB",
+      "9.8 KB",
+      "100 KB",
+      "1023 KB",
+      "1 MB",
+      "11.8 MB",
     ])
     expect([
       formatExtension("a.pdf"),

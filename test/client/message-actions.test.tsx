@@ -1,7 +1,7 @@
 /** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { focusRequests } from "../../client/composer/composer.tsx"
+import { focusRequests } from "../../client/ui/focus.ts"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
 import { soon } from "./dom.ts"
