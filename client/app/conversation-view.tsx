@@ -150,7 +150,7 @@ function useReplyQuote({ store, draft }: SessionController): Quote | null {
     const id = draft.replyTo.value
     const message = id === null || !store.messageIds.value.includes(id) ? undefined : store.getMessageSignal(id)?.value
     const { value } = transcriptModule
-    return message === undefined || value === null || value === "lost" ? "" : JSON.stringify(value.quoteOf(message))
+    return message === undefined || value === null || value === "lost" ? "" : JSON.stringify(value.createQuote(message))
   }).value
   return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
 }

@@ -77,7 +77,7 @@ const router = new SessionRouter({
   },
   onMessageEnd(answer) {
     const code = transcriptModule.peek()
-    const text = code === null || code === "lost" ? "" : code.spokenWords(answer.segments)
+    const text = code === null || code === "lost" ? "" : code.segmentsToSpokenText(answer.segments)
     announceAnswerEnd(announcement, answer.status, text)
     void router.sessionList.refresh()
   },

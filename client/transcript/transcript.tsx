@@ -25,8 +25,8 @@ import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
 /** For the composer and the announcer, which may not import the Markdown parser: it isn't part of the first view. */
-export { createQuote as quoteOf } from "./quoted-message.tsx"
-export { segmentsToSpokenText as spokenWords } from "../markdown/markdown-to-text.ts"
+export { createQuote } from "./quoted-message.tsx"
+export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore
