@@ -1,8 +1,8 @@
 /**
- * escape-key.ts: who takes the Escape key.
+ * escape-key.ts: what the Escape key does.
  *
- * An input method, then what stands nearest (an editor, a picture that is looked at), then the drawer, then what plays,
- * then the reply that is being written, then the answer under way. Source: SPEC PG18, PG58, PG73.
+ * In this order: it ends an input method's composition, closes an editor or the lightbox, closes the drawer, stops
+ * playback, removes the reply reference, stops the running answer. Source: SPEC PG18, PG58, PG73.
  */
 
 import type { Signal } from "@preact/signals"
@@ -10,21 +10,18 @@ import { stopPlayback } from "../media/exclusive-playback.ts"
 
 export interface EscapeContext {
   readonly isDrawerOpen: Signal<boolean>
-  /** The message that is replied to. */
+  /** Id of the message that is replied to. */
   readonly replyTo: Signal<string | null>
   stopAnswer(): void
 }
 
-/** Hears the key last, at the window. */
-export function handleEscape(
-  event: KeyboardEvent,
-  { isDrawerOpen, replyTo: reply, stopAnswer: stop }: EscapeContext,
-): void {
+/** Runs at the window, after all other handlers. */
+export function handleEscape(event: KeyboardEvent, { isDrawerOpen, replyTo, stopAnswer }: EscapeContext): void {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return
-  // Held down it would stop what is queued too.
+  // A held key would stop the queued answers as well.
   if (event.repeat) return
   if (isDrawerOpen.peek()) isDrawerOpen.value = false
   else if (stopPlayback()) return
-  else if (reply.peek() !== null) reply.value = null
-  else stop()
+  else if (replyTo.peek() !== null) replyTo.value = null
+  else stopAnswer()
 }

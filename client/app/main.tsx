@@ -1,46 +1,54 @@
 /**
- * main.tsx: the page starts here: it hands the browser's clock, chance, storage and sockets to the parts that take them.
+ * main.tsx: the page's entry: passes the browser's clock, randomness, storage, network and sockets to the parts that
+ * need them, and connects the browser's events.
  */
 
 import { signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
-import { announceAnswerEnd } from "../ui/announcer.ts"
-import { createApi, RequestError } from "../net/api.ts"
-import { App } from "./app.tsx"
-import { SessionRouter } from "../session/session-router.ts"
-import { focusRequests } from "../composer/composer.tsx"
-import { handleEscape } from "./escape-key.ts"
-import { sendFile } from "../files/send-file.ts"
-import { retryDelayMs } from "../net/socket-link.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
+import { HttpApi, RequestError } from "../net/api.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
+import { retryDelayMs } from "../net/retry-delay.ts"
+import { SessionRouter } from "../session/session-router.ts"
+import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
+import { announceAnswerEnd } from "../ui/announcer.ts"
+import { focusRequests } from "../ui/focus.ts"
+import { restoreTheme } from "../ui/theme.ts"
+import { App } from "./app.tsx"
+import { handleEscape } from "./escape-key.ts"
+import { sendFile } from "./send-file-xhr.ts"
 import "../styles/base.css"
 import "../styles/page.css"
-import "../styles/list.css"
+import "../styles/composer.css"
+import "../styles/narrow-screen.css"
+import "../styles/session-list.css"
+import "../styles/dialog.css"
 import "../styles/transcript.css"
+import "../styles/tool-calls.css"
+import "../styles/agents.css"
 import "../styles/acts.css"
 import "../styles/prose.css"
 import "../styles/cards.css"
 import "../styles/media.css"
+import "../styles/audio.css"
+import "../styles/canvas.css"
 import "../styles/files.css"
 import "../styles/lightbox.css"
 import "../styles/print.css"
-import { restoreTheme } from "../ui/theme.ts"
-import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 
-/** In a hidden tab there are no animation frames; what came is shown so often there, in milliseconds. */
+/** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
-/** Longest request, in milliseconds: a page of a megabyte on a poor line. */
+/** Default timeout of a request, in milliseconds: a history page of one megabyte on a slow connection. */
 const REQUEST_TIMEOUT_MS = 30_000
 
 const announcement = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const settings = signal(EMPTY_SETTINGS)
-const api = createApi({
-  // A network that swallows a request would hold the page for minutes.
-  fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...init }),
+const api = new HttpApi({
+  // Without a timeout, a network that drops packets would block the page for minutes.
+  fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   now: Date.now,
 })
 
@@ -69,11 +77,11 @@ const router = new SessionRouter({
   },
   onMessageEnd(answer) {
     const code = transcriptModule.peek()
-    const text = code === null || code === "lost" ? "" : code.spokenWords(answer.segments)
+    const text = code === null || code === "lost" ? "" : code.segmentsToSpokenText(answer.segments)
     announceAnswerEnd(announcement, answer.status, text)
     void router.sessionList.refresh()
   },
-  // Without locks (an old browser, plain HTTP) two pages may be at it.
+  // Without locks (an old browser, or plain HTTP), two tabs may do the same work.
   withLock: (name, callback) => navigator.locks?.request(name, callback) ?? callback(),
   onReachable() {
     isOnline.value = true
@@ -83,7 +91,7 @@ const router = new SessionRouter({
   writeHash: (hash) => history.pushState(null, "", hash),
 })
 
-/** A browser that forbids storage gets a page that forgets. */
+/** If the browser forbids storage, the page works without it. */
 function openStorage(): KeyValueStorage {
   try {
     return localStorage
@@ -92,7 +100,7 @@ function openStorage(): KeyValueStorage {
   }
 }
 
-/** Until the server says what the tenant allows nothing is; one that is away is asked again, one that refuses is not. */
+/** Until the settings have arrived, nothing is allowed. Retries unless the server refuses the request. */
 async function loadSettings(attempt: number): Promise<void> {
   try {
     settings.value = await api.getSettings()
@@ -106,7 +114,7 @@ addEventListener("hashchange", () => {
   router.openFromHash()
   focusRequests.value++
 })
-// A way chosen closes the drawer it was chosen in, also where it leads to what is open already.
+// Choosing a conversation closes the drawer, even if it is already open.
 addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("a[href^='#']") !== null) isDrawerOpen.value = false
 })
@@ -117,7 +125,7 @@ addEventListener("online", () => {
 addEventListener("storage", () => router.handleStorageEvent())
 addEventListener("offline", () => {
   isOnline.value = false
-  // Some machines say so without being it: whatever answers now proves them wrong.
+  // Some devices report this while they are online. If the server responds, `onReachable` corrects it.
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
@@ -141,7 +149,7 @@ router.resumeStored()
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 void loadSettings(1)
 const root = document.getElementById("app")
-// After the first view is painted.
+// After the first paint.
 setTimeout(loadTranscript)
 if (root !== null)
   render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

@@ -1,14 +1,16 @@
-/** notice.tsx: what the reader has to be told once; it goes by itself where it has happened, and when it is sent away. */
+/** notice.tsx: the notice bar. A notice disappears after a while, or when the user dismisses it. */
 
 import { useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
 import type { SessionList } from "../session/session-list.ts"
+import { appText } from "../words/page-text.ts"
 
-/** How long it stands there, in milliseconds; a fault longer. */
+/** How long a notice is shown, in milliseconds. */
 const NOTICE_DURATION_MS = 4_000
+/** How long a notice about a failure is shown, in milliseconds. */
 const FAULT_DURATION_MS = 12_000
 
-export function NoticeBar({ sessions: sessionList }: { readonly sessions: SessionList }): VNode {
+export function NoticeBar({ sessionList }: { readonly sessionList: SessionList }): VNode {
   const notice = sessionList.notice.value
   useSignalEffect(() => {
     const current = sessionList.notice.value
@@ -24,7 +26,7 @@ export function NoticeBar({ sessions: sessionList }: { readonly sessions: Sessio
       {notice !== null && (
         <p>
           {notice.text}
-          <button type="button" aria-label="Dismiss" onClick={() => sessionList.dismissNotice()}>
+          <button type="button" aria-label={appText.dismiss} onClick={() => sessionList.dismissNotice()}>
             <svg viewBox="0 0 20 20" aria-hidden="true">
               <path d="M5.5 5.5l9 9M14.5 5.5l-9 9" />
             </svg>

@@ -1,8 +1,8 @@
 /**
- * card-motion.ts: how a card enters: once, briefly, and without a trace.
+ * card-motion.ts: the entrance animation of a card, which plays once.
  *
- * Motion is played on the element, never written into it, so that the page after it is the page after a reload.
- * Nothing moves for a reader who asked for less motion, or in a tab that nobody sees. Source: SPEC CA4, CA5.
+ * It uses the Web Animations API and leaves no styles behind, so the page looks the same as after a reload. Nothing moves
+ * if the user prefers reduced motion or the tab is hidden. SPEC CA4, CA5.
  */
 
 import type { RefObject } from "preact"
@@ -16,7 +16,7 @@ function isMotionAllowed(): boolean {
   return !document.hidden && !matchMedia("(prefers-reduced-motion: reduce)").matches
 }
 
-/** Fades and lifts an element when it first stands there. */
+/** Fades and lifts an element when it first appears. */
 export function useEntrance(isFresh: boolean): RefObject<HTMLElement | null> {
   const ref = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
@@ -27,18 +27,18 @@ export function useEntrance(isFresh: boolean): RefObject<HTMLElement | null> {
   return ref
 }
 
-/** Counts from 0 to a number when it first stands there. */
+/** Counts from 0 to `target` when it first appears. */
 export function useCountUp(target: number, isFresh: boolean): number {
   const [shown, setShown] = useState(() => (isFresh && isMotionAllowed() ? 0 : target))
   useEffect(() => {
     if (!isFresh || !isMotionAllowed()) return
-    const started = performance.now()
-    let next = requestAnimationFrame(function step(now) {
-      const progress = Math.min(1, Math.max(0, now - started) / COUNT_MS)
+    const startedAt = performance.now()
+    let frame = requestAnimationFrame(function step(now) {
+      const progress = Math.min(1, Math.max(0, now - startedAt) / COUNT_MS)
       setShown(target * (1 - (1 - progress) ** 3))
-      if (progress < 1) next = requestAnimationFrame(step)
+      if (progress < 1) frame = requestAnimationFrame(step)
     })
-    return () => cancelAnimationFrame(next)
+    return () => cancelAnimationFrame(frame)
   }, [])
   return shown
 }

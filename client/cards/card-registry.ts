@@ -1,8 +1,7 @@
 /**
- * card-registry.ts: which card draws which tool's payload.
+ * card-registry.ts: the card for each tool's payload. A result without a card shows its synthesis as text.
  *
- * tag → tool name → CARD, or null: then its synthesis is shown as text.
- * A new card is one module here, one guard in shared/card/, and one line below. Source: SPEC CA3.
+ * To add a card, write a parser in shared/card/ and a module here, and add it to CARD_RENDERERS. SPEC CA3.
  */
 
 import type { VNode } from "preact"
@@ -11,23 +10,23 @@ import { renderWeatherCard } from "./weather-card.tsx"
 
 export interface CardContent {
   readonly payload: Json
-  /** The model's words about it, Markdown. */
+  /** The model's text about the payload, in Markdown. */
   readonly synthesis: string
-  /** It arrived while the reader watched, and may enter. */
+  /** It arrived while the page was open, so it may be animated. */
   readonly isFresh: boolean
 }
 
-/** Guards the payload and draws it; null where it does not fit. */
+/** Parses the payload and draws it; null if the payload isn't valid. */
 export type RenderCard = (content: CardContent) => VNode | null
 
 const CARD_RENDERERS: ReadonlyMap<string, RenderCard> = new Map([["weather", renderWeatherCard]])
 
-/** `web_search_1` is the tool `web_search`: only the ordinal goes. */
+/** `web_search_1` → `web_search` */
 export function tagToToolName(tag: string): string {
   return tag.replace(/_\d+$/, "")
 }
 
-/** The card of a tag; null where there is none or its payload does not fit. */
+/** Null if the tool has no card, or the payload isn't valid for it. */
 export function renderCard(tag: string, content: CardContent): VNode | null {
   return CARD_RENDERERS.get(tagToToolName(tag))?.(content) ?? null
 }

@@ -1,7 +1,7 @@
 /**
- * sky-icon.tsx: the weather in ten drawings, day and night.
+ * sky-icon.tsx: the ten weather icons, drawn on a 64 × 64 grid and coloured by CSS.
  *
- * One grid of 64, a few shapes, colours from CSS. They say nothing to a screen reader: the condition stands beside them.
+ * Hidden from screen readers, because the condition is written next to the icon.
  */
 
 import type { ComponentChildren, VNode } from "preact"

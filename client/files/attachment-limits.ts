@@ -1,10 +1,10 @@
 /**
- * attachment-limits.ts: what a reader can be told of a file before it is sent. The server decides by the bytes; this goes by what the
- * browser thinks it is. Pure.
+ * attachment-limits.ts: the size limit of a file, checked before the upload by the type that the browser reports.
+ *
+ * The server decides by the content. Pure.
  */
 
 import {
-  MAX_ATTACHMENTS,
   MAX_AUDIO_BYTES,
   MAX_IMAGE_BYTES,
   MAX_PDF_BYTES,
@@ -19,14 +19,7 @@ const MAX_BYTES_BY_TYPE: readonly (readonly [type: RegExp, bytes: number])[] = [
   [/^text\//, MAX_TEXT_BYTES],
 ]
 
-/** What the browser does not know may be a film: the largest kind. */
+/** A file of unknown type may be a video, so it gets the largest limit. */
 export function getMaxBytes({ type }: Pick<File, "type">): number {
   return MAX_BYTES_BY_TYPE.find(([kind]) => kind.test(type))?.[1] ?? MAX_VIDEO_BYTES
 }
-
-/** Of files that there was no room for. */
-export function describeLeftOut(count: number): string {
-  return `A message takes ${MAX_ATTACHMENTS} files: ${count} ${count === 1 ? "was" : "were"} left out.`
-}
-
-export const LIMITS_TEXT = `up to ${MAX_ATTACHMENTS}: pictures, audio, video, PDF and text`

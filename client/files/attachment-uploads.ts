@@ -1,44 +1,45 @@
 /**
- * attachment-uploads.ts: files that go with a message that is being written.
+ * attachment-uploads.ts: the attachments of a message that is being written.
  *
- * picker, drop, paste → FILES → POST /v1/sessions/:id/assets → asset ids of the send frame
- * Kept with the draft, outside the components: an upload goes on while its reader looks elsewhere. At most MAX_PARALLEL_UPLOADS at a
- * time; each can be given up, and tried again where trying can help. Source: SPEC PG67–PG69.
+ * picker, drop, paste → UPLOADS → POST /v1/sessions/:id/assets → asset ids of the send frame
+ * They belong to the draft, so an upload continues while the user looks at another session. At most MAX_PARALLEL_UPLOADS
+ * run at a time. Each can be canceled, and retried if that may help. Source: SPEC PG67–PG69.
  */
 
 import { type Signal, signal } from "@preact/signals"
 import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/json.ts"
+import { parseAsset } from "../../shared/protocol/responses.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
-import { type Api, RequestError } from "../net/api.ts"
-import type { SendFile } from "./send-file.ts"
+import { describeError, isPermanentRefusal, RequestError, toRequestError } from "../net/api.ts"
+import { formatSize } from "../words/media-descriptions.ts"
+import { attachmentText, errorText } from "../words/page-text.ts"
 import { getMaxBytes } from "./attachment-limits.ts"
+import { type UploadDeps, uploadWithToken } from "./upload-with-token.ts"
 
 export type UploadState =
   | { readonly at: "waiting" }
-  /** Bytes that have gone. */
+  /** `sent`: bytes. */
   | { readonly at: "sending"; readonly sent: number }
   | { readonly at: "done"; readonly asset: Asset }
-  /** In the server's words. `isFinal`: trying again would not help. */
+  /** `isFinal`: retrying would not help. */
   | { readonly at: "failed"; readonly text: string; readonly isFinal: boolean }
 
 export interface AttachmentUpload {
   readonly key: number
   readonly name: string
   readonly size: number
-  /** Where its own page can show it, for a picture. */
+  /** A blob URL of an image; null for other kinds. */
   readonly previewUrl: string | null
   readonly state: UploadState
 }
 
-/** Brings one file to the session that the draft is for. Rejects with RequestError where the server refused it. */
+/** Uploads one file to the draft's session. Rejects with RequestError if the server refuses it. */
 export type UploadFile = (file: File, onSent: (bytes: number) => void, signal: AbortSignal) => Promise<Asset>
 
-/** Uploads at a time: one line is shared by all of them. */
+/** Uploads at a time. More would only share the same bandwidth. */
 const MAX_PARALLEL_UPLOADS = 2
-
-const UNREACHABLE_TEXT = "The server could not be reached."
 
 interface UploadJob {
   readonly file: File
@@ -51,29 +52,27 @@ export class AttachmentUploads {
   readonly #jobs = new Map<number, UploadJob>()
   #lastKey = 0
 
-  /** As many as a message may have; what is too large is not sent at all. How many were left out. */
+  /** Adds as many files as a message may have, and returns how many were left out. Too large ones are not uploaded. */
   addFiles(files: readonly File[], uploadFile: UploadFile): number {
     const freeSlots = Math.max(0, MAX_ATTACHMENTS - this.entries.peek().length)
     for (const file of files.slice(0, freeSlots)) {
       const key = ++this.#lastKey
-      const isTooLarge = file.size > getMaxBytes(file)
-      const isEmpty = file.size === 0
-      const text = isEmpty ? "The file is empty." : `It may have ${Math.floor(getMaxBytes(file) / 2 ** 20)} MB at most.`
+      const problem = findProblem(file)
       this.#jobs.set(key, { file, uploadFile, abortController: new AbortController() })
       this.#appendEntry({
-        // As it will be called on the server.
         key,
+        // The server removes the same characters.
         name: file.name.replace(INVISIBLE_CHARS, "") || "file",
         size: file.size,
         previewUrl: file.type.startsWith("image/") ? URL.createObjectURL(file) : null,
-        state: isTooLarge || isEmpty ? { at: "failed", text, isFinal: true } : { at: "waiting" },
+        state: problem === null ? { at: "waiting" } : { at: "failed", text: problem, isFinal: true },
       })
     }
     this.#startNext()
     return Math.max(0, files.length - freeSlots)
   }
 
-  /** Takes it away, wherever it is. */
+  /** Removes an upload in any state; a running one is aborted. */
   removeUpload(key: number): void {
     const entry = this.#findEntry(key)
     this.#jobs.get(key)?.abortController.abort()
@@ -88,25 +87,25 @@ export class AttachmentUploads {
     this.#startNext()
   }
 
-  /** The machine is back: what found no server is tried again. */
+  /** The device is back online: retries the uploads that could not reach the server. */
   retryUnreachable(): void {
     for (const { key, state } of this.entries.peek())
-      if (state.at === "failed" && state.text === UNREACHABLE_TEXT) this.retryUpload(key)
+      if (state.at === "failed" && state.text === errorText.unreachable) this.retryUpload(key)
   }
 
-  /** All are up. */
+  /** All uploads are done. */
   get isReady(): boolean {
     return this.entries.value.every(({ state }) => state.at === "done")
   }
 
-  /** They are said: the draft has none any more. */
+  /** The message is sent: removes the attachments from the draft and returns them. */
   takeAssets(): readonly Asset[] {
     const assets = this.entries.peek().flatMap(({ state }) => (state.at === "done" ? state.asset : []))
     for (const { key } of this.entries.peek()) this.removeUpload(key)
     return assets
   }
 
-  /** Files of a message that came back. They are on the server already. */
+  /** Adds the attachments of a withdrawn message, which the server already has. */
   restoreAssets(assets: readonly Asset[]): void {
     for (const asset of assets) {
       const { label: name, size } = asset
@@ -149,38 +148,35 @@ export class AttachmentUploads {
     this.entries.value = [...this.entries.peek(), entry]
   }
 
-  /** One that was taken away meanwhile stays away. */
+  /** Does nothing if the upload was removed in the meantime. */
   #setState(key: number, state: UploadState): void {
     this.entries.value = this.entries.peek().map((entry) => (entry.key === key ? { ...entry, state } : entry))
   }
 }
 
 function toFailedState(error: unknown): UploadState {
-  if (!(error instanceof RequestError)) return { at: "failed", text: UNREACHABLE_TEXT, isFinal: false }
-  const isFinal = error.status < 500 && ![401, 408, 429].includes(error.status)
-  return { at: "failed", text: error.message, isFinal }
+  const isFinal = error instanceof RequestError && isPermanentRefusal(error)
+  return { at: "failed", text: describeError(error), isFinal }
 }
 
-/** One file to one session; a token that was refused is renewed once. */
+/** Why a file can't be uploaded; null if it can. */
+function findProblem(file: File): string | null {
+  if (file.size === 0) return attachmentText.empty
+  const maxBytes = getMaxBytes(file)
+  return file.size > maxBytes ? attachmentText.tooLarge(formatSize(maxBytes)) : null
+}
+
+/** Uploads one file to one session. */
 export async function uploadAttachment(
   sessionId: string,
-  { api, upload: sendFile }: { readonly api: Pick<Api, "getToken" | "forgetToken">; readonly upload: SendFile },
+  deps: UploadDeps,
   ...[file, onSent, signal]: Parameters<UploadFile>
 ): Promise<Asset> {
   const path = `/v1/sessions/${encodeURIComponent(sessionId)}/assets?name=${encodeURIComponent(file.name)}`
-  const sendOnce = async () => sendFile(path, file, (await api.getToken()).token, onSent, signal)
-  let response = await sendOnce()
-  if (response.status === 401) {
-    api.forgetToken()
-    response = await sendOnce()
-  }
-  const body = Object(parseJson(response.text)) as Asset & { readonly text?: unknown }
-  if (response.status >= 200 && response.status < 300) return pickAssetFields(body)
-  const message = typeof body.text === "string" ? body.text : `The server answered ${response.status}.`
-  throw new RequestError(response.status, message)
-}
-
-function pickAssetFields({ id, kind, mime_type, label, size, voice, width, height }: Asset): Asset {
-  const dimensions = width === undefined || height === undefined ? {} : { width, height }
-  return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}), ...dimensions }
+  const { status, text } = await uploadWithToken(deps, path, file, onSent, signal)
+  const body = parseJson(text)
+  if (status < 200 || status >= 300) throw toRequestError(status, body)
+  const asset = parseAsset(body)
+  if (asset === null) throw new RequestError(502, errorText.badResponse)
+  return asset
 }

@@ -1,67 +1,68 @@
 /**
- * import-file.ts: a file becomes a new session: made, sent in as many parts as it takes, folded by the server, opened.
+ * import-file.ts: imports a file into a new session: creates the session, uploads the file in parts, and waits until the
+ * server has folded it.
  *
- * file → cut → POST /v1/sessions, /v1/sessions/:id/import → GET /v1/sessions/:id/import → IMPORTER → dialog
- * What does not come to an end leaves no session behind. Source: SPEC PG35.
+ * file → split → POST /v1/sessions, /v1/sessions/:id/import → GET /v1/sessions/:id/import → IMPORTER → dialog
+ * If the import isn't completed, the session is erased. Source: SPEC PG35.
  */
 
 import { type Signal, signal } from "@preact/signals"
 import { parseJson } from "../../shared/json.ts"
+import type { ImportProgress } from "../../shared/protocol/http-body.ts"
+import {
+  parseImportResponse,
+  parseRefusal,
+  type ImportResponse,
+  type SkippedLine,
+} from "../../shared/protocol/responses.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
-import { type Api, type ImportProgress, RequestError } from "../net/api.ts"
-import { retryDelayMs } from "../net/socket-link.ts"
+import { type Api, describeError, RequestError, toRequestError } from "../net/api.ts"
+import { errorText, importText } from "../words/page-text.ts"
+import { retryDelayMs } from "../net/retry-delay.ts"
+import type { SendFile } from "./send-file.ts"
 import { splitAtLines, isJsonArray, isGzip, countLinesBefore } from "./split-file.ts"
 import type { UnfinishedImports } from "./unfinished-imports.ts"
-import type { SendFile } from "./send-file.ts"
+import { uploadWithToken } from "./upload-with-token.ts"
 
-/** How far the server is, is asked so often, in milliseconds. */
+/** Interval at which the server's progress is requested, in milliseconds. */
 const PROGRESS_POLL_MS = 500
-/** How often the same is sent where the line breaks or the server has no time for it: with its pauses ten seconds or so. */
+/** Attempts per request if the connection breaks or the server is busy: about ten seconds with their delays. */
 const MAX_ATTEMPTS = 6
-
-export interface BadLine {
-  /** The part that the line is counted in; once all is done it is counted in the file. */
-  readonly part?: number
-  readonly line: number
-  readonly text: string
-}
 
 export type ImportStage =
   | { readonly at: "choose"; readonly error: string | null }
   | { readonly at: "sending"; readonly sent: number; readonly size: number }
-  /** `of` 0: the server does not say how much there is. */
+  /** `of` is 0 if the total is unknown. */
   | { readonly at: "folding"; readonly folded: number; readonly of: number }
   | {
       readonly at: "done"
       readonly session: string
       readonly records: number
       readonly skipped: number
-      readonly bad: readonly BadLine[]
+      readonly bad: readonly SkippedLine[]
     }
 
 export interface ImporterDeps {
   readonly api: Api
   readonly sendFile: SendFile
-  /** Keeps in mind what has to be erased. */
+  /** Erases sessions of imports that were not completed. */
   readonly unfinishedImports: UnfinishedImports
   createId(): string
   random(): number
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** Told to the reader as it is. */
+/** The file can't be imported. The message is shown to the user. */
 class ImportRefusedError extends Error {}
 
-interface ImportAnswer {
-  readonly records: number
-  readonly skipped: number
-  readonly bad: readonly BadLine[]
-}
+type ImportCounts = Pick<ImportResponse, "records" | "skipped" | "bad">
+
+const NO_COUNTS: ImportCounts = { records: 0, skipped: 0, bad: [] }
 
 export class Importer {
   readonly stage: Signal<ImportStage> = signal({ at: "choose", error: null })
   readonly fileName = signal("")
-  /** The name of another file that came meanwhile; "" for none. */
+  /** The name of another file that was chosen during this import; "" for none. */
   readonly rejectedFileName = signal("")
   readonly #deps: ImporterDeps
   #abort: AbortController | null = null
@@ -74,7 +75,7 @@ export class Importer {
     return this.#abort !== null
   }
 
-  /** Resolves when it is done, refused or given up; `stage` says which. */
+  /** Resolves when the import is done, refused or canceled; `stage` holds the result. */
   async startImport(file: File): Promise<void> {
     if (this.#abort !== null) {
       this.rejectedFileName.value = file.name
@@ -93,18 +94,18 @@ export class Importer {
         this.stage.value = { at: "done", session: sessionId, ...answer }
       })
     } catch (error) {
-      this.stage.value = { at: "choose", error: abort.signal.aborted ? null : describeError(error) }
+      this.stage.value = { at: "choose", error: abort.signal.aborted ? null : describeImportError(error) }
     } finally {
       this.#abort = null
     }
   }
 
-  /** Gives up: what was begun is erased. */
+  /** Cancels the import. Its session is erased. */
   cancelImport(): void {
     this.#abort?.abort()
   }
 
-  /** For the next file. */
+  /** Returns to the choice of a file. */
   resetStage(): void {
     this.stage.value = { at: "choose", error: null }
   }
@@ -114,7 +115,7 @@ export class Importer {
     parts: readonly Blob[],
     size: number,
     signal: AbortSignal,
-  ): Promise<ImportAnswer> {
+  ): Promise<ImportCounts> {
     await this.#retryTransient(() => this.#deps.api.createSession("", session), signal)
     const answer = await this.#sendParts(session, parts, size, signal)
     const bad = await toFileLineNumbers(answer.bad, parts)
@@ -122,7 +123,7 @@ export class Importer {
     return { ...answer, bad }
   }
 
-  /** Again and again, where that may help. */
+  /** Repeats an operation that failed for a reason that may pass. */
   async #retryTransient<T>(operation: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted()
@@ -135,21 +136,21 @@ export class Importer {
     }
   }
 
-  async #sendParts(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<ImportAnswer> {
+  async #sendParts(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<ImportCounts> {
     let sentBytes = 0
     let isFolded = true
-    let answer: ImportAnswer = { records: 0, skipped: 0, bad: [] }
-    for (const [at, part] of parts.entries()) {
-      const query = parts.length === 1 ? "" : `?part=${at + 1}&of=${parts.length}`
+    let answer = NO_COUNTS
+    for (const [index, part] of parts.entries()) {
+      const query = parts.length === 1 ? "" : `?part=${index + 1}&of=${parts.length}`
       const onSent = (bytes: number): void => this.#reportSent(sentBytes + Math.min(bytes, part.size), size)
-      const isLast = at === parts.length - 1
+      const isLast = index === parts.length - 1
       const sending = this.#retryTransient(
         () => this.#sendPart(`${importPath(session)}${query}`, part, onSent, signal),
         signal,
       )
       const response = isLast ? await this.#awaitWithProgress(session, sending, signal) : await sending
-      answer = mergeAnswers(answer, parseAnswer(response))
-      isFolded = isFoldingDone(response)
+      answer = mergeCounts(answer, response)
+      isFolded = response.state === undefined || response.state === "done"
       sentBytes += part.size
       this.#reportSent(sentBytes, size)
     }
@@ -166,26 +167,21 @@ export class Importer {
     part: Blob,
     onSent: (bytes: number) => void,
     signal: AbortSignal,
-    isRetry = false,
-  ): Promise<unknown> {
-    const { api, sendFile: upload } = this.#deps
-    const { token } = await api.getToken()
-    signal.throwIfAborted()
-    const { status, text } = await upload(path, part, token, onSent, signal)
-    if (status === 401 && !isRetry) {
-      api.forgetToken()
-      return this.#sendPart(path, part, onSent, signal, true)
-    }
-    const response = parseJson(text)
-    if (status < 300) return response
-    const { code, text: message } = Object(response) as { code?: unknown; text?: unknown }
-    // What broke off may still be coming in, as far as the server has seen.
-    if (code === "import_running") throw new RequestError(503, String(message))
-    throw new RequestError(status, typeof message === "string" ? message : `The server answered ${status}.`)
+  ): Promise<ImportResponse> {
+    const { status, text } = await uploadWithToken(this.#deps, path, part, onSent, signal)
+    const body = parseJson(text)
+    if (status < 300) return parseImportResponse(body ?? {}) ?? throwUnreadable()
+    const error = toRequestError(status, body)
+    // The server may not have noticed yet that an earlier attempt broke off, so try again.
+    throw parseRefusal(body).code === "import_running" ? new RequestError(503, error.message) : error
   }
 
-  /** A server that answers only once all is folded is asked meanwhile how far it is. */
-  async #awaitWithProgress(session: string, sending: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  /** The server may respond only after folding. Until then its progress is requested and shown. */
+  async #awaitWithProgress(
+    session: string,
+    sending: Promise<ImportResponse>,
+    signal: AbortSignal,
+  ): Promise<ImportResponse> {
     let isAnswered = false
     const answered = sending.finally(() => {
       isAnswered = true
@@ -194,7 +190,7 @@ export class Importer {
     while (!isAnswered && !signal.aborted) {
       await Promise.race([answered, this.#pause(PROGRESS_POLL_MS, signal)])
       const { sent, size } = getSendProgress(this.stage.peek())
-      // Its answer says what has become of it; this is for the eye.
+      // Only for display: the response decides the outcome.
       if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
     }
     return await answered
@@ -205,13 +201,12 @@ export class Importer {
     while (!signal.aborted && (await this.#isFolding(session))) await this.#pause(PROGRESS_POLL_MS, signal)
   }
 
-  /** A server that cannot say just now is asked again; one that knows of nothing has lost it. */
+  /** A request that fails for now is repeated. Throws if the server has no such import or couldn't fold it. */
   async #isFolding(session: string): Promise<boolean> {
     try {
       const state = await this.#pollProgress(session)
-      if (state === "none") throw new ImportRefusedError("The server has given up this import. Send the file again.")
-      if (state === "failed")
-        throw new ImportRefusedError("This file could not be read to its end. Nothing of it is kept.")
+      if (state === "none") throw new ImportRefusedError(importText.interrupted)
+      if (state === "failed") throw new ImportRefusedError(importText.unreadable)
       return state !== "done"
     } catch (error) {
       if (isTransient(error)) return true
@@ -225,7 +220,7 @@ export class Importer {
     return state
   }
 
-  /** Giving up ends it. */
+  /** Canceling ends the pause. */
   #pause(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
@@ -249,40 +244,29 @@ function importPath(session: string): string {
 }
 
 async function splitFile(file: File): Promise<readonly Blob[]> {
-  if (file.size === 0) throw new ImportRefusedError("The file is empty.")
+  if (file.size === 0) throw new ImportRefusedError(importText.emptyFile)
   if (file.size <= MAX_IMPORT_BYTES) return [file]
-  if (await isGzip(file))
-    throw new ImportRefusedError("A packed file may have 64 MB at most. Unpack it, and import what is in it.")
-  if (await isJsonArray(file))
-    throw new ImportRefusedError("A list of more than 64 MB cannot be sent in parts. Write a message a line.")
+  if (await isGzip(file)) throw new ImportRefusedError(importText.gzipTooLarge)
+  if (await isJsonArray(file)) throw new ImportRefusedError(importText.arrayTooLarge)
   const parts = await splitAtLines(file)
-  if (parts === null) throw new ImportRefusedError("A line of this file is too long to be sent.")
-  if (parts.length > MAX_IMPORT_PARTS)
-    throw new ImportRefusedError("A file may have 4 GB at most. Split it, and import one after the other.")
+  if (parts === null) throw new ImportRefusedError(importText.lineTooLong)
+  if (parts.length > MAX_IMPORT_PARTS) throw new ImportRefusedError(importText.tooLarge)
   return parts
 }
 
-/** A line is counted in its part; the reader counts in the file. */
-async function toFileLineNumbers(bad: readonly BadLine[], parts: readonly Blob[]): Promise<readonly BadLine[]> {
+/** The server counts lines within each part; converts to line numbers of the file. */
+async function toFileLineNumbers(bad: readonly SkippedLine[], parts: readonly Blob[]): Promise<readonly SkippedLine[]> {
   const last = Math.max(1, ...bad.map(({ part }) => part ?? 1))
   const before = await countLinesBefore(parts.slice(0, last))
   return bad.map(({ part = 1, ...one }) => ({ ...one, line: (before[part - 1] ?? 0) + one.line }))
 }
 
-/** The server is ours: its answer is taken as it is; one to a part that is not the last may say less. */
-function parseAnswer(response: unknown): ImportAnswer {
-  const { records, skipped, bad } = Object(response) as Partial<ImportAnswer>
-  return { records: records ?? 0, skipped: skipped ?? 0, bad: Array.isArray(bad) ? bad : [] }
+function throwUnreadable(): never {
+  throw new RequestError(502, errorText.badResponse)
 }
 
-/** A server that does not say has answered when it was done. */
-function isFoldingDone(response: unknown): boolean {
-  const { state } = Object(response) as { state?: unknown }
-  return state === undefined || state === "done"
-}
-
-/** The answer to a part may be about all of them so far. */
-function mergeAnswers(before: ImportAnswer, { records, skipped, bad }: ImportAnswer): ImportAnswer {
+/** The response to a part may cover all parts so far, so the larger counts win. */
+function mergeCounts(before: ImportCounts, { records, skipped, bad }: ImportCounts): ImportCounts {
   return {
     records: Math.max(before.records, records),
     skipped: Math.max(before.skipped, skipped),
@@ -290,14 +274,12 @@ function mergeAnswers(before: ImportAnswer, { records, skipped, bad }: ImportAns
   }
 }
 
-/** Another try may do better: the line broke, or the server has no time. */
+/** Whether trying again may help: the connection broke, or the server was busy. */
 function isTransient(error: unknown): boolean {
   if (error instanceof ImportRefusedError) return false
   return !(error instanceof RequestError) || error.status === 429 || error.status === 408 || error.status >= 500
 }
 
-function describeError(error: unknown): string {
-  return error instanceof RequestError || error instanceof ImportRefusedError
-    ? error.message
-    : "The server could not be reached."
+function describeImportError(error: unknown): string {
+  return error instanceof ImportRefusedError ? error.message : describeError(error)
 }

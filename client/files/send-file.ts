@@ -1,13 +1,12 @@
-/**
- * send-file.ts: a body on its way up, with how much of it has gone. A request of the old kind: `fetch` does not say.
- */
+/** send-file.ts: how a file is uploaded with progress. The page implements it in app/send-file-xhr.ts. */
 
 export interface SendFileResult {
   readonly status: number
+  /** The response body. */
   readonly text: string
 }
 
-/** Sends it once; `onSent` hears bytes. Rejects where nothing came back, or it was given up. */
+/** Uploads `body` once. `onSent` receives the bytes sent so far. Rejects if there is no response or `signal` aborts. */
 export type SendFile = (
   path: string,
   body: Blob,
@@ -15,18 +14,3 @@ export type SendFile = (
   onSent: (bytes: number) => void,
   signal: AbortSignal,
 ) => Promise<SendFileResult>
-
-export const sendFile: SendFile = (path, body, token, onSent, signal) =>
-  new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    const rejectRequest = (): void => reject(new TypeError("no answer"))
-    request.upload.onprogress = ({ loaded }) => onSent(loaded)
-    request.onload = () => resolve({ status: request.status, text: request.responseText })
-    request.onerror = rejectRequest
-    request.onabort = rejectRequest
-    request.open("POST", path)
-    request.setRequestHeader("authorization", `Bearer ${token}`)
-    request.setRequestHeader("content-type", "application/octet-stream")
-    signal.addEventListener("abort", () => request.abort(), { once: true })
-    request.send(body)
-  })

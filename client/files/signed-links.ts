@@ -1,44 +1,41 @@
 /**
- * signed-links.ts: where media that is being drawn can be fetched for now.
+ * signed-links.ts: signed addresses for the media that is being drawn.
  *
- * segment → element → SIGNED → POST /v1/sessions/:id/media/sign → element
- * Segments hold addresses that nobody can fetch. What is drawn within a moment is asked for at once, remembered until it
- * runs out, and asked for anew by an element that failed. Where the server could not be asked it is asked again, later
- * each time, until it could. Source: SPEC PG38, PG55.
+ * segment → element → LINKS → POST /v1/sessions/:id/media/sign → element
+ * Addresses in segments can't be fetched without a signature. Addresses drawn at the same time are signed in one request
+ * and kept until they expire. An element that fails to load requests a new one. If the server can't be reached, the
+ * request is retried with growing delays. Source: SPEC PG38, PG55.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
-import { RequestError } from "../net/api.ts"
-import { retryDelayMs } from "../net/socket-link.ts"
+import { isPermanentRefusal, RequestError } from "../net/api.ts"
+import { retryDelayMs } from "../net/retry-delay.ts"
 
 export type SignedLink =
   | { readonly at: "asking" }
   | { readonly at: "ready"; readonly href: string }
-  /** There is no such thing, or not for this reader. */
+  /** The media doesn't exist, or the user may not see it. */
   | { readonly at: "refused" }
-  /** The server could not be asked; it will be. */
+  /** The request failed and will be retried. */
   | { readonly at: "failed" }
 
 export interface LinkSignerDeps {
   signUrls(urls: readonly string[]): Promise<SignResponse>
   now(): number
   random(): number
-  /** Calls back after so many milliseconds; returns what cancels it. */
+  /** Calls back after `ms` milliseconds. Returns a function that cancels it. */
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** What is drawn within so long is asked for together, in milliseconds. */
+/** Addresses requested within this time share one request, in milliseconds. */
 const BATCH_DELAY_MS = 5
-/** An address is not handed out so shortly before it runs out, in milliseconds: the fetch has to begin. */
+/** An address is not used this shortly before it expires, in milliseconds, so that the fetch can start in time. */
 const EXPIRY_MARGIN_MS = 30_000
-/** However the machine's clock stands: an address is kept for a minute at least, and an hour at most, in milliseconds. */
+/** Bounds of how long an address is kept, in milliseconds, in case the device's clock is wrong. */
 const MIN_LIFE_MS = 60_000
 const MAX_LIFE_MS = 3_600_000
-
-/** Of these another token, or a while, may help. */
-const TRANSIENT_STATUSES: readonly number[] = [401, 408, 429]
 
 interface LinkEntry {
   readonly link: Signal<SignedLink>
@@ -49,7 +46,7 @@ interface LinkEntry {
 
 const ASKING_LINK: SignedLink = { at: "asking" }
 const REFUSED_LINK: SignedLink = { at: "refused" }
-/** Always the same: an address that fails again changes nothing. */
+/** One object, so that failing again does not change the signal. */
 const FAILED_LINK: SignedLink = { at: "failed" }
 
 export class LinkSigner {
@@ -63,27 +60,27 @@ export class LinkSigner {
     this.#deps = deps
   }
 
-  /** How it stands. Looking at it asks nothing. */
+  /** The link's current state. Reading it sends no request. */
   getLink(url: string): ReadonlySignal<SignedLink> {
     return this.#getEntry(url).link
   }
 
-  /** It is being drawn: asks where nothing is known that still holds. */
+  /** The media is being drawn: requests a link unless there is a valid one. */
   requestLink(url: string): void {
     if (!this.#isUsable(this.#getEntry(url))) this.renewLink(url)
   }
 
-  /** What is known does not hold, whatever was said. */
+  /** Requests a new link, because the current one failed. */
   renewLink(url: string): void {
     const entry = this.#getEntry(url)
     if (entry.isRequested) return
-    // It is none, and would spoil the request for its neighbours.
+    // The server would refuse the whole request because of this address.
     if (url.length > MAX_URL_CHARS) return this.#settleEntry(url, REFUSED_LINK, 0)
     entry.link.value = ASKING_LINK
     this.#queueUrl(url, entry)
   }
 
-  /** The server is there again: asks once more for what could not be asked. Until it says so, nothing looks otherwise. */
+  /** The server can be reached again: repeats the failed requests. The links stay `failed` until it responds. */
   retryFailed(): void {
     this.stopRetrying()
     for (const [url, entry] of this.#entries) {
@@ -91,18 +88,18 @@ export class LinkSigner {
     }
   }
 
-  /** Nobody draws any more: what failed is left as it is. */
+  /** Nothing is drawn any more: failed requests are not retried. */
   stopRetrying(): void {
     this.#cancelRetry?.()
     this.#cancelRetry = null
   }
 
-  /** One that holds, or why there is none. */
+  /** Resolves with a valid link, or with the state that explains why there is none. */
   resolveLink(url: string): Promise<SignedLink> {
     this.requestLink(url)
-    const { link: address } = this.#getEntry(url)
+    const { link } = this.#getEntry(url)
     return new Promise((resolve) => {
-      const unsubscribe = address.subscribe((current) => {
+      const unsubscribe = link.subscribe((current) => {
         if (current.at === "asking") return
         resolve(current)
         queueMicrotask(() => unsubscribe())
@@ -118,10 +115,10 @@ export class LinkSigner {
     return entry
   }
 
-  #isUsable({ link: address, expiresAt: until, isRequested: isAsked }: LinkEntry): boolean {
-    if (isAsked) return true
-    const { at } = address.peek()
-    return at === "refused" || (at === "ready" && until - EXPIRY_MARGIN_MS > this.#deps.now())
+  #isUsable({ link, expiresAt, isRequested }: LinkEntry): boolean {
+    if (isRequested) return true
+    const { at } = link.peek()
+    return at === "refused" || (at === "ready" && expiresAt - EXPIRY_MARGIN_MS > this.#deps.now())
   }
 
   #queueUrl(url: string, entry: LinkEntry): void {
@@ -133,8 +130,8 @@ export class LinkSigner {
   #flushQueue(): void {
     const urls = this.#queuedUrls
     this.#queuedUrls = []
-    for (let at = 0; at < urls.length; at += MAX_SIGNED_URLS)
-      void this.#requestLinks(urls.slice(at, at + MAX_SIGNED_URLS))
+    for (let start = 0; start < urls.length; start += MAX_SIGNED_URLS)
+      void this.#requestLinks(urls.slice(start, start + MAX_SIGNED_URLS))
   }
 
   async #requestLinks(urls: readonly string[]): Promise<void> {
@@ -149,8 +146,7 @@ export class LinkSigner {
         this.#settleEntry(url, href === null ? REFUSED_LINK : { at: "ready", href }, expiresAt)
       }
     } catch (error) {
-      const isRefused =
-        error instanceof RequestError && error.status < 500 && !TRANSIENT_STATUSES.includes(error.status)
+      const isRefused = error instanceof RequestError && isPermanentRefusal(error)
       for (const url of urls) this.#settleEntry(url, isRefused ? REFUSED_LINK : FAILED_LINK, 0)
       if (!isRefused) this.#scheduleRetry()
     }

@@ -1,9 +1,9 @@
 /**
- * unfinished-imports.ts: imports that did not come to an end, and the sessions that were made for them.
+ * unfinished-imports.ts: erases the sessions of imports that were not completed.
  *
- * importer → shelf → UNFINISHED → erased, by this page or by the next one
- * What is on the shelf is under way in some page, or is to be erased. Of a page that was closed all may have come in
- * nevertheless, and somebody may have gone on there: that is kept. Source: SPEC PG35.
+ * importer → storage → UNFINISHED → erased, by this page or by the next one
+ * A stored id belongs to an import that is running in some tab, or to a session to be erased. If a tab was closed during an
+ * import, the server may still have received everything; such a session is kept. Source: SPEC PG35.
  */
 
 import { type Api, RequestError } from "../net/api.ts"
@@ -12,9 +12,9 @@ import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
 export interface UnfinishedImportsDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** Runs the call when no other page of this browser is inside one of the same name. */
+  /** Runs the callback when no other tab of this browser holds the lock of this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
-  /** False where it could not be. */
+  /** False if it failed. */
   eraseSession(session: string): Promise<boolean>
 }
 
@@ -24,14 +24,14 @@ const ABANDONED = "given up"
 
 export class UnfinishedImports {
   readonly #deps: UnfinishedImportsDeps
-  /** Those that this page is at. */
+  /** Imports that this tab is handling. */
   readonly #ownIds = new Set<string>()
 
   constructor(deps: UnfinishedImportsDeps) {
     this.#deps = deps
   }
 
-  /** Runs an import into this session; where it throws, the session is erased, sooner or later. */
+  /** Runs an import into this session. If it throws, the session is erased, by a later page if necessary. */
   async trackImport(id: string, runImport: () => Promise<void>): Promise<void> {
     this.#ownIds.add(id)
     this.#setStatus(id, IN_PROGRESS)
@@ -47,7 +47,7 @@ export class UnfinishedImports {
     }
   }
 
-  /** Looks after those that another page, or an earlier try, has left. */
+  /** Handles the imports that another tab, or an earlier attempt, has left behind. */
   settleStale(): void {
     for (const [key] of readStorageRows(this.#deps.storage)) {
       const id = STORAGE_KEY.exec(key)?.[1]
@@ -60,7 +60,7 @@ export class UnfinishedImports {
     try {
       await this.#deps.withLock(storageKey(id), () => this.#settleEntry(id))
     } catch {
-      // The server is away: it stays on the shelf.
+      // The server can't be reached: the id stays stored, and a later call tries again.
     } finally {
       this.#ownIds.delete(id)
     }
@@ -68,13 +68,13 @@ export class UnfinishedImports {
 
   async #settleEntry(id: string): Promise<void> {
     const row = readStorageRows(this.#deps.storage).find(([key]) => key === storageKey(id))
-    // The page that was at it has brought it to its end.
+    // The tab that ran the import has completed it.
     if (row === undefined) return
     if (row[1] !== ABANDONED && (await this.#hasContent(id))) this.#setStatus(id, null)
     else await this.#eraseSession(id)
   }
 
-  /** All of it is on the server, or it has messages of its own. */
+  /** Whether the server has the whole file, or the session already has messages. */
   async #hasContent(id: string): Promise<boolean> {
     const { api } = this.#deps
     try {
@@ -95,7 +95,7 @@ export class UnfinishedImports {
       if (status === null) this.#deps.storage.removeItem(storageKey(id))
       else this.#deps.storage.setItem(storageKey(id), status)
     } catch {
-      // A full or forbidden storage costs only what a closed page leaves behind.
+      // If storage is full or forbidden, the session of an import that a closed tab left behind is not erased.
     }
   }
 }

@@ -1,38 +1,76 @@
 /**
- * import-button.tsx: where an import begins: a button, and any file that is dropped on the list.
+ * import-button.tsx: starts an import: by a button, or by dropping a file on the sidebar.
  *
- * Its code is fetched when it is wanted. Source: SPEC PG35.
+ * The code of the import is loaded on first use. Source: SPEC PG35.
  */
 
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
+import type { Importer } from "../files/import-file.ts"
+import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { useFileDrop } from "../ui/file-drop.ts"
-import { formatTitle } from "../session/session-list.ts"
-import type { Importer } from "../files/import-file.ts"
+import { importText } from "../words/page-text.ts"
 
 type ImportModule = typeof import("./import-dialog.tsx")
 
 interface ImportButtonProps {
   readonly router: SessionRouter
-  /** Something takes the drawer's place. */
+  /** The dialog opens, so the drawer should close. */
   readonly onOpen: () => void
 }
 
-export function ImportButton({ router: chat, onOpen }: ImportButtonProps): VNode {
+export function ImportButton({ router, onOpen }: ImportButtonProps): VNode {
+  const { importModule, isOpen, importer, openDialog, closeDialog, importFile } = useImport(router, onOpen)
+  const isOver = useFileDrop("list", ([file]) => {
+    if (file !== undefined) void importFile(file)
+  })
+  const LoadedDialog = importModule.value?.ImportDialog
+  const current = importer()
+  return (
+    <>
+      <button
+        type="button"
+        class="import"
+        aria-haspopup="dialog"
+        data-over={isOver.value ? "" : undefined}
+        onClick={() => void openDialog()}
+      >
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
+        </svg>
+        {isOver.value ? importText.drop : importText.title}
+      </button>
+      {isOpen.value && LoadedDialog !== undefined && current !== null && (
+        <LoadedDialog importer={current} onFile={(file) => void importFile(file)} onClose={closeDialog} />
+      )}
+    </>
+  )
+}
+
+interface ImportControls {
+  readonly importModule: Signal<ImportModule | null>
+  readonly isOpen: Signal<boolean>
+  /** Null until the code has been loaded. */
+  importer(): Importer | null
+  openDialog(): Promise<void>
+  closeDialog(): void
+  importFile(file: File): Promise<void>
+}
+
+function useImport(router: SessionRouter, onOpen: () => void): ImportControls {
   const importModule = useSignal<ImportModule | null>(null)
   const isOpen = useSignal(false)
   const importer = useRef<Importer | null>(null)
-
   const openDialog = async (): Promise<void> => {
     onOpen()
     try {
       importModule.value ??= await import("./import-dialog.tsx")
-      importer.current ??= importModule.value.createImporter(chat.importerDeps)
+      importer.current ??= importModule.value.createImporter(router.importerDeps)
       isOpen.value = true
     } catch {
-      chat.sessionList.showNotice("The import could not be loaded. Try again in a moment.", true)
+      router.sessionList.showNotice(importText.codeMissing, true)
     }
   }
   const closeDialog = (): void => {
@@ -47,36 +85,19 @@ export function ImportButton({ router: chat, onOpen }: ImportButtonProps): VNode
     if (current === null) return
     const isStarted = !current.isBusy
     await current.startImport(file)
-    // Turned away: the one that is under way says how that ends.
-    if (!isStarted) return
-    const stage = current.stage.peek()
-    if (stage.at !== "done") return
-    await chat.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
-    if (stage.skipped > 0) return
-    closeDialog()
-    chat.sessionList.showNotice(`“${formatTitle(chat.sessionList.findSession(stage.session)?.title)}” was imported.`)
+    // If another import was running, the file was skipped, and the other call reports the result.
+    if (isStarted && (await openImported(router, current, file))) closeDialog()
   }
-  const isOver = useFileDrop("list", ([file]) => {
-    if (file !== undefined) void importFile(file)
-  })
-  const LoadedDialog = importModule.value?.ImportDialog
-  return (
-    <>
-      <button
-        type="button"
-        class="import"
-        aria-haspopup="dialog"
-        data-over={isOver.value ? "" : undefined}
-        onClick={() => void openDialog()}
-      >
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
-        </svg>
-        {isOver.value ? "Drop it to import it" : "Import a conversation"}
-      </button>
-      {isOpen.value && LoadedDialog !== undefined && importer.current !== null && (
-        <LoadedDialog importer={importer.current} onFile={(file) => void importFile(file)} onClose={closeDialog} />
-      )}
-    </>
-  )
+  return { importModule, isOpen, importer: () => importer.current, openDialog, closeDialog, importFile }
+}
+
+/** Opens the imported session. True if there is nothing left to show in the dialog. */
+async function openImported(router: SessionRouter, importer: Importer, file: File): Promise<boolean> {
+  const stage = importer.stage.peek()
+  if (stage.at !== "done") return false
+  await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
+  if (stage.skipped > 0) return false
+  const { sessionList } = router
+  sessionList.showNotice(importText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
+  return true
 }

@@ -1,16 +1,17 @@
-/**
- * import-dialog.tsx: a file is chosen or dropped, and how far it is on its way in. Fetched when somebody wants it.
- */
+/** import-dialog.tsx: the dialog in which a file is chosen, and which shows the import's progress. Loaded on first use. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
+import type { SkippedLine } from "../../shared/protocol/responses.ts"
+import { Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
 import { Dialog } from "../ui/dialog.tsx"
-import { type BadLine, Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
-import { sendFile } from "../files/send-file.ts"
+import { formatSize } from "../words/media-descriptions.ts"
+import { appText, importText } from "../words/page-text.ts"
 
-export function createImporter(deps: Omit<ImporterDeps, "sendFile">): Importer {
-  return new Importer({ ...deps, sendFile })
+/** Here, so that the importer is loaded together with the dialog. */
+export function createImporter(deps: ImporterDeps): Importer {
+  return new Importer(deps)
 }
 
 interface ImportDialogProps {
@@ -22,7 +23,7 @@ interface ImportDialogProps {
 export function ImportDialog({ importer, onFile, onClose }: ImportDialogProps): VNode {
   const stage = importer.stage.value
   return (
-    <Dialog title={stage.at === "done" ? "Imported" : "Import a conversation"} onCancel={onClose}>
+    <Dialog title={stage.at === "done" ? importText.doneTitle : importText.title} onCancel={onClose}>
       {stage.at === "choose" && <ChooseFileStep error={stage.error} onFile={onFile} onClose={onClose} />}
       {(stage.at === "sending" || stage.at === "folding") && (
         <ProgressStep
@@ -45,50 +46,20 @@ interface ChooseFileStepProps {
 
 function ChooseFileStep({ error, onFile, onClose }: ChooseFileStepProps): VNode {
   const field = useRef<HTMLInputElement>(null)
-  const isOver = useSignal(false)
-  const setDragOver = (event: DragEvent, now: boolean): void => {
-    event.preventDefault()
-    isOver.value = now
-  }
-  const onDrop = (event: DragEvent): void => {
-    setDragOver(event, false)
-    // Heard here, it is not the window's.
-    event.stopPropagation()
-    const file = event.dataTransfer?.files[0]
-    if (file !== undefined) onFile(file)
-  }
   return (
     <>
-      <p>
-        An export of Cuecard, or the records of another chat: JSON lines, plain or gzip. It becomes a new conversation.
-      </p>
+      <p>{importText.hint}</p>
       {error !== null && (
         <p class="fault" role="alert">
           {error}
         </p>
       )}
-      <button
-        type="button"
-        class="drop"
-        data-first=""
-        data-over={isOver.value ? "" : undefined}
-        onClick={() => field.current?.click()}
-        onDragOver={(event) => setDragOver(event, true)}
-        onDragLeave={(event) => setDragOver(event, false)}
-        onDrop={onDrop}
-      >
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
-        </svg>
-        <span>
-          <b>Choose a file</b> or drop it here
-        </span>
-      </button>
+      <FileDropZone onFile={onFile} onPick={() => field.current?.click()} />
       <input
         type="file"
         class="unseen"
         tabIndex={-1}
-        aria-label="File to import"
+        aria-label={importText.fileInput}
         ref={field}
         accept=".jsonl,.ndjson,.json,.gz,application/jsonl,application/json,application/gzip"
         onChange={(event) => {
@@ -99,10 +70,50 @@ function ChooseFileStep({ error, onFile, onClose }: ChooseFileStepProps): VNode 
       />
       <p class="ways">
         <button type="button" onClick={onClose}>
-          Cancel
+          {appText.cancel}
         </button>
       </p>
     </>
+  )
+}
+
+interface FileDropZoneProps {
+  readonly onFile: (file: File) => void
+  readonly onPick: () => void
+}
+
+function FileDropZone({ onFile, onPick }: FileDropZoneProps): VNode {
+  const isOver = useSignal(false)
+  const setDragOver = (event: DragEvent, isNowOver: boolean): void => {
+    event.preventDefault()
+    isOver.value = isNowOver
+  }
+  const onDrop = (event: DragEvent): void => {
+    setDragOver(event, false)
+    // Otherwise the window's handler would import the file a second time.
+    event.stopPropagation()
+    const file = event.dataTransfer?.files[0]
+    if (file !== undefined) onFile(file)
+  }
+  return (
+    <button
+      type="button"
+      class="drop"
+      data-first=""
+      data-over={isOver.value ? "" : undefined}
+      onClick={onPick}
+      onDragOver={(event) => setDragOver(event, true)}
+      onDragLeave={(event) => setDragOver(event, false)}
+      onDrop={onDrop}
+    >
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
+      </svg>
+      <span>
+        <b>{importText.chooseFile}</b>
+        {importText.orDrop}
+      </span>
+    </button>
   )
 }
 
@@ -113,52 +124,56 @@ interface ProgressStepProps {
   readonly onCancel: () => void
 }
 
-function ProgressStep({ name, rejectedFileName: turnedAway, stage, onCancel }: ProgressStepProps): VNode {
-  const [value, max] = stage.at === "sending" ? [stage.sent, stage.size] : [stage.folded, stage.of]
-  const progressText =
-    stage.at === "sending" ? `${formatMegabytes(value)} of ${formatMegabytes(max)}` : formatRecordProgress(value, max)
-  const activity = stage.at === "sending" && value < max ? "Sending" : "Reading"
+function ProgressStep({ name, rejectedFileName, stage, onCancel }: ProgressStepProps): VNode {
+  const { value, max, label, detail } = describeProgress(stage)
   return (
     <>
       <p class="file">{name}</p>
-      {/* Without a value it says that it does not know. */}
-      <progress
-        {...(max > 0 && !(stage.at === "sending" && value >= max) ? { value, max } : {})}
-        aria-label={activity}
-      />
+      {/* Without a value, the bar is indeterminate. */}
+      <progress {...(max > 0 ? { value, max } : {})} aria-label={label} />
       <p class="note" role="status">
-        {activity}… {stage.at === "sending" && value >= max ? "" : progressText}
+        {label}… {detail}
       </p>
-      {/* Always there, so that what comes into it is heard. */}
+      {/* Always rendered, because screen readers announce only changes of an existing element. */}
       <p class="note" role="status">
-        {turnedAway === "" ? "" : `“${turnedAway}” was not taken: one file at a time.`}
+        {rejectedFileName === "" ? "" : importText.skippedFile(rejectedFileName)}
       </p>
       <p class="ways">
         <button type="button" data-first="" onClick={onCancel}>
-          Cancel
+          {appText.cancel}
         </button>
       </p>
     </>
   )
 }
 
-function formatRecordProgress(folded: number, of: number): string {
-  return of === 0 ? "" : `${folded.toLocaleString("en")} of ${of.toLocaleString("en")} records`
+interface Progress {
+  readonly value: number
+  /** 0 if the total is unknown. */
+  readonly max: number
+  readonly label: string
+  readonly detail: string
 }
 
-/** 900 → "1 KB", 2_500_000 → "2.4 MB". */
-export function formatMegabytes(bytes: number): string {
-  const mb = bytes / (1024 * 1024)
-  return mb < 0.1 ? `${Math.ceil(bytes / 1024)} KB` : `${mb.toFixed(1)} MB`
+function describeProgress(stage: ProgressStepProps["stage"]): Progress {
+  if (stage.at === "folding") {
+    const detail = stage.of === 0 ? "" : importText.recordsOf(stage.folded, stage.of)
+    return { value: stage.folded, max: stage.of, label: importText.reading, detail }
+  }
+  const { sent, size } = stage
+  // Everything is sent, but the server has not reported its own progress yet.
+  if (sent >= size) return { value: 0, max: 0, label: importText.reading, detail: "" }
+  const detail = importText.bytesOf(formatSize(sent), formatSize(size))
+  return { value: sent, max: size, label: importText.uploading, detail }
 }
 
-/** Lines that are told one by one; the others are counted. */
+/** Skipped lines that are listed one by one. The others are only counted. */
 const MAX_SHOWN_LINES = 20
 
 interface ImportSummaryProps {
   readonly records: number
   readonly skipped: number
-  readonly bad: readonly BadLine[]
+  readonly bad: readonly SkippedLine[]
   readonly onClose: () => void
 }
 
@@ -166,27 +181,20 @@ function ImportSummary({ records, skipped, bad, onClose }: ImportSummaryProps): 
   const shown = bad.slice(0, MAX_SHOWN_LINES)
   return (
     <>
-      <p role="status">
-        {formatCount(records, "record")} came in. {formatCount(skipped, "line")} could not be used and{" "}
-        {skipped === 1 ? "was" : "were"} skipped:
-      </p>
+      <p role="status">{importText.summary(records, skipped)}</p>
       <ul class="lines">
         {shown.map(({ line, text }) => (
           <li key={line}>
-            <b>Line {line}</b> {text}
+            <b>{importText.line(line)}</b> {text}
           </li>
         ))}
-        {skipped > shown.length && <li>… and {(skipped - shown.length).toLocaleString("en")} more.</li>}
+        {skipped > shown.length && <li>{importText.moreLines(skipped - shown.length)}</li>}
       </ul>
       <p class="ways">
         <button type="button" class="firm" data-first="" onClick={onClose}>
-          Done
+          {appText.done}
         </button>
       </p>
     </>
   )
-}
-
-export function formatCount(count: number, what: string): string {
-  return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`
 }

@@ -1,11 +1,10 @@
 /**
- * html-entities.ts: character references as characters.
+ * html-entities.ts: decodes HTML character references.
  *
- * Decimal, hexadecimal and the names that people and models write; any other name stays as it stands.
- * Pure.
+ * Decimal, hexadecimal, and the names that people and models commonly use. An unknown name stays as written. Pure.
  */
 
-/** Name, character, name, character. */
+/** Names and characters in turn. */
 const ENTITY_TABLE =
   "amp & lt < gt > quot \" apos ' nbsp \u00a0 copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ " +
   "rsquo ’ ldquo “ rdquo ” laquo « raquo » bull • middot · deg ° plusmn ± times × divide ÷ frac12 ½ " +
@@ -26,13 +25,14 @@ export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text
   return text.replace(CHARACTER_REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
     if (name !== undefined) return charsByName.get(name) ?? whole
-    const point = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)
-    const isChar = point > 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff)
-    return isChar ? String.fromCodePoint(point) : "\ufffd"
+    const codePoint = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)
+    const isSurrogate = codePoint >= 0xd800 && codePoint <= 0xdfff
+    const isChar = codePoint > 0 && codePoint <= 0x10ffff && !isSurrogate
+    return isChar ? String.fromCodePoint(codePoint) : "\ufffd"
   })
 }
 
-/** For what is read and not followed: what turns text around goes, however it was written (SPEC CL7). */
+/** Decoded text without direction overrides, whichever way they were written (SPEC CL7). Not for addresses. */
 export function decodeVisibleText(text: string): string {
   return decodeEntities(text).replace(/[\u202d\u202e]/g, "")
 }

@@ -1,9 +1,8 @@
 /**
- * markdown-blocks.ts: a text that grows becomes blocks, and finished blocks are not read again.
+ * markdown-blocks.ts: splits a growing text into blocks without parsing finished blocks again.
  *
- * text → BLOCKS → one component per block
- * What comes out is a function of the text alone, however it grew: a test compares both.
- * Blocks that did not change keep their identity. Source: SPEC MD3.
+ * The result depends on the text alone, not on how it grew. Blocks that don't change keep their identity, so their
+ * components don't render again. SPEC MD3.
  */
 
 import { splitFences } from "../../shared/text/code-tracker.ts"
@@ -20,7 +19,7 @@ interface ParsedSection {
   readonly blocks: readonly Block[]
 }
 
-/** Reads a text as it is now. Call it again with more of the same text: only the end is read anew. */
+/** Parses a text. When it is called again with a longer version of the same text, only the end is parsed again. */
 export type BlockReader = (text: string) => readonly Block[]
 
 export function createBlockReader(): BlockReader {
@@ -37,19 +36,19 @@ export function createBlockReader(): BlockReader {
     sections = parseParts(sections)
     const foundDefinitions = collectDefinitions(sections)
     const key = JSON.stringify(foundDefinitions)
-    // A target that came, changed or went may change any block.
+    // A definition that appears, changes or disappears may change any block.
     if (key !== definitionsKey) {
       definitionsKey = key
       definitions = foundDefinitions
       sections = parseParts([])
     }
-    return sections.flatMap((piece) => piece.blocks)
+    return sections.flatMap((section) => section.blocks)
   }
 }
 
-function collectDefinitions(pieces: readonly ParsedSection[]): LinkDefinitions {
-  const tokens = pieces.flatMap((piece) =>
-    piece.blocks.flatMap((block) => (block.type === "prose" ? [block.token] : [])),
+function collectDefinitions(sections: readonly ParsedSection[]): LinkDefinitions {
+  const tokens = sections.flatMap((section) =>
+    section.blocks.flatMap((block) => (block.type === "prose" ? [block.token] : [])),
   )
   return findDefinitions(tokens)
 }
@@ -73,8 +72,8 @@ function parseProseSection(
 }
 
 /**
- * All but the last two blocks that are not white space. The last line may still turn into something else
- * (`---` is a rule, `---a` is not), and then belong to the block before it.
+ * All but the last two blocks that aren't white space. The last line may still become something else (`---` is a rule,
+ * `---a` is not) and then belong to the block before it.
  */
 function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
   const isVisible = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"

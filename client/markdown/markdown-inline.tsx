@@ -1,19 +1,19 @@
 /**
- * markdown-inline.tsx: tokens inside a paragraph become virtual nodes.
+ * markdown-inline.tsx: renders the inline tokens of a paragraph.
  *
- * tokens → NODES
- * Elements come from an allow-list, without attributes; `span` is invisible; any other raw HTML is shown as the text
- * it is. Remote images wait for a click (law 11). Source: SPEC MD4–MD6.
+ * Raw HTML becomes elements only if the tag is on an allow-list and has no attributes. `span` tags are dropped, and any
+ * other raw HTML is shown as text. Remote images wait for a click. SPEC MD4–MD6.
  */
 
 import { type ComponentChildren, h } from "preact"
 import { decodeEntities, decodeVisibleText } from "./html-entities.ts"
 import type { ProseToken } from "./markdown-lexer.ts"
-import { ImageView } from "../media/picture.tsx"
+import { ImageView } from "../media/image-view.tsx"
 import { isOwnMediaUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/link-policy.ts"
+import { mediaText } from "../words/transcript-text.ts"
 
-/** Raw tags that become elements (DESIGN §5). */
+/** Raw HTML tags that become elements. Any attribute makes a tag plain text. */
 const ALLOWED_TAGS: ReadonlySet<string> = new Set(
   (
     "b i u s em strong code pre kbd mark sub sup br hr p ul ol li blockquote h1 h2 h3 h4 " +
@@ -24,7 +24,7 @@ const BLOCK_TAG = /^(?:pre|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|tr|
 const BARE_TAG = /^<(\/?)([a-z][a-z0-9]*)\s*\/?>$/i
 const SPAN_TAG = /^<\/?span(?:\s[^>]*)?>$/i
 
-/** Raw elements inside one another. */
+/** Nesting of raw HTML elements. Deeper tags are dropped. */
 const MAX_OPEN_TAGS = 32
 
 interface OpenTag {
@@ -32,37 +32,55 @@ interface OpenTag {
   readonly children: ComponentChildren[]
 }
 
-/** The nodes of some inline tokens. A raw tag that is not closed ends with them. */
+/** Renders inline tokens. A raw tag that isn't closed ends with them. */
 export function renderInline(tokens: readonly ProseToken[] = []): ComponentChildren[] {
-  const root: ComponentChildren[] = []
-  const openTags: OpenTag[] = []
-  const appendNode = (node: ComponentChildren): void => void (openTags.at(-1)?.children ?? root).push(node)
-  const closeTag = (): void => {
-    const tag = openTags.pop()
-    if (tag !== undefined) appendNode(h(tag.name, null, ...tag.children))
-  }
+  const builder = new InlineBuilder()
   for (const token of tokens) {
-    if (token.type !== "html") {
-      appendNode(renderInlineToken(token))
-      continue
-    }
-    if (SPAN_TAG.test(token.raw)) continue
-    const [, slash, tag = ""] = BARE_TAG.exec(token.raw) ?? []
-    const name = tag.toLowerCase()
-    if (!ALLOWED_TAGS.has(name)) appendNode(token.raw)
-    else if (name === "br" || name === "hr") appendNode(h(name, null))
-    else if (slash === "") {
-      if (openTags.length < MAX_OPEN_TAGS) openTags.push({ name, children: [] })
-    } else if (openTags.some((one) => one.name === name)) {
-      while (openTags.at(-1)?.name !== name) closeTag()
-      closeTag()
-    }
+    if (token.type === "html") builder.appendRawTag(token.raw)
+    else builder.appendNode(renderInlineToken(token))
   }
-  while (openTags.length > 0) closeTag()
-  return root
+  return builder.finish()
 }
 
-/** Does this paragraph hold raw block elements? Then it is no `p`. */
+/** Nests nodes by the raw HTML tags between them. */
+class InlineBuilder {
+  readonly #root: ComponentChildren[] = []
+  readonly #openTags: OpenTag[] = []
+
+  appendNode(node: ComponentChildren): void {
+    const children = this.#openTags.at(-1)?.children ?? this.#root
+    children.push(node)
+  }
+
+  appendRawTag(raw: string): void {
+    if (SPAN_TAG.test(raw)) return
+    const [, slash, tag = ""] = BARE_TAG.exec(raw) ?? []
+    const name = tag.toLowerCase()
+    if (!ALLOWED_TAGS.has(name)) this.appendNode(raw)
+    else if (name === "br" || name === "hr") this.appendNode(h(name, null))
+    else if (slash !== "") this.#closeThrough(name)
+    else if (this.#openTags.length < MAX_OPEN_TAGS) this.#openTags.push({ name, children: [] })
+  }
+
+  finish(): ComponentChildren[] {
+    while (this.#openTags.length > 0) this.#closeInnermost()
+    return this.#root
+  }
+
+  /** Closes the innermost tag of this name and everything inside it. A closing tag without an open one is dropped. */
+  #closeThrough(name: string): void {
+    const index = this.#openTags.findLastIndex((tag) => tag.name === name)
+    if (index < 0) return
+    while (this.#openTags.length > index) this.#closeInnermost()
+  }
+
+  #closeInnermost(): void {
+    const tag = this.#openTags.pop()
+    if (tag !== undefined) this.appendNode(h(tag.name, null, ...tag.children))
+  }
+}
+
+/** Whether a paragraph contains raw block elements, which can't be inside a `p`. */
 export function hasBlockElements(tokens: readonly ProseToken[] = []): boolean {
   return tokens.some(
     (token) => token.type === "html" && BLOCK_TAG.test(BARE_TAG.exec(token.raw)?.[2]?.toLowerCase() ?? ""),
@@ -104,11 +122,14 @@ function renderLink(token: ProseToken): ComponentChildren {
   )
 }
 
-/** As a media segment: one of ours at once, another when it is clicked. What can be fetched by no one is a link at most. */
+/**
+ * Our own images and https images are drawn like a media segment's. An http image becomes a link, because the server
+ * doesn't fetch http; any other address leaves only the label.
+ */
 function renderImage(token: ProseToken): ComponentChildren {
   const address = decodeEntities(token.href ?? "")
   const href = toSafeHref(address)
-  const label = decodeVisibleText(token.text ?? "") || "image"
+  const label = decodeVisibleText(token.text ?? "") || mediaText.imageFallbackLabel
   const url = isOwnMediaUrl(address) ? address : href
   if (url !== null && (isOwnMediaUrl(url) || url.startsWith("https:"))) {
     return <ImageView key={url} url={url} label={label} isInline />

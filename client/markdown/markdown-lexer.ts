@@ -1,15 +1,14 @@
 /**
- * markdown-lexer.ts: prose to Markdown tokens, in bounded time.
+ * markdown-lexer.ts: parses prose into Markdown tokens, in bounded time.
  *
- * text → splitFences → LEX → tokens → nodes
- * `marked` reads the prose. Code fences are cut out before it (shared/text/code-tracker.ts), so its own fences, indented code and
- * HTML blocks are off: page and server agree on what is code. Where its time or stack could run away the text stays text.
- * Pure. Source: SPEC MD1–MD8.
+ * `marked` does the parsing. Code fences have been cut out before (shared/text/code-tracker.ts), so marked's fences,
+ * indented code and HTML blocks are turned off: page and server agree on what is code. A text that would take too much
+ * time or stack is shown as plain text. Pure. SPEC MD1–MD8.
  */
 
 import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "marked"
 
-/** What is used of a token of `marked`. Which fields are there follows from `type`. */
+/** The fields of a `marked` token that the page uses. Which of them are present depends on `type`. */
 export interface ProseToken {
   readonly type: string
   readonly raw: string
@@ -34,21 +33,24 @@ export interface TableCell {
   readonly align: "center" | "left" | "right" | null
 }
 
-/** Targets of `[text][name]`, by name. */
+/** The targets of `[text][name]`, by name. */
 export interface LinkDefinitions {
   readonly [name: string]: { readonly href: string; readonly title: string | undefined }
 }
 
-/** Most marks (`*`, `[`, `<`, …) in one paragraph, cell or item: emphasis is quadratic in them. More is plain text. */
+/**
+ * Markup characters (`*`, `[`, `<`, …) in one paragraph, cell or item. Parsing emphasis takes quadratic time in their
+ * number, so a text with more is shown as plain text.
+ */
 export const MAX_INLINE_MARKUP = 1000
 
-/** Longest paragraph, cell or item that is read for marks, in UTF-16 code units. Longer is plain text. */
+/** Length of a paragraph, cell or item, in UTF-16 code units. A longer one is shown as plain text. */
 export const MAX_INLINE_CHARS = 50_000
 
-/** Quotes and lists inside one another: each level reads its content again, and takes stack. Deeper is plain text. */
+/** Nesting of quotes and lists. Each level parses its content again and uses stack. Deeper levels are shown as plain text. */
 export const MAX_BLOCK_DEPTH = 24
 
-/** Targets of reference links kept per text. */
+/** Link definitions per text. */
 export const MAX_DEFINITIONS = 500
 
 const MARKUP_CHARS = /[*_~[\]<`!]/g
@@ -58,7 +60,7 @@ class ProseTokenizer extends Tokenizer {
   override code(): undefined {}
   override html(): undefined {}
 
-  /** One line, at the outermost level only: a title over several lines could change blocks that are long finished. */
+  /** On one line and at the top level only: a title that spans lines could change blocks that are already finished. */
   override def(src: string): Tokens.Def | undefined {
     if (!(this.lexer instanceof ProseLexer) || this.lexer.depth > 1) return undefined
     const found = DEFINITION.exec(src)
@@ -73,7 +75,7 @@ class ProseTokenizer extends Tokenizer {
     }
   }
 
-  /** Asked only where head and rule have as many cells: the expression reads the whole rest to find out. */
+  /** Compares the cell counts of header and rule first, because marked's expression reads all of the remaining text. */
   override table(src: string): Tokens.Table | undefined {
     const end = src.indexOf("\n")
     const next = src.indexOf("\n", end + 1)
@@ -95,8 +97,9 @@ function countCells(line: string): number {
 }
 
 /**
- * A paragraph goes on until a line that begins something else. Ours differs from marked's in what it looks at: the next
- * line, or two for the head of a table. Theirs reads the whole table, once for every line. HTML and fences end nothing.
+ * A paragraph ends before a line that begins another block. Unlike marked's, this expression looks at the next line only,
+ * or two for the header of a table; marked's reads the whole table, once for every line. HTML and fences don't end a
+ * paragraph.
  */
 const PARAGRAPH = new RegExp(
   `^([^\\n]+(?:\\n(?!${[
@@ -144,31 +147,29 @@ function isTooCostly(src: string): boolean {
   if (src.length > MAX_INLINE_CHARS) return true
   if (src.length <= MAX_INLINE_MARKUP) return false
   MARKUP_CHARS.lastIndex = 0
-  let marks = 0
-  while (MARKUP_CHARS.test(src)) if (++marks > MAX_INLINE_MARKUP) return true
+  let count = 0
+  while (MARKUP_CHARS.test(src)) if (++count > MAX_INLINE_MARKUP) return true
   return false
 }
 
-/** Text as it stands: no marks, no entities. */
+/** Shown as written: without emphasis, and with entities not decoded. */
 function createVerbatimToken(text: string): Token {
   return { type: "escape", raw: text, text }
 }
 
 /**
- * Reads prose (without fences).
+ * Parses prose without fences into top-level tokens. Their `raw` strings joined are the text.
  *
- * Shapes  (text with LF line ends, definitions that stand elsewhere) → top-level tokens, whose `raw` joined is the text.
- * Errors  none.
- * Cost    linear, with a large constant: about 10 MB/s.
+ * The text must have LF line ends. `definitions` are those found in other sections. Never throws. Linear, about 10 MB/s.
  */
 export function lexProse(text: string, definitions: LinkDefinitions = {}): readonly ProseToken[] {
   const lexer = new ProseLexer()
   Object.assign(lexer.tokens.links, definitions)
-  // A list of their tokens fits ours by its fields; only their union of types does not say so.
+  // marked's tokens have these fields, but its union type doesn't declare all of them.
   return lexer.lex(text) as readonly ProseToken[]
 }
 
-/** The definitions among top-level tokens; the first of a name holds. */
+/** The definitions among top-level tokens. The first one of a name is used. */
 export function findDefinitions(tokens: readonly ProseToken[]): LinkDefinitions {
   const links: Record<string, { href: string; title: string | undefined }> = Object.create(null)
   let count = 0

@@ -1,17 +1,18 @@
 /**
- * markdown-to-text.ts: the words of a reply alone, for the announcer.
+ * markdown-to-text.ts: the plain text of an answer, for the announcer and for quotes.
  *
- * segments → WORDS: no marks, no code, no tools, no thinking. Pure.
+ * Without markup, code, tool calls and thinking; media by kind and name. Pure. SPEC PG17, PG61.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
+import { markdownText } from "../words/transcript-text.ts"
 import { createBlockReader } from "./markdown-blocks.ts"
 import { decodeVisibleText } from "./html-entities.ts"
 import type { ProseToken } from "./markdown-lexer.ts"
 
-/** Longest announcement, in UTF-16 code units: a minute of speech. The rest is read in the transcript. */
+/** The length of an announcement, in UTF-16 code units: about a minute of speech. */
 const MAX_SPOKEN_CHARS = 1200
 
 export function segmentsToSpokenText(segments: readonly Segment[]): string {
@@ -25,7 +26,7 @@ export function segmentsToSpokenText(segments: readonly Segment[]): string {
 
 function markdownToText(text: string): string {
   const blocks = createBlockReader()(text)
-  const parts = blocks.map((block) => (block.type === "code" ? "Code." : tokenToText(block.token)))
+  const parts = blocks.map((block) => (block.type === "code" ? markdownText.spokenCode : tokenToText(block.token)))
   return parts.join(" ").replace(/\s+/g, " ").trim()
 }
 

@@ -1,12 +1,13 @@
 /**
- * markdown.tsx: a text as its reader sees it.
+ * markdown.tsx: renders a Markdown text, one component per block.
  *
- * text → blocks → one component per block
- * A block whose token is the same object is not drawn again. Source: SPEC MD1–MD8.
+ * A block whose token is the same object as before isn't rendered again. SPEC MD1–MD8.
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { useMemo, useState } from "preact/hooks"
+import { useMemo } from "preact/hooks"
+import { CopyButton } from "../ui/copy-button.tsx"
+import { actionText, markdownText } from "../words/transcript-text.ts"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
@@ -32,29 +33,19 @@ class BlockView extends Component<{ readonly block: Block }> {
   }
 }
 
-/** How long "Copied" stands there, in milliseconds. */
-const COPIED_LABEL_MS = 1500
-
 export function CodeBlock({ lang, text }: { readonly lang: string; readonly text: string }): VNode {
-  const [isCopied, setCopied] = useState(false)
-  const copyText = (): void => {
-    navigator.clipboard?.writeText(text).then(
-      () => {
-        setCopied(true)
-        setTimeout(() => setCopied(false), COPIED_LABEL_MS)
-      },
-      () => {},
-    )
-  }
   return (
     <figure class="code">
       <figcaption>
         <span>{lang}</span>
-        <button type="button" onClick={copyText} aria-label="Copy code">
-          {isCopied ? "Copied" : "Copy"}
-        </button>
+        <CopyButton
+          getText={() => text}
+          label={markdownText.copyCode}
+          text={actionText.copy}
+          doneText={actionText.copied}
+        />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block is scrolled with the keyboard too. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must scroll with the keyboard. */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
@@ -99,10 +90,10 @@ function renderList(list: ProseToken): VNode {
 }
 
 function TableView({ table }: { readonly table: ProseToken }): VNode {
-  const renderCell = (name: "th" | "td") => (one: TableCell, at: number) =>
-    h(name, { key: at, class: one.align === null ? undefined : `to-${one.align}` }, ...renderInline(one.tokens))
+  const renderCell = (name: "th" | "td") => (cell: TableCell, at: number) =>
+    h(name, { key: at, class: cell.align === null ? undefined : `to-${cell.align}` }, ...renderInline(cell.tokens))
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard too.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll with the keyboard.
     <div class="table" tabIndex={0}>
       <table>
         <thead>

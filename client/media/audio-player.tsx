@@ -1,20 +1,19 @@
 /**
- * audio-player.tsx: a player for audio, and for voice notes, which have a look of their own.
+ * audio-player.tsx: the player for audio files and voice notes.
  *
- * source → audio element → AUDIO
- * A range holds the place, so mouse, finger and keyboard move it alike. One plays at a time; Escape stops it. An address
- * that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG58, PG59.
+ * The seek bar is a range input, so mouse, touch and keyboard all work. Only one element plays at a time, and Escape stops
+ * it. If the address expires during playback, it is renewed and playback continues at the same position. SPEC PG58, PG59.
  */
 
-import type { RefObject, VNode } from "preact"
+import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { downloadMedia } from "./file-link.tsx"
+import { formatClock, formatKind, type MediaSegment } from "../words/media-descriptions.ts"
+import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
+import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon } from "./media-icons.tsx"
-import { formatClock, type MediaSegment } from "../words/media-descriptions.ts"
-import { usePlaybackResume } from "./use-playback-resume.ts"
+import { type AudioPlayback, useAudioPlayback } from "./use-audio-playback.ts"
 import { useInView } from "./use-in-view.ts"
-import { trackPause, trackPlay } from "./exclusive-playback.ts"
 import { type MediaSourceHandle, useMediaContext, useMediaSource } from "./use-media-source.ts"
 import { WAVEFORM_BARS, loadWaveform } from "./waveform.ts"
 
@@ -23,8 +22,8 @@ export function AudioView({ segment }: { readonly segment: MediaSegment }): VNod
   const source = useMediaSource(url)
   const { state } = source
   if (state.at === "closed" || state.at === "failed") {
-    const kind = voice === true ? "Voice note" : "Audio"
-    return <ConsentGate source={source} url={url} icon={voice === true ? "voice" : "audio"} kind={kind} label={label} />
+    const icon = voice === true ? "voice" : "audio"
+    return <ConsentGate source={source} url={url} icon={icon} kind={formatKind(segment)} label={label} />
   }
   return <AudioControls segment={segment} source={source} href={state.at === "ready" ? state.href : null} />
 }
@@ -37,61 +36,72 @@ interface AudioControlsProps {
 
 function AudioControls({ segment, source, href }: AudioControlsProps): VNode {
   const audioRef = useRef<HTMLAudioElement>(null)
-  const { isPlaying, time, length, playback: hear } = useAudioPlayback(audioRef, source)
+  const playback = useAudioPlayback(audioRef, source)
   const { url, label, size, voice } = segment
-  const togglePlayback = (): void => {
-    const { current } = audioRef
-    if (current === null) return
-    if (current.paused) current.play().catch(() => {})
-    else current.pause()
-  }
-  const seek = (to: number): void => {
-    if (audioRef.current !== null) audioRef.current.currentTime = to
-    hear.seek(to)
-  }
-  const progress = length > 0 ? Math.min(1, time / length) : 0
   return (
     <fieldset
       class="sound"
       data-voice={voice === true ? "" : undefined}
-      aria-label={`${voice === true ? "Voice note" : "Audio"}: ${label}`}
+      aria-label={mediaText.named(formatKind(segment), label)}
     >
-      <button type="button" class="play" aria-label={isPlaying ? "Pause" : "Play"} onClick={togglePlayback}>
-        <MediaIcon name={isPlaying ? "pause" : "play"} />
-      </button>
-      <div class="track" style={{ "--done": `${(progress * 100).toFixed(2)}%` }}>
+      <PlayButton playback={playback} />
+      <SeekBar playback={playback}>
         {voice === true ? <Waveform url={url} href={href} size={size} /> : <span class="name">{label}</span>}
-        <input
-          type="range"
-          min="0"
-          max={length > 0 ? length : Math.max(1, time)}
-          step="any"
-          value={time}
-          aria-label="Position"
-          aria-valuetext={length > 0 ? `${formatClock(time)} of ${formatClock(length)}` : formatClock(time)}
-          onInput={(event) => seek(event.currentTarget.valueAsNumber)}
-          onKeyDown={(event) => seekByKey(event, time, length, seek)}
-        />
-      </div>
-      <span class="time">{formatPlaybackTime(time, length, isPlaying)}</span>
+      </SeekBar>
+      <span class="time">{formatPlaybackTime(playback)}</span>
       <DownloadButton url={url} label={label} />
-      <audio ref={audioRef} src={href ?? undefined} preload="metadata" {...hear.on} />
+      <audio ref={audioRef} src={href ?? undefined} preload="metadata" {...playback.listeners} />
     </fieldset>
   )
 }
 
-/** What was recorded in a browser may not say how long it is until it was played. */
-function formatPlaybackTime(time: number, length: number, isPlaying: boolean): string {
-  const words = time > 0 || isPlaying ? [formatClock(time)] : []
-  return [...words, ...(length > 0 ? [formatClock(length)] : [])].join(" / ")
+function PlayButton({ playback: { isPlaying, toggle } }: { readonly playback: AudioPlayback }): VNode {
+  return (
+    <button type="button" class="play" aria-label={isPlaying ? mediaText.pause : mediaText.play} onClick={toggle}>
+      <MediaIcon name={isPlaying ? "pause" : "play"} />
+    </button>
+  )
 }
 
-/** The file itself, for other players. */
+interface SeekBarProps {
+  readonly playback: AudioPlayback
+  /** Drawn behind the range input. */
+  readonly children: ComponentChildren
+}
+
+function SeekBar({ playback, children }: SeekBarProps): VNode {
+  const { time, length, seek } = playback
+  const progress = length > 0 ? Math.min(1, time / length) : 0
+  return (
+    <div class="track" style={{ "--done": `${(progress * 100).toFixed(2)}%` }}>
+      {children}
+      <input
+        type="range"
+        min="0"
+        max={length > 0 ? length : Math.max(1, time)}
+        step="any"
+        value={time}
+        aria-label={mediaText.seek}
+        aria-valuetext={mediaText.position(time, length)}
+        onInput={(event) => seek(event.currentTarget.valueAsNumber)}
+        onKeyDown={(event) => seekByKey(event, playback)}
+      />
+    </div>
+  )
+}
+
+/** The length is left out while it is unknown: a browser recording may not declare it until it has been played. */
+function formatPlaybackTime({ time, length, isPlaying }: AudioPlayback): string {
+  const parts = time > 0 || isPlaying ? [formatClock(time)] : []
+  return [...parts, ...(length > 0 ? [formatClock(length)] : [])].join(" / ")
+}
+
+/** Saves the file, for other players. */
 function DownloadButton({ url, label }: Pick<MediaSegment, "url" | "label">): VNode | null {
   const media = useMediaContext()
   const [fault, setFault] = useState<string | null>(null)
   if (media === null) return null
-  const text = fault ?? "Download"
+  const text = fault ?? mediaText.download
   return (
     <button
       type="button"
@@ -105,60 +115,24 @@ function DownloadButton({ url, label }: Pick<MediaSegment, "url" | "label">): VN
   )
 }
 
-/** What an arrow key moves, and with Page keys, in seconds. */
+/** An arrow key seeks by this, a page key by twice as much, in seconds. */
 const SEEK_STEP_S = 5
 
-/** A range without steps would be moved by a hair. */
-function seekByKey(event: KeyboardEvent, time: number, length: number, seek: (to: number) => void): void {
-  const steps: Readonly<Record<string, number>> = {
-    ArrowRight: SEEK_STEP_S,
-    ArrowUp: SEEK_STEP_S,
-    ArrowLeft: -SEEK_STEP_S,
-    ArrowDown: -SEEK_STEP_S,
-    PageUp: 2 * SEEK_STEP_S,
-    PageDown: -2 * SEEK_STEP_S,
-  }
-  const step = steps[event.key]
+const SEEK_STEPS_BY_KEY: Readonly<Record<string, number>> = {
+  ArrowRight: SEEK_STEP_S,
+  ArrowUp: SEEK_STEP_S,
+  ArrowLeft: -SEEK_STEP_S,
+  ArrowDown: -SEEK_STEP_S,
+  PageUp: 2 * SEEK_STEP_S,
+  PageDown: -2 * SEEK_STEP_S,
+}
+
+/** Replaces the browser's own steps, which are tiny because the range has `step="any"`. */
+function seekByKey(event: KeyboardEvent, { time, length, seek }: AudioPlayback): void {
+  const step = SEEK_STEPS_BY_KEY[event.key]
   if (step === undefined) return
   event.preventDefault()
   seek(Math.min(Math.max(time + step, 0), length > 0 ? length : Number.MAX_SAFE_INTEGER))
-}
-
-/** How an audio element stands, and what it has to tell that. A length of 0 is not known (yet). */
-function useAudioPlayback(audioRef: RefObject<HTMLAudioElement | null>, source: MediaSourceHandle) {
-  const [isPlaying, setPlaying] = useState(false)
-  const [time, setTime] = useState(0)
-  const [length, setLength] = useState(0)
-  const playbackResume = usePlaybackResume()
-  useEffect(() => {
-    const { current } = audioRef
-    // An element that is taken away plays on.
-    return () => current?.pause()
-  }, [])
-  const listeners = {
-    onPlay(event: Event) {
-      trackPlay(event.currentTarget as HTMLAudioElement)
-      setPlaying(true)
-    },
-    onPause(event: Event) {
-      trackPause(event.currentTarget as HTMLAudioElement)
-      setPlaying(false)
-    },
-    onEnded: () => setTime(0),
-    onTimeUpdate: () => setTime(audioRef.current?.currentTime ?? 0),
-    onDurationChange: () =>
-      setLength(Number.isFinite(audioRef.current?.duration) ? (audioRef.current?.duration ?? 0) : 0),
-    onLoadedMetadata() {
-      source.onLoad()
-      if (audioRef.current !== null) playbackResume.restorePosition(audioRef.current)
-    },
-    onError() {
-      if (audioRef.current !== null) playbackResume.savePosition(audioRef.current)
-      setPlaying(false)
-      source.onError()
-    },
-  }
-  return { isPlaying, time, length, playback: { on: listeners, seek: setTime } }
 }
 
 interface WaveformProps {
@@ -167,7 +141,7 @@ interface WaveformProps {
   readonly size: number | undefined
 }
 
-/** A bar for every stretch of the note; one long bar where it cannot be known. */
+/** The loudness of a voice note as bars, or a single line until it is loaded and if it can't be. */
 function Waveform({ url, href, size }: WaveformProps): VNode {
   const svgRef = useRef<SVGSVGElement>(null)
   const isInView = useInView(svgRef)

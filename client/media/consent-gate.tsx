@@ -1,11 +1,12 @@
 /**
- * consent-gate.tsx: what stands where media would be: before its reader wants it, and when it cannot be had.
+ * consent-gate.tsx: the placeholder for remote media that the user hasn't loaded, and for media that failed to load.
  *
- * It says what it is and whom it would ask. Source: SPEC PG40, MD6.
+ * It shows the kind of media, and the host that a click would contact. SPEC PG40, MD6.
  */
 
 import type { VNode } from "preact"
 import { parseHost } from "../words/link-policy.ts"
+import { mediaText } from "../words/transcript-text.ts"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
 import type { MediaSourceHandle } from "./use-media-source.ts"
 
@@ -13,10 +14,10 @@ interface ConsentGateProps {
   readonly source: MediaSourceHandle
   readonly url: string
   readonly icon: MediaIconName
-  /** "Picture" */
+  /** "Image" */
   readonly kind: string
   readonly label: string
-  /** It stands within a line of words. */
+  /** Whether it is part of a line of text. */
   readonly isInline?: boolean
 }
 
@@ -25,17 +26,19 @@ export function ConsentGate({ source, url, icon, kind, label, isInline = false }
   const { state } = source
   const host = parseHost(url)
   const fault = state.at === "failed" ? state.text : null
-  const about = host === "" ? kind : `${kind} from ${host}`
+  const about = mediaText.fromHost(kind, host)
   return (
     <span class="gate" data-inline={isInline ? "" : undefined} data-state={state.at}>
       <MediaIcon name={icon} />
       <span class="what">
         <b>{label === "" ? kind : label}</b> <small>{fault ?? about}</small>
       </span>
-      {state.at !== "asking" && <LoadButton source={source} about={`${about}: ${label}`} isRetry={fault !== null} />}
+      {state.at !== "asking" && (
+        <LoadButton source={source} about={mediaText.named(about, label)} isRetry={fault !== null} />
+      )}
       {fault !== null && host !== "" && (
         <a href={url} target="_blank" rel="noopener noreferrer">
-          Open it
+          {mediaText.openInNewTab}
         </a>
       )}
     </span>
@@ -48,29 +51,29 @@ interface LoadButtonProps {
   readonly isRetry: boolean
 }
 
-function LoadButton({ source, about, isRetry: isAgain }: LoadButtonProps): VNode {
-  const words = isAgain ? "Try again" : "Load"
+function LoadButton({ source, about, isRetry }: LoadButtonProps): VNode {
+  const text = isRetry ? mediaText.tryAgain : mediaText.load
   return (
     <button
       type="button"
-      aria-label={`${words}: ${about}`}
+      aria-label={mediaText.named(text, about)}
       onClick={(event) => {
-        // It may stand in a link.
+        // The gate may be inside a link, which must not be followed.
         event.preventDefault()
         event.stopPropagation()
         moveFocusInto(event.currentTarget.closest(".gate")?.parentElement)
         source.requestLoad()
       }}
     >
-      {words}
+      {text}
     </button>
   )
 }
 
-/** What comes in its place is drawn by then, in milliseconds. */
+/** By then the replacement has been rendered. */
 const RENDER_DELAY_MS = 50
 
-/** The button goes, so the keyboard goes on with what stands in its place. */
+/** Moves the keyboard focus to whatever replaces a button that disappears when pressed. */
 export function moveFocusInto(container: Element | null | undefined): void {
   setTimeout(() => {
     if (document.activeElement !== document.body) return

@@ -1,10 +1,10 @@
 /**
- * exclusive-playback.ts: one thing plays at a time, and Escape stops it. Source: SPEC PG58.
+ * exclusive-playback.ts: only one audio or video element plays at a time, and Escape stops it. SPEC PG58.
  */
 
 let playingElement: HTMLMediaElement | null = null
 
-/** It begins: what played before makes room. */
+/** Records the element that started to play, and pauses the previous one. */
 export function trackPlay(element: HTMLMediaElement): void {
   if (playingElement !== element) playingElement?.pause()
   playingElement = element
@@ -14,7 +14,7 @@ export function trackPause(element: HTMLMediaElement): void {
   if (playingElement === element) playingElement = null
 }
 
-/** False where nothing plays. */
+/** Returns false if nothing was playing. */
 export function stopPlayback(): boolean {
   if (playingElement === null) return false
   playingElement.pause()

@@ -1,46 +1,27 @@
 /**
- * file-link.tsx: a file: what it is, how large, and the way to have it.
+ * file-link.tsx: a file with its name and size, and a button that downloads it.
  *
- * Its address is asked for when it is wanted. One of ours is handed to the browser; one from elsewhere comes through our
- * own server, so that a refusal can be told. Source: SPEC PG60, PG62, PG63.
+ * The address is requested when the user presses the button. Our own files are left to the browser; remote files are
+ * fetched through our server, so that the page can show why one was refused. SPEC PG60, PG62, PG63.
  */
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { parseHost } from "../words/link-policy.ts"
+import { mediaText } from "../words/transcript-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
-import {
-  GONE_TEXT,
-  isOwnMediaUrl,
-  learnKind,
-  readRefusal,
-  DISPLAYABLE_KINDS,
-  type DisplayableKind,
-  UNREACHABLE_TEXT,
-} from "../files/remote-media.ts"
+import { DISPLAYABLE_KINDS, type DisplayableKind, isOwnMediaUrl, learnKind } from "../files/remote-media.ts"
+import { saveBlob, saveHref } from "../ui/save-file.ts"
+import { GONE_TEXT, readRefusal, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
 
-/** The browser has begun the download by then, in milliseconds. */
-const REVOKE_MS = 60_000
-
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
-  const media = useMediaContext()
-  const [isDownloading, setDownloading] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
   const { url, label, mime_type, size } = segment
+  const { isDownloading, fault, startDownload } = useFileDownload(segment)
   const host = parseHost(url)
-  const details = [formatExtension(label, mime_type), size === undefined ? "" : formatSize(size), host].filter(
-    (one) => one !== "",
-  )
-  const startDownload = async (container: Element | null): Promise<void> => {
-    if (media === null || isDownloading) return
-    setDownloading(true)
-    setFault(await downloadOrShow(media, segment))
-    setDownloading(false)
-    moveFocusInto(container)
-  }
+  const details = [formatExtension(label, mime_type), size === undefined ? "" : formatSize(size), host]
   return (
     <>
       <button
@@ -52,23 +33,42 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
       >
         <FileIcon label={label} mime={mime_type} />
         <span class="what">
-          <b>{label}</b> <small data-fault={fault === null ? undefined : ""}>{fault ?? details.join(" · ")}</small>
+          <b>{label}</b>{" "}
+          <small data-fault={fault === null ? undefined : ""}>{fault ?? details.filter(isNotEmpty).join(" · ")}</small>
         </span>
         <MediaIcon name="download" />
       </button>
       {fault !== null && host !== "" && (
         <a href={url} target="_blank" rel="noopener noreferrer">
-          Open it
+          {mediaText.openInNewTab}
         </a>
       )}
     </>
   )
 }
 
+function useFileDownload(segment: MediaSegment) {
+  const media = useMediaContext()
+  const [isDownloading, setDownloading] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const startDownload = async (container: Element | null): Promise<void> => {
+    if (media === null || isDownloading) return
+    setDownloading(true)
+    setFault(await downloadOrShow(media, segment))
+    setDownloading(false)
+    moveFocusInto(container)
+  }
+  return { isDownloading, fault, startDownload }
+}
+
+function isNotEmpty(text: string): boolean {
+  return text !== ""
+}
+
 function formatAccessibleName({ label, size }: MediaSegment, host: string, fault: string | null): string {
-  const details = [label, size === undefined ? "" : formatSize(size), host === "" ? "" : `from ${host}`]
-  const words = `Download ${details.filter((one) => one !== "").join(", ")}`
-  return fault === null ? words : `${words}: ${fault}`
+  const details = [label, size === undefined ? "" : formatSize(size), host === "" ? "" : mediaText.hostOfFile(host)]
+  const name = mediaText.downloadFile(details.filter(isNotEmpty))
+  return fault === null ? name : mediaText.named(name, fault)
 }
 
 function FileIcon({ label, mime }: { readonly label: string; readonly mime?: string | undefined }): VNode {
@@ -80,7 +80,7 @@ function FileIcon({ label, mime }: { readonly label: string; readonly mime?: str
   )
 }
 
-/** What lies elsewhere and turns out to be shown is shown, where it stands; anything else is saved. Null, or why not. */
+/** Shows remote media that turns out to be an image, audio or video; saves anything else. Null, or the error text. */
 async function downloadOrShow(media: MediaContextValue, { url, label }: MediaSegment): Promise<string | null> {
   return await downloadMedia(media, url, label, (mime) => {
     const kind = mimeToDisplayableKind(mime)
@@ -93,39 +93,30 @@ function mimeToDisplayableKind(mime: string): DisplayableKind | null {
   return DISPLAYABLE_KINDS.find((kind) => mime.startsWith(`${kind}/`)) ?? null
 }
 
-/** Null where it went well, else why not. What `isWanted` does not want, by its type, is not saved. */
+/** Null, or the error text. A remote file is saved only if `shouldSave` accepts its type. */
 export async function downloadMedia(
   { signer }: Pick<MediaContextValue, "signer">,
   url: string,
   label: string,
   shouldSave: (mime: string) => boolean = () => true,
 ): Promise<string | null> {
-  const address = await signer.resolveLink(url)
-  if (address.at === "refused") return GONE_TEXT
-  if (address.at !== "ready") return UNREACHABLE_TEXT
+  const link = await signer.resolveLink(url)
+  if (link.at === "refused") return GONE_TEXT
+  if (link.at !== "ready") return UNREACHABLE_TEXT
   if (isOwnMediaUrl(url)) {
-    saveHref(address.href, label)
+    saveHref(link.href, label)
     return null
   }
   try {
-    const response = await fetch(address.href)
+    const response = await fetch(link.href)
     if (!response.ok) return await readRefusal(response)
     if (!shouldSave(response.headers.get("content-type") ?? "")) {
       void response.body?.cancel()
       return null
     }
-    const href = URL.createObjectURL(await response.blob())
-    saveHref(href, label)
-    setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS)
+    saveBlob(await response.blob(), label)
     return null
   } catch {
     return UNREACHABLE_TEXT
   }
-}
-
-function saveHref(href: string, name: string): void {
-  const link = document.createElement("a")
-  link.href = href
-  link.download = name
-  link.click()
 }

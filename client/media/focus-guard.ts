@@ -1,58 +1,65 @@
 /**
- * focus-guard.ts: who writes keeps the keyboard.
+ * focus-guard.ts: keeps a framed document from taking the focus while the user is typing.
  *
- * blur of the page → KEYBOARD → focus back, or the frame goes
- * A framed document may take the focus at any time, and then has what is typed next. No policy stops that. The page is not
- * told when a reader presses a frame, so the two are told apart by how long ago the reader was writing. Source: SPEC PG52.
+ * A framed document can focus itself at any time and then receives the keystrokes; no policy prevents it. The page gets no
+ * event when the user clicks into a frame, so the guard goes by time: if the user typed in a field or pressed it within the
+ * last second, the focus returns to the field. SPEC PG52.
  */
 
 import type { RefObject } from "preact"
 import { useEffect } from "preact/hooks"
 
-/** A field that was typed in or pressed so recently is being written in, in milliseconds. */
-const WRITING_MS = 1_000
+/** A field counts as in use for this long after the last key or press. */
+const TYPING_MS = 1_000
 
-/** Some documents focus what they hold when they begin. One that takes the focus so often means it. */
+/** Some documents focus a field once when they load. A document that takes the focus this often is reported. */
 const MAX_STOLEN_FOCUS = 3
 
 export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): void {
-  useEffect(() => {
-    let field: HTMLElement | null = null
-    let writtenAt = Number.NEGATIVE_INFINITY
-    let stolenCount = 0
-    const noteWriting = ({ target, timeStamp }: Event): void => {
-      if (isTextField(target)) writtenAt = timeStamp
-    }
-    const onFocusOut = ({ target }: FocusEvent): void => {
-      field = isTextField(target) ? target : null
-    }
-    const onBlur = ({ timeStamp }: FocusEvent): void => {
-      const { current } = frame
-      const [lastField, isWriting] = [field, timeStamp - writtenAt < WRITING_MS]
-      if (current === null || document.activeElement !== current || lastField === null || !isWriting) return
-      if (++stolenCount >= MAX_STOLEN_FOCUS) onFocusStolen()
-      // Within this event the browser would go on to give it to the frame.
-      setTimeout(() => {
-        current.blur()
-        window.focus()
-        lastField.focus({ preventScroll: true })
-      })
-    }
-    const onKey = (event: KeyboardEvent): void => {
-      // Tab leads out of a field.
-      if (event.key !== "Tab") noteWriting(event)
-    }
-    addEventListener("keydown", onKey, true)
-    addEventListener("pointerdown", noteWriting, true)
-    addEventListener("focusout", onFocusOut, true)
-    addEventListener("blur", onBlur)
-    return () => {
-      removeEventListener("keydown", onKey, true)
-      removeEventListener("pointerdown", noteWriting, true)
-      removeEventListener("focusout", onFocusOut, true)
-      removeEventListener("blur", onBlur)
-    }
-  }, [])
+  useEffect(() => guardFocus(frame, onFocusStolen), [])
+}
+
+/** Returns the function that ends it. */
+function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): () => void {
+  let lastField: HTMLElement | null = null
+  let typedAt = Number.NEGATIVE_INFINITY
+  let stolenCount = 0
+  const onPointerDown = ({ target, timeStamp }: Event): void => {
+    if (isTextField(target)) typedAt = timeStamp
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // Tab leaves the field on purpose.
+    if (event.key !== "Tab") onPointerDown(event)
+  }
+  const onFocusOut = ({ target }: FocusEvent): void => {
+    lastField = isTextField(target) ? target : null
+  }
+  const onBlur = ({ timeStamp }: FocusEvent): void => {
+    const { current } = frame
+    const isTyping = timeStamp - typedAt < TYPING_MS
+    if (current === null || document.activeElement !== current || lastField === null || !isTyping) return
+    if (++stolenCount >= MAX_STOLEN_FOCUS) onFocusStolen()
+    returnFocus(current, lastField)
+  }
+  addEventListener("keydown", onKeyDown, true)
+  addEventListener("pointerdown", onPointerDown, true)
+  addEventListener("focusout", onFocusOut, true)
+  addEventListener("blur", onBlur)
+  return () => {
+    removeEventListener("keydown", onKeyDown, true)
+    removeEventListener("pointerdown", onPointerDown, true)
+    removeEventListener("focusout", onFocusOut, true)
+    removeEventListener("blur", onBlur)
+  }
+}
+
+/** Deferred: during the blur event the browser would still give the focus to the frame afterwards. */
+function returnFocus(frame: HTMLIFrameElement, field: HTMLElement): void {
+  setTimeout(() => {
+    frame.blur()
+    window.focus()
+    field.focus({ preventScroll: true })
+  })
 }
 
 function isTextField(target: EventTarget | null): target is HTMLElement {

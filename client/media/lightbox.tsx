@@ -1,13 +1,15 @@
 /**
- * lightbox.tsx: pictures of one message, looked at closely.
+ * lightbox.tsx: a viewer for the images of one message.
  *
- * Escape and a click beside the picture close it, and the focus is back on the picture it came from. Arrow keys lead through the others.
- * A finger goes sideways for the next, and down to close. A picture fits the window; a click shows it as large as it is.
- * Source: SPEC PG57.
+ * Arrow keys and horizontal swipes show the other images. Escape, swiping down and a click outside close it, and the focus
+ * returns to the image it was opened from. An image fits the window; a click shows it at full size. SPEC PG57.
  */
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useModalDialog } from "../ui/use-modal-dialog.ts"
+import { formatKind } from "../words/media-descriptions.ts"
+import { mediaText } from "../words/transcript-text.ts"
 import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
@@ -17,16 +19,17 @@ export function Lightbox(): VNode | null {
   const lightbox = media?.lightbox.value ?? null
   const image = lightbox?.images[lightbox.index]
   if (media === null || lightbox === null || image === undefined) return null
-  const { images: pictures, index: at } = lightbox
-  const showImage = (to: number): void => {
-    if (to >= 0 && to < pictures.length) media.lightbox.value = { images: pictures, index: to }
+  const { images, index } = lightbox
+  const showImage = (to: number) => () => {
+    media.lightbox.value = { images, index: to }
   }
   return (
     <LightboxDialog
-      {...{ media, image }}
-      position={pictures.length > 1 ? `${at + 1} of ${pictures.length}` : ""}
-      onPrevious={at > 0 ? () => showImage(at - 1) : null}
-      onNext={at < pictures.length - 1 ? () => showImage(at + 1) : null}
+      media={media}
+      image={image}
+      position={images.length > 1 ? mediaText.imageOf(index + 1, images.length) : ""}
+      onPrevious={index > 0 ? showImage(index - 1) : null}
+      onNext={index < images.length - 1 ? showImage(index + 1) : null}
       onClose={() => {
         media.lightbox.value = null
       }}
@@ -37,37 +40,20 @@ export function Lightbox(): VNode | null {
 interface LightboxDialogProps {
   readonly media: MediaContextValue
   readonly image: ViewableImage
+  /** "2 of 3"; "" if there is only one image. */
   readonly position: string
   readonly onPrevious: (() => void) | null
   readonly onNext: (() => void) | null
   readonly onClose: () => void
 }
 
-function LightboxDialog({
-  media,
-  image: picture,
-  position: place,
-  onPrevious: onBack,
-  onNext,
-  onClose,
-}: LightboxDialogProps): VNode {
+function LightboxDialog({ media, image, position, onPrevious, onNext, onClose }: LightboxDialogProps): VNode {
   const dialogRef = useRef<HTMLDialogElement>(null)
-  const [fault, setFault] = useState<string | null>(null)
-  useLayoutEffect(() => {
-    const previousFocus = document.activeElement
-    const { current } = dialogRef
-    current?.showModal()
-    current?.querySelector<HTMLElement>("[data-first]")?.focus()
-    return () => {
-      current?.close()
-      if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
-    }
-  }, [])
-  useLayoutEffect(() => setFault(null), [picture])
+  useModalDialog(dialogRef)
   const onKeyDown = (event: KeyboardEvent): void => {
-    const action = { Escape: onClose, ArrowLeft: onBack, ArrowRight: onNext }[event.key]
+    const action = { Escape: onClose, ArrowLeft: onPrevious, ArrowRight: onNext }[event.key]
     if (action === undefined || action === null || event.isComposing) return
-    // The page's own Escape would stop an answer behind it.
+    // Otherwise the page's own Escape handler would stop a running answer.
     event.preventDefault()
     action()
   }
@@ -75,7 +61,7 @@ function LightboxDialog({
     <dialog
       class="lightbox"
       ref={dialogRef}
-      aria-label={`Picture: ${picture.label}`}
+      aria-label={mediaText.named(formatKind({ kind: "image" }), image.label)}
       onKeyDown={onKeyDown}
       onCancel={(event) => {
         event.preventDefault()
@@ -85,50 +71,64 @@ function LightboxDialog({
         if (!(event.target instanceof Element) || event.target.closest("img, button") === null) onClose()
       }}
     >
-      <header>
-        <p aria-live="polite">
-          <b>{picture.label}</b> <small>{fault ?? place}</small>
-        </p>
-        <IconButton
-          name="download"
-          label="Download"
-          onActivate={() => void downloadMedia(media, picture.url, picture.label).then(setFault)}
-        />
-        <IconButton name="close" label="Close" hasInitialFocus onActivate={onClose} />
-      </header>
-      <LightboxImage key={picture.url} {...picture} swipeHandlers={{ left: onNext, right: onBack, down: onClose }} />
-      {place !== "" && <IconButton name="back" label="Previous picture" onActivate={onBack} />}
-      {place !== "" && <IconButton name="on" label="Next picture" onActivate={onNext} />}
+      <LightboxHeader media={media} image={image} position={position} onClose={onClose} />
+      <LightboxImage key={image.url} image={image} onSwipe={{ left: onNext, right: onPrevious, down: onClose }} />
+      {position !== "" && <IconButton name="back" label={mediaText.previousImage} onActivate={onPrevious} />}
+      {position !== "" && <IconButton name="on" label={mediaText.nextImage} onActivate={onNext} />}
     </dialog>
   )
 }
 
-interface LightboxImageProps extends ViewableImage {
-  readonly swipeHandlers: SwipeHandlers
+function LightboxHeader({
+  media,
+  image,
+  position,
+  onClose,
+}: Pick<LightboxDialogProps, "media" | "image" | "position" | "onClose">): VNode {
+  const [fault, setFault] = useState<string | null>(null)
+  useLayoutEffect(() => setFault(null), [image])
+  return (
+    <header>
+      <p aria-live="polite">
+        <b>{image.label}</b> <small>{fault ?? position}</small>
+      </p>
+      <IconButton
+        name="download"
+        label={mediaText.download}
+        onActivate={() => void downloadMedia(media, image.url, image.label).then(setFault)}
+      />
+      <IconButton name="close" label={mediaText.close} hasInitialFocus onActivate={onClose} />
+    </header>
+  )
 }
 
-/** Its address may have run out since it was drawn, or have been waiting for its reader to come that far. */
-function LightboxImage({ url, label, swipeHandlers: ways }: LightboxImageProps): VNode {
+interface LightboxImageProps {
+  readonly image: ViewableImage
+  readonly onSwipe: SwipeHandlers
+}
+
+/** Has a media source of its own: the address that the transcript used may have expired. */
+function LightboxImage({ image: { url, label }, onSwipe }: LightboxImageProps): VNode {
   const { state, onLoad, onError } = useMediaSource(url)
   const [isLarge, setLarge] = useState(false)
   return (
-    <div class="stage" data-large={isLarge ? "" : undefined} {...(isLarge ? {} : createSwipeListeners(ways))}>
+    <div class="stage" data-large={isLarge ? "" : undefined} {...(isLarge ? {} : createSwipeListeners(onSwipe))}>
       {state.at === "failed" && <p>{state.text}</p>}
       {state.at === "ready" && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the browser's own zoom is the keyboard's.
-        <img src={state.href} alt={label} onClick={() => setLarge(!isLarge)} {...{ onLoad, onError }} />
+        // biome-ignore lint/a11y/useKeyWithClickEvents: keyboard users zoom with the browser.
+        <img src={state.href} alt={label} onClick={() => setLarge(!isLarge)} onLoad={onLoad} onError={onError} />
       )}
     </div>
   )
 }
 
-/** So far a finger has to go, in CSS pixels, and twice as far as across. */
+/** The minimum length of a swipe, which must also be twice as long as it is wide. */
 const SWIPE_PX = 48
 
-type SwipeHandlers = { readonly [way in "left" | "right" | "down"]: (() => void) | null }
+type SwipeHandlers = { readonly [direction in "left" | "right" | "down"]: (() => void) | null }
 
-/** What hears one finger. With more of them, or in a page that was drawn larger, it is the browser's. */
-function createSwipeListeners(swipeHandlers: SwipeHandlers) {
+/** Handles one finger. Several fingers, and a page that is zoomed in, are left to the browser. */
+function createSwipeListeners(onSwipe: SwipeHandlers) {
   let from: Touch | undefined
   return {
     onTouchStart({ touches }: TouchEvent) {
@@ -138,8 +138,8 @@ function createSwipeListeners(swipeHandlers: SwipeHandlers) {
       if (from === undefined || to === undefined) return
       const [dx, dy] = [to.clientX - from.clientX, to.clientY - from.clientY]
       from = undefined
-      if (Math.abs(dx) > Math.max(SWIPE_PX, 2 * Math.abs(dy))) swipeHandlers[dx < 0 ? "left" : "right"]?.()
-      else if (dy > Math.max(SWIPE_PX, 2 * Math.abs(dx))) swipeHandlers.down?.()
+      if (Math.abs(dx) > Math.max(SWIPE_PX, 2 * Math.abs(dy))) onSwipe[dx < 0 ? "left" : "right"]?.()
+      else if (dy > Math.max(SWIPE_PX, 2 * Math.abs(dx))) onSwipe.down?.()
     },
   }
 }
@@ -147,21 +147,21 @@ function createSwipeListeners(swipeHandlers: SwipeHandlers) {
 interface IconButtonProps {
   readonly name: MediaIconName
   readonly label: string
-  /** The keyboard begins there. */
   readonly hasInitialFocus?: boolean
+  /** null disables the button. */
   readonly onActivate: (() => void) | null
 }
 
-function IconButton({ name, label, hasInitialFocus: isFirst = false, onActivate: onAct }: IconButtonProps): VNode {
+function IconButton({ name, label, hasInitialFocus = false, onActivate }: IconButtonProps): VNode {
   return (
     <button
       type="button"
       data-way={name}
-      data-first={isFirst ? "" : undefined}
+      data-first={hasInitialFocus ? "" : undefined}
       aria-label={label}
       title={label}
-      aria-disabled={onAct === null}
-      onClick={() => onAct?.()}
+      aria-disabled={onActivate === null}
+      onClick={() => onActivate?.()}
     >
       <MediaIcon name={name} />
     </button>

@@ -1,4 +1,4 @@
-/** icons.tsx: the signs of media: what kind something is, and what can be done with it. */
+/** media-icons.tsx: the icons for the kinds of media and for what can be done with them. */
 
 import type { VNode } from "preact"
 import type { MediaKind } from "../words/media-descriptions.ts"

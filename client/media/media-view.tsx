@@ -1,17 +1,14 @@
 /**
- * media-view.tsx: one media segment, by its kind.
- *
- * media segment → MEDIA → picture, player, film, file
- * Source: SPEC PG39.
+ * media-view.tsx: draws a media segment as an image, a player or a file, by its kind. SPEC PG39, PG62.
  */
 
 import type { ComponentChildren, VNode } from "preact"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { getLearnedKind } from "../files/remote-media.ts"
+import type { MediaSegment } from "../words/media-descriptions.ts"
 import { AudioView } from "./audio-player.tsx"
 import { FileView } from "./file-link.tsx"
-import type { Segment } from "../../shared/protocol/segment.ts"
-import type { MediaSegment } from "../words/media-descriptions.ts"
-import { ImageView } from "./picture.tsx"
-import { getLearnedKind } from "../files/remote-media.ts"
+import { ImageView } from "./image-view.tsx"
 import { VideoView } from "./video-player.tsx"
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {
@@ -27,7 +24,7 @@ export function isMediaSegment(segment: Segment): segment is MediaSegment {
   return segment.type === "media"
 }
 
-/** What goes with a user's words: pictures side by side, then the rest. */
+/** The attachments of a user's message: images side by side, then the rest. */
 export function AttachmentsView({ segments }: { readonly segments: readonly MediaSegment[] }): VNode | null {
   if (segments.length === 0) return null
   return (
@@ -39,12 +36,12 @@ export function AttachmentsView({ segments }: { readonly segments: readonly Medi
   )
 }
 
-/** Another address is another thing: it begins anew. */
+/** Keyed by address, so that another address starts with fresh state. */
 function renderMedia(segment: MediaSegment): ComponentChildren {
   const { url, kind, label, width, height } = segment
   switch (kind) {
     case "image":
-      return <ImageView key={url} {...{ url, label, width, height }} />
+      return <ImageView key={url} url={url} label={label} width={width} height={height} />
     case "audio":
       return <AudioView key={url} segment={segment} />
     case "video":

@@ -1,13 +1,14 @@
 /**
- * use-in-view.ts: has something come near to what the reader sees? What costs is not done before.
+ * use-in-view.ts: whether an element has come near the viewport, for work that should wait until then.
  */
 
 import type { RefObject } from "preact"
 import { useEffect, useState } from "preact/hooks"
 
-/** So far from the window counts as near. */
+/** An element this close to the viewport counts as in view. */
 const NEAR_MARGIN = "600px"
 
+/** Stays true once it has been true. */
 export function useInView(element: RefObject<Element | null>): boolean {
   const [isInView, setInView] = useState(false)
   useEffect(() => {
@@ -17,7 +18,7 @@ export function useInView(element: RefObject<Element | null>): boolean {
       (entries) => {
         if (entries.some(({ isIntersecting }) => isIntersecting)) setInView(true)
       },
-      // The transcript scrolls in a box of its own, which cuts off what `rootMargin` would add.
+      // The transcript is a scroll container, which clips whatever `rootMargin` adds: it needs `scrollMargin`.
       { rootMargin: NEAR_MARGIN, scrollMargin: NEAR_MARGIN },
     )
     observer.observe(current)

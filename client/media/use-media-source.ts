@@ -1,42 +1,37 @@
 /**
- * use-media-source.ts: what an element that shows media is to fetch, and how that stands.
+ * use-media-source.ts: the address that an image, audio or video element loads, and the state of that load.
  *
- * url → law 11 → signature → SOURCE → img, audio, video
- * An element that has its address keeps it, whatever is signed later: it does not load again. One that fails gets another
- * address once; then its reader is told why, and what the net took is tried again when it is back. Source: SPEC PG38, PG55, PG56, PG40.
+ * An element keeps the address it has, whatever is signed later, so it doesn't load again. When it fails it gets a new
+ * address once; after that the user sees the reason. What failed because of the network is tried again when the network
+ * is back. SPEC PG38, PG40, PG55, PG56.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import {
-  recordClick,
-  GONE_TEXT,
-  isLoadAllowed,
-  isOwnMediaUrl,
-  fetchFailureReason,
-  UNREACHABLE_TEXT,
-} from "../files/remote-media.ts"
+import { recordClick, isLoadAllowed, isOwnMediaUrl } from "../files/remote-media.ts"
+import { fetchFailureReason, GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import type { SignedLink, LinkSigner } from "../files/signed-links.ts"
+import { mediaText } from "../words/transcript-text.ts"
 
-/** A picture that can be looked at. */
+/** An image that the lightbox can show. */
 export interface ViewableImage {
   readonly url: string
   readonly label: string
 }
 
-/** What the media of one session have in common. */
+/** Shared by all media of one session. */
 export interface MediaContextValue {
   readonly signer: LinkSigner
   readonly settings: ReadonlySignal<PageSettings>
-  /** Grows when the server or the net is back. */
+  /** Incremented when the server or the network is back. */
   readonly reconnectCount: Signal<number>
-  /** Pictures of one message that are looked at, and which; null: none. */
+  /** The images of the message that is open in the lightbox; null while it is closed. */
   readonly lightbox: Signal<{ readonly images: readonly ViewableImage[]; readonly index: number } | null>
 }
 
-/** null: nothing can be fetched here. */
+/** null where nothing can be fetched, as in a preview without a session. */
 export const MediaContext = createContext<MediaContextValue | null>(null)
 
 export function useMediaContext(): MediaContextValue | null {
@@ -44,7 +39,7 @@ export function useMediaContext(): MediaContextValue | null {
 }
 
 export type MediaSourceState =
-  /** Elsewhere, and not asked for. */
+  /** Remote, and the user hasn't asked for it. */
   | { readonly at: "closed" }
   | { readonly at: "asking" }
   | { readonly at: "ready"; readonly href: string }
@@ -52,14 +47,12 @@ export type MediaSourceState =
 
 export interface MediaSourceHandle {
   readonly state: MediaSourceState
-  /** The reader wants it, or wants it tried again. */
+  /** Loads it at the user's request, or tries again. */
   requestLoad(): void
-  /** The element could show it, or not. */
+  /** The element's own load and error events. */
   onLoad(): void
   onError(): void
 }
-
-const UNSUPPORTED_TEXT = "Your browser cannot show it."
 
 export function useMediaSource(url: string): MediaSourceHandle {
   const media = useMediaContext()
@@ -83,24 +76,21 @@ export function useMediaSource(url: string): MediaSourceHandle {
     if (isAllowed) renewLink()
     else recordClick(url)
   }
-  const revived = media?.reconnectCount.value
+  const onLoad = (): void => {
+    failures.current = 0
+  }
+  const onError = (): void => {
+    const { current } = shownLink
+    if (current.at !== "ready") return
+    if (++failures.current === 1) return renewLink()
+    void fetchFailureReason(current.href).then((text) => setFault(text ?? mediaText.unsupported))
+  }
+  const reconnectCount = media?.reconnectCount.value
   useEffect(() => {
     if (fault === UNREACHABLE_TEXT) requestLoad()
-  }, [revived])
-  return {
-    state:
-      fault !== null ? { at: "failed", text: fault } : linkToState(shownLink.current, isAllowed || isOwnMediaUrl(url)),
-    requestLoad,
-    onLoad() {
-      failures.current = 0
-    },
-    onError() {
-      const { current } = shownLink
-      if (current.at !== "ready") return
-      if (++failures.current === 1) return renewLink()
-      void fetchFailureReason(current.href).then((text) => setFault(text ?? UNSUPPORTED_TEXT))
-    },
-  }
+  }, [reconnectCount])
+  const linkState = linkToState(shownLink.current, isAllowed || isOwnMediaUrl(url))
+  return { state: fault === null ? linkState : { at: "failed", text: fault }, requestLoad, onLoad, onError }
 }
 
 function linkToState(link: SignedLink, isAllowed: boolean): MediaSourceState {

@@ -1,13 +1,13 @@
 /**
- * use-playback-resume.ts: where a sound or a film goes on when it gets another address in the middle. Source: SPEC PG59.
+ * use-playback-resume.ts: continues audio and video at the same position after the address was renewed. SPEC PG59.
  */
 
 import { useRef } from "preact/hooks"
 
 export interface PlaybackResume {
-  /** It failed: this is where it was. */
+  /** To be called when the element fails. */
   savePosition(element: HTMLMediaElement): void
-  /** It knows its length again: back to where it was. */
+  /** To be called when the element has loaded its metadata. */
   restorePosition(element: HTMLMediaElement): void
 }
 
@@ -15,7 +15,7 @@ export function usePlaybackResume(): PlaybackResume {
   const saved = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
   return {
     savePosition(element) {
-      // One that fails again before it began anew has nothing newer to say.
+      // An element that fails again before it was restored is at position 0: keep the first one.
       saved.current ??= { at: element.currentTime, wasPlaying: !element.paused }
     },
     restorePosition(element) {

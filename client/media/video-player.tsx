@@ -1,36 +1,39 @@
 /**
- * video-player.tsx: a film with the browser's own controls; nothing of it but its first frame comes before it is played.
+ * video-player.tsx: a video with the browser's own controls. Only metadata and the first frame load before it is played.
  *
- * An address that ran out in the middle is renewed, and it goes on where it was. Source: SPEC PG59, PG60.
+ * If the address expires during playback, it is renewed and playback continues at the same position. SPEC PG59, PG60.
  */
 
 import type { VNode } from "preact"
+import { formatKind } from "../words/media-descriptions.ts"
+import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
-import { usePlaybackResume } from "./use-playback-resume.ts"
 import { trackPause, trackPlay } from "./exclusive-playback.ts"
 import { useMediaSource } from "./use-media-source.ts"
+import { usePlaybackResume } from "./use-playback-resume.ts"
 
 export function VideoView({ url, label }: { readonly url: string; readonly label: string }): VNode {
   const source = useMediaSource(url)
-  const playbackResume = usePlaybackResume()
+  const resume = usePlaybackResume()
   const { state } = source
+  const kind = formatKind({ kind: "video" })
   if (state.at === "closed" || state.at === "failed") {
-    return <ConsentGate source={source} url={url} icon="video" kind="Video" label={label} />
+    return <ConsentGate source={source} url={url} icon="video" kind={kind} label={label} />
   }
   return (
-    // biome-ignore lint/a11y/useMediaCaption: it is somebody's file, and nobody has written down what is said in it.
+    // biome-ignore lint/a11y/useMediaCaption: the file is a user's or a model's, and comes without captions.
     <video
       src={state.at === "ready" ? state.href : undefined}
-      aria-label={`Video: ${label}`}
+      aria-label={mediaText.named(kind, label)}
       controls
       playsInline
       preload="metadata"
       onLoadedMetadata={(event) => {
         source.onLoad()
-        playbackResume.restorePosition(event.currentTarget)
+        resume.restorePosition(event.currentTarget)
       }}
       onError={(event) => {
-        playbackResume.savePosition(event.currentTarget)
+        resume.savePosition(event.currentTarget)
         source.onError()
       }}
       onPlay={(event) => trackPlay(event.currentTarget)}

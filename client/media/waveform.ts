@@ -1,30 +1,28 @@
 /**
- * waveform.ts: how loud a voice note is, from its beginning to its end, as a few bars.
+ * waveform.ts: the loudness of a voice note over time, as a few bars. SPEC PG58.
  *
- * address → bytes → decoded audio → WAVE
- * Only of what is small: it is fetched and decoded for its looks alone. Source: SPEC PG58.
+ * The file is fetched and decoded only to draw the bars, so large files are left out.
  */
 
-/** Larger files get a plain bar, in bytes: a few minutes of speech. */
+/** Larger files get no bars. A few minutes of speech. */
 const MAX_WAVEFORM_BYTES = 1_500_000
 export const WAVEFORM_BARS = 48
-/** Enough to see loudness; decoded audio is kept no longer than it is looked at. In Hertz. */
+/** Enough to measure loudness. Decoded audio isn't kept. */
 const DECODE_RATE_HZ = 8_000
-/** So low is silence. */
+/** The height of a silent bar, so that it stays visible. */
 const MIN_BAR = 0.06
-/** Waves that are remembered, by address. */
 const MAX_CACHED_WAVEFORMS = 200
 
 const barsByUrl = new Map<string, readonly number[]>()
 
-/** 0–1 for each bar; null where it cannot be had cheaply. */
+/** A height of 0–1 for each bar; null if the file is too large or can't be decoded. */
 export async function loadWaveform(
   url: string,
   href: string,
   size: number | undefined,
 ): Promise<readonly number[] | null> {
-  const known = barsByUrl.get(url)
-  if (known !== undefined) return known
+  const cached = barsByUrl.get(url)
+  if (cached !== undefined) return cached
   if (size !== undefined && size > MAX_WAVEFORM_BYTES) return null
   try {
     const bytes = await fetchSmallBody(href)
@@ -47,7 +45,7 @@ async function fetchSmallBody(href: string): Promise<ArrayBuffer | null> {
   return null
 }
 
-/** Root mean squares of equal stretches, the loudest being 1. Pure. */
+/** The root mean square of each of `count` equal stretches, scaled so that the loudest is 1. Pure. */
 export function samplesToBars(samples: Float32Array, count: number): readonly number[] {
   const stretch = Math.max(1, Math.floor(samples.length / count))
   const loudness = Array.from({ length: count }, (_, at) => {

@@ -1,52 +1,46 @@
 /**
- * api.ts: the page's requests: a token, the sessions and what can be done with them, pages of history.
+ * api.ts: the page's HTTP requests.
  *
- * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
+ * A token is renewed before it expires, shared by concurrent requests, and discarded when the server refuses it. Response
+ * bodies are parsed by shared/protocol/responses.ts.
  */
 
-import type { PageSettings, SignResponse, HistoryPage, SessionSummary } from "../../shared/protocol/http-body.ts"
+import type {
+  PageSettings,
+  SignResponse,
+  HistoryPage,
+  SessionSummary,
+  ImportProgress,
+} from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
+import {
+  parseCreatedSession,
+  parseHistoryPage,
+  parseImportProgress,
+  parsePageSettings,
+  parseRefusal,
+  parseRenamedSession,
+  parseSessionList,
+  parseSignResponse,
+  parseTokenResponse,
+} from "../../shared/protocol/responses.ts"
+import { errorText } from "../words/page-text.ts"
 
 export interface AccessToken {
   readonly token: string
-  /** When to ask for the next one, in milliseconds since 1970. */
+  /** When to request the next one, in milliseconds since 1970. */
   readonly renewAt: number
-}
-
-export interface Api {
-  getToken(): Promise<AccessToken>
-  forgetToken(): void
-  listSessions(): Promise<readonly SessionSummary[]>
-  /** The same id again makes no second session. */
-  createSession(title: string, id: string): Promise<string>
-  /** The title as it is now. */
-  renameSession(session: string, title: string): Promise<string>
-  /** Erases it. One that is not there (any more) is no fault. */
-  eraseSession(session: string): Promise<void>
-  /** The whole transcript as a file. */
-  downloadExport(session: string, format: ExportFormat): Promise<Blob>
-  getImportProgress(session: string): Promise<ImportProgress>
-  getHistoryPage(session: string, limit: number, before?: string): Promise<HistoryPage>
-  /** Where some media of a session can be fetched for now. */
-  signUrls(session: string, urls: readonly string[]): Promise<SignResponse>
-  getSettings(): Promise<PageSettings>
-}
-
-/** How far the server is with a file. */
-export interface ImportProgress {
-  readonly state: "none" | "staging" | "folding" | "done" | "failed"
-  readonly records: number
-  readonly folded: number
 }
 
 export type ExportFormat = "jsonl" | "markdown"
 
 export interface ApiDeps {
-  fetch(url: string, init: RequestInit): Promise<Response>
+  /** Aborts the request after `timeoutMs`, if given, or after a default. */
+  fetch(url: string, init: RequestInit, timeoutMs?: number): Promise<Response>
   now(): number
 }
 
-/** What the server refused, in its words. */
+/** The server refused a request. The message is the server's text. */
 export class RequestError extends Error {
   readonly status: number
   constructor(status: number, text: string) {
@@ -55,98 +49,139 @@ export class RequestError extends Error {
   }
 }
 
-/** A token is renewed so long before it runs out, in milliseconds; one that lives shortly, after half of its life. */
+/** Whether repeating the request can't help. A new token helps against 401, waiting helps against 408 and 429. */
+export function isPermanentRefusal({ status }: RequestError): boolean {
+  return status < 500 && ![401, 408, 429].includes(status)
+}
+
+/** The text to show for a failed request. */
+export function describeError(error: unknown): string {
+  return error instanceof RequestError ? error.message : errorText.unreachable
+}
+
+/** A token is renewed this long before it expires, in milliseconds; a short-lived one after half of its lifetime. */
 const TOKEN_RENEW_MARGIN_MS = 60_000
-/** What is thought of a token that does not say how long it lives, in milliseconds. */
+/** Assumed lifetime of a token without `iat` and `exp`, in milliseconds. */
 const DEFAULT_TOKEN_LIFETIME_MS = 120_000
-/** Longest download, in milliseconds: tens of megabytes on a poor line. */
+/** Longest download, in milliseconds: tens of megabytes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
+/** The status of a response that the page can't read, as for a bad gateway: trying again may help. */
+const UNREADABLE_STATUS = 502
 
-export function createApi({ fetch, now }: ApiDeps): Api {
-  let cachedToken: AccessToken | null = null
-  let pendingToken: Promise<AccessToken> | null = null
+/** What `HttpApi` offers, as a type that tests can implement. */
+export type Api = Pick<HttpApi, keyof HttpApi>
 
-  const fetchToken = async (): Promise<AccessToken> => {
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }
-    const response = await fetch("/v1/dev/token", init)
-    if (response.status === 404) throw new RequestError(401, "This server hands out no tokens to its page.")
-    const { token } = (await readJson(response)) as { token: string }
-    const lifetimeMs = readLifetimeMs(token)
-    cachedToken = { token, renewAt: now() + Math.max(lifetimeMs - TOKEN_RENEW_MARGIN_MS, lifetimeMs / 2) }
-    return cachedToken
+export class HttpApi {
+  readonly #deps: ApiDeps
+  #cachedToken: AccessToken | null = null
+  #pendingToken: Promise<AccessToken> | null = null
+
+  constructor(deps: ApiDeps) {
+    this.#deps = deps
   }
-  const getToken = (): Promise<AccessToken> => {
-    if (cachedToken !== null && cachedToken.renewAt > now()) return Promise.resolve(cachedToken)
-    pendingToken ??= fetchToken().finally(() => {
-      pendingToken = null
+
+  getToken(): Promise<AccessToken> {
+    if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
+      return Promise.resolve(this.#cachedToken)
+    this.#pendingToken ??= this.#requestToken().finally(() => {
+      this.#pendingToken = null
     })
-    return pendingToken
+    return this.#pendingToken
   }
-  const fetchAuthorized = async (path: string, init: RequestInit = {}, isRetry = false): Promise<Response> => {
-    const headers = { ...init.headers, authorization: `Bearer ${(await getToken()).token}` }
-    const response = await fetch(path, { ...init, headers })
-    if (response.status !== 401 || isRetry) return response
-    cachedToken = null
-    return fetchAuthorized(path, init, true)
-  }
-  const requestJson = async (path: string, init?: RequestInit): Promise<unknown> =>
-    readJson(await fetchAuthorized(path, init))
-  const sessionPath = (session: string): string => `/v1/sessions/${encodeURIComponent(session)}`
 
-  return {
-    getToken,
-    forgetToken() {
-      cachedToken = null
-    },
-    async listSessions() {
-      return ((await requestJson("/v1/sessions")) as { sessions: readonly SessionSummary[] }).sessions
-    },
-    async createSession(title, id) {
-      return ((await requestJson("/v1/sessions", createJsonRequest("POST", { id, title }))) as { id: string }).id
-    },
-    async renameSession(session, title) {
-      return ((await requestJson(sessionPath(session), createJsonRequest("PATCH", { title }))) as { title: string })
-        .title
-    },
-    async eraseSession(session) {
-      const response = await fetchAuthorized(sessionPath(session), { method: "DELETE" })
-      if (response.status !== 404) await readJson(response)
-    },
-    async downloadExport(session, format) {
-      const query = format === "markdown" ? "?format=markdown" : ""
-      const response = await fetchAuthorized(`${sessionPath(session)}/events${query}`, {
-        signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
-      })
-      if (!response.ok) await readJson(response)
-      const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
-      if (format === "markdown" && !isMarkdown) throw new RequestError(501, "This server writes no Markdown.")
-      return await response.blob()
-    },
-    async getImportProgress(session) {
-      return (await requestJson(`${sessionPath(session)}/import`)) as ImportProgress
-    },
-    async getHistoryPage(session, limit, before) {
-      const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
-      const path = `${sessionPath(session)}/conversation/recent?limit=${limit}${cursor}`
-      return (await requestJson(path)) as HistoryPage
-    },
-    async signUrls(session, urls) {
-      return (await requestJson(
-        `${sessionPath(session)}/media/sign`,
-        createJsonRequest("POST", { urls }),
-      )) as SignResponse
-    },
-    async getSettings() {
-      return (await requestJson("/v1/settings")) as PageSettings
-    },
+  /** The server refused the token. */
+  forgetToken(): void {
+    this.#cachedToken = null
   }
+
+  async listSessions(): Promise<readonly SessionSummary[]> {
+    return (await this.#requestJson(parseSessionList, "/v1/sessions")).sessions
+  }
+
+  /** Returns the session's id. Repeating the request with the same id does not create a second session. */
+  async createSession(title: string, id: string): Promise<string> {
+    const request = createJsonRequest("POST", { id, title })
+    return (await this.#requestJson(parseCreatedSession, "/v1/sessions", request)).id
+  }
+
+  /** Returns the title that the server stored. */
+  async renameSession(session: string, title: string): Promise<string> {
+    const request = createJsonRequest("PATCH", { title })
+    return (await this.#requestJson(parseRenamedSession, sessionPath(session), request)).title
+  }
+
+  /** Succeeds as well if the session doesn't exist. */
+  async eraseSession(session: string): Promise<void> {
+    const response = await this.#fetchAuthorized(sessionPath(session), { method: "DELETE" })
+    if (response.status !== 404) await readJson(response)
+  }
+
+  /** The whole transcript as a file. */
+  async downloadExport(session: string, format: ExportFormat): Promise<Blob> {
+    const query = format === "markdown" ? "?format=markdown" : ""
+    const response = await this.#fetchAuthorized(`${sessionPath(session)}/events${query}`, {}, DOWNLOAD_TIMEOUT_MS)
+    if (!response.ok) await readJson(response)
+    const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
+    if (format === "markdown" && !isMarkdown) throw new RequestError(501, errorText.noMarkdown)
+    return await response.blob()
+  }
+
+  getImportProgress(session: string): Promise<Pick<ImportProgress, "state" | "records" | "folded">> {
+    return this.#requestJson(parseImportProgress, `${sessionPath(session)}/import`)
+  }
+
+  getHistoryPage(session: string, limit: number, before?: string): Promise<HistoryPage> {
+    const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
+    return this.#requestJson(parseHistoryPage, `${sessionPath(session)}/conversation/recent?limit=${limit}${cursor}`)
+  }
+
+  /** Signed addresses under which media of a session can be fetched for a while. */
+  signUrls(session: string, urls: readonly string[]): Promise<SignResponse> {
+    const request = createJsonRequest("POST", { urls })
+    return this.#requestJson(parseSignResponse, `${sessionPath(session)}/media/sign`, request)
+  }
+
+  getSettings(): Promise<PageSettings> {
+    return this.#requestJson(parsePageSettings, "/v1/settings")
+  }
+
+  async #requestToken(): Promise<AccessToken> {
+    const response = await this.#deps.fetch("/v1/dev/token", createJsonRequest("POST", {}))
+    // Only deployments for development issue tokens to the page.
+    if (response.status === 404) throw new RequestError(401, errorText.signIn)
+    const { token } = await parseBody(response, parseTokenResponse)
+    const lifetimeMs = readLifetimeMs(token)
+    const renewAt = this.#deps.now() + Math.max(lifetimeMs - TOKEN_RENEW_MARGIN_MS, lifetimeMs / 2)
+    this.#cachedToken = { token, renewAt }
+    return this.#cachedToken
+  }
+
+  async #requestJson<T>(parse: (value: unknown) => T | null, path: string, init?: RequestInit): Promise<T> {
+    return await parseBody(await this.#fetchAuthorized(path, init), parse)
+  }
+
+  /** Repeats the request once with a new token if the token is refused. */
+  async #fetchAuthorized(path: string, init: RequestInit = {}, timeoutMs?: number): Promise<Response> {
+    const fetchOnce = async (): Promise<Response> => {
+      const headers = { ...init.headers, authorization: `Bearer ${(await this.getToken()).token}` }
+      return await this.#deps.fetch(path, { ...init, headers }, timeoutMs)
+    }
+    const response = await fetchOnce()
+    if (response.status !== 401) return response
+    this.forgetToken()
+    return await fetchOnce()
+  }
+}
+
+function sessionPath(session: string): string {
+  return `/v1/sessions/${encodeURIComponent(session)}`
 }
 
 function createJsonRequest(method: string, body: object): RequestInit {
   return { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
 }
 
-/** From `iat` to `exp`: both are told by the server's clock, and this machine's may be wrong by hours. */
+/** From `iat` to `exp`, both set by the server's clock. The device's clock may be hours off. */
 function readLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token)
   return typeof iat === "number" && typeof exp === "number" && exp > iat
@@ -154,6 +189,7 @@ function readLifetimeMs(token: string): number {
     : DEFAULT_TOKEN_LIFETIME_MS
 }
 
+/** Decoded here, because `jose` would add several kilobytes to the first view for one function. */
 function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
   const payload = token.split(".")[1] ?? ""
   try {
@@ -163,10 +199,20 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   }
 }
 
-/** The server is ours: its answers are taken as they are, its refusals in its words. */
+async function parseBody<T>(response: Response, parse: (value: unknown) => T | null): Promise<T> {
+  const body = parse(await readJson(response))
+  if (body === null) throw new RequestError(UNREADABLE_STATUS, errorText.badResponse)
+  return body
+}
+
+/** The body as JSON; null if it isn't JSON. Throws the server's text if the request was refused. */
 async function readJson(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body
-  const text = typeof body === "object" && body !== null ? Reflect.get(body, "text") : null
-  throw new RequestError(response.status, typeof text === "string" ? text : `The server answered ${response.status}.`)
+  throw toRequestError(response.status, body)
+}
+
+/** The error for a refused request with this body. */
+export function toRequestError(status: number, body: unknown): RequestError {
+  return new RequestError(status, parseRefusal(body).text ?? errorText.status(status))
 }

@@ -1,9 +1,9 @@
 /**
- * outbox.ts: words that were sent and not yet acknowledged.
+ * outbox.ts: messages that were sent and are not acknowledged yet.
  *
  * composer → OUTBOX → socket (again after every hello, under the same id) → ack
- * One storage key per message, so that two tabs do not overwrite each other, and a reload loses nothing.
- * The server counts an id once (law 6), so sending again is safe. Source: SPEC SO6, SO7, SO13, SO14.
+ * Each message has a storage key of its own, so that two tabs don't overwrite each other's and a reload loses none. The
+ * server accepts an id once, so sending a message again is safe. Source: SPEC SO6, SO7, SO13, SO14.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -11,27 +11,27 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
 
-/** What goes with the words of a message. */
+/** What a message carries besides its text. */
 export interface MessageExtras {
-  /** The message that it replies to. */
+  /** Id of the message that it replies to. */
   readonly reply_to?: string
-  /** Files that are on the server already. */
+  /** Files that are uploaded already. */
   readonly attachments?: readonly Asset[]
 }
 
 export interface OutboxEntry extends MessageExtras {
   readonly id: string
   readonly content: string
-  /** Milliseconds since 1970: order among the unsent. */
+  /** Milliseconds since 1970. Orders the unsent messages. */
   readonly at: number
-  /** The server's words, where it refused; null while it is under way. */
+  /** The server's text if it refused the message; null while it is being sent. */
   readonly error: string | null
 }
 
-/** The part of localStorage that is used here. */
+/** The part of the Web Storage API that is used here. */
 export interface KeyValueStorage {
   readonly length: number
-  key(at: number): string | null
+  key(index: number): string | null
   getItem(key: string): string | null
   setItem(key: string, value: string): void
   removeItem(key: string): void
@@ -41,7 +41,7 @@ export class Outbox {
   readonly entries: Signal<readonly OutboxEntry[]>
   readonly #storage: KeyValueStorage
   readonly #prefix: string
-  /** Acknowledged with this seq, and shown here until their message frame comes. */
+  /** Messages acknowledged with this seq. They stay in `entries` until their message frame arrives. */
   readonly #ackedSeqById = new Map<string, number>()
 
   constructor(storage: KeyValueStorage, sessionId: string) {
@@ -50,19 +50,19 @@ export class Outbox {
     this.entries = signal(readOutboxEntries(storage, this.#prefix))
   }
 
-  /** Takes what another page put on the shelf meanwhile. */
+  /** Adds the messages that another tab has stored in the meantime. */
   mergeStored(isShown: (id: string) => boolean = () => false): void {
     const known = new Set(this.entries.value.map(({ id }) => id))
     const stored = readOutboxEntries(this.#storage, this.#prefix).filter(({ id }) => !known.has(id) && !isShown(id))
     if (stored.length > 0) this.entries.value = [...this.entries.value, ...stored].sort((a, b) => a.at - b.at)
   }
 
-  /** Does it still lie there, whoever put it? */
+  /** Whether any tab still stores this message. */
   isStored(id: string): boolean {
     return readOutboxEntries(this.#storage, this.#prefix).some((entry) => entry.id === id)
   }
 
-  /** Last of all, also where the clock stands still or was put back: a reload keeps the order of `at`. */
+  /** Appends a message. `at` is made larger than that of all others, even if the clock was set back, so that a reload keeps the order. */
   addEntry(entry: OutboxEntry): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
     const last = others.at(-1)?.at ?? Number.NEGATIVE_INFINITY
@@ -71,31 +71,31 @@ export class Outbox {
     this.entries.value = [...others, ordered]
   }
 
-  /** What has to go out (again). */
+  /** The messages to send, or to send again. */
   listPending(): readonly OutboxEntry[] {
     return this.entries.value.filter(({ id, error }) => error === null && !this.#ackedSeqById.has(id))
   }
 
-  /** The newest that is on its way and does not stand in the transcript. */
+  /** The newest message that is being sent and isn't in the transcript yet. */
   findNewestPending(): string | undefined {
     return this.entries.value.findLast(({ error }) => error === null)?.id
   }
 
-  /** The server has it. `shown`: its message is in the transcript, or is older than all that is. */
+  /** The server has the message. `isShown`: it is in the transcript, or older than everything loaded. */
   acknowledgeEntry(id: string, seq: number, isShown: boolean): void {
     this.#deleteStored(id)
     if (isShown) this.removeEntry(id)
     else if (this.entries.value.some((entry) => entry.id === id)) this.#ackedSeqById.set(id, seq)
   }
 
-  /** A page as of `seq` came: what it shows, and what was acknowledged before it and is not there, is no longer ours. */
+  /** After loading history as of `seq`: removes the messages it shows, and those acknowledged before it that it doesn't show. */
   removeSettled(seq: number, isShown: (id: string) => boolean): void {
     for (const { id } of this.entries.value) {
       if (isShown(id) || (this.#ackedSeqById.get(id) ?? Number.POSITIVE_INFINITY) <= seq) this.removeEntry(id)
     }
   }
 
-  /** Refused: it stays where it stood, with the server's words. */
+  /** The server refused the message. It keeps its place and shows the server's text. */
   markFailed(id: string, error: string): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
@@ -116,7 +116,7 @@ export class Outbox {
     try {
       this.#storage.setItem(this.#prefix + entry.id, JSON.stringify(entry))
     } catch {
-      // A full or forbidden storage costs only the survival of a reload.
+      // If storage is full or forbidden, the message is lost on a reload, but still sent.
     }
   }
 
@@ -124,12 +124,12 @@ export class Outbox {
     try {
       this.#storage.removeItem(this.#prefix + id)
     } catch {
-      // As above.
+      // Storage is forbidden, so nothing was stored.
     }
   }
 }
 
-/** The sessions of which something lies on the shelf that was not refused. */
+/** Ids of the sessions with stored messages or edits that were not refused. */
 export function findSessionsWithPending(storage: KeyValueStorage): readonly string[] {
   const sessionIds = readStorageRows(storage).flatMap(([key, value]) => {
     const isRefused = typeof Object(parseJson(value)).error === "string"
@@ -138,22 +138,22 @@ export function findSessionsWithPending(storage: KeyValueStorage): readonly stri
   return [...new Set(sessionIds)]
 }
 
-/** All that lies there of a session goes: it is no more. */
+/** Deletes everything stored for a session that was erased. */
 export function clearSessionStorage(storage: KeyValueStorage, sessionId: string): void {
   try {
     for (const [key] of readStorageRows(storage)) if (PENDING_KEY.exec(key)?.[1] === sessionId) storage.removeItem(key)
   } catch {
-    // A forbidden storage holds nothing.
+    // Storage is forbidden, so nothing was stored.
   }
 }
 
-/** Of a message, or of an edit. */
+/** The storage key of a message or an edit. */
 const PENDING_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
 
-/** All that lies there; nothing where it is forbidden. */
+/** All stored rows; none if storage is forbidden. */
 export function readStorageRows(storage: KeyValueStorage): readonly (readonly [key: string, value: string])[] {
   try {
-    const keys = Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? "")
+    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "")
     return keys.map((key) => [key, storage.getItem(key) ?? ""])
   } catch {
     return []
@@ -172,7 +172,7 @@ function parseOutboxEntry(value: unknown): OutboxEntry | null {
   return { id, content, at, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
 }
 
-/** Only what is there. The shelf is the page's own, so what is an id there is one. */
+/** Only the fields that are set. Storage belongs to the page, so ids in it are not validated. */
 export function pickExtras({
   reply_to,
   attachments,
@@ -183,7 +183,7 @@ export function pickExtras({
   }
 }
 
-/** As it goes over the wire: files by their ids. */
+/** The frame that sends a message. Attachments are sent as ids. */
 export function toSendFrame({
   id,
   content,
@@ -191,7 +191,9 @@ export function toSendFrame({
   attachments,
 }: OutboxEntry): Extract<ClientFrame, { type: "send" }> {
   return {
-    ...({ type: "send", id, content } as const),
+    type: "send",
+    id,
+    content,
     ...(reply_to === undefined ? {} : { reply_to }),
     ...(attachments === undefined ? {} : { attachments: attachments.map((asset) => asset.id) }),
   }

@@ -1,8 +1,8 @@
 /**
- * session-socket.ts: the connection of one open session, from the page's side.
+ * session-socket.ts: the protocol of one open session over its socket.
  *
  * link → hello {epoch, after} → frames → store
- * Numbered frames are applied exactly once and in order (law 6): seq ≤ last is dropped, prev ≠ last is a gap.
+ * Numbered frames are applied exactly once and in order: one with seq ≤ last is dropped, and prev ≠ last is a gap.
  * Source: SPEC SO1–SO4, SO8.
  */
 
@@ -17,7 +17,7 @@ import {
 import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { SocketLink, type LinkState, type SocketLinkDeps } from "./socket-link.ts"
 
-/** Where a session was left: what the next hello names. */
+/** How far the client has received a session. The next hello sends it. */
 export interface ResumePoint {
   readonly epoch: string
   readonly seq: number
@@ -26,27 +26,27 @@ export interface ResumePoint {
 export type ErrorFrame = Extract<ServerFrame, { type: "error" }>
 
 export interface SessionSocketHandlers {
-  /** Applies one numbered frame; throws RangeError when it does not fit. */
+  /** Applies one numbered frame. Throws RangeError if it doesn't fit the current state. */
   onFrame(frame: MessageFrame | OpsFrame): void
   onAck(id: string, seq: number): void
   onError(error: ErrorFrame): void
-  /** The server said hello: what was not acknowledged goes out again. */
+  /** The server sent its hello: resend what is not acknowledged. */
   onLive(): void
-  /** State and server no longer fit together: load the page again, then `start`. */
+  /** The client's state no longer matches the server's: load the newest page, then call `resumeFrom`. */
   onReset(reason: "epoch" | "step"): void
   onStateChange(state: LinkState): void
-  /** The net is there, whatever the browser says. */
+  /** The server can be reached, even if the browser claims to be offline. */
   onReachable(): void
 }
 
-/** Resumes without any progress, before the page is loaded again. */
+/** Resumes without progress before the page is loaded again. */
 const MAX_FRUITLESS_RESUMES = 3
 
 export class SessionSocket {
   readonly #handlers: SessionSocketHandlers
   readonly #link: SocketLink
   #resumePoint: ResumePoint | null = null
-  /** The server answered our hello; before that, numbered frames are of an older resume. */
+  /** The server has answered the hello. Numbered frames before that belong to an earlier resume. */
   #isReady = false
   #fruitlessResumes = 0
   #unseenFrames = 0
@@ -66,27 +66,27 @@ export class SessionSocket {
     })
   }
 
-  /** The newest numbered frame that was taken. */
+  /** The seq of the newest applied frame. */
   get seq(): number {
     return this.#resumePoint?.seq ?? 0
   }
 
-  /** Goes on from a place: says hello on the open socket, or opens one. */
+  /** Resumes from a point: sends hello on the open socket, or opens one. */
   resumeFrom(point: ResumePoint): void {
     this.#resumePoint = point
     if (this.#link.isOpen) this.#sendHello()
     else this.#link.connect()
   }
 
-  /** Sends now if the session is live; false if it has to wait for `live`. */
+  /** Sends the frame if the session is live. Returns false if it must wait for `onLive`. */
   send(frame: ClientFrame): boolean {
     if (!this.#isReady) return false
-    // `seen` is the one frame that nobody answers.
+    // Only `seen` gets no response.
     this.#link.send(JSON.stringify(frame), frame.type !== "seen")
     return true
   }
 
-  /** The machine is back (online, visible). */
+  /** The device is online again or the page is visible again. */
   checkConnection(): void {
     if (this.#resumePoint !== null) this.#link.checkConnection()
   }
@@ -120,7 +120,7 @@ export class SessionSocket {
       case "ack":
         return this.#handlers.onAck(frame.id, frame.seq)
       case "error":
-        // A hello that is refused names a place that the server no longer knows.
+        // The server refused the hello, because it no longer has this epoch or seq.
         if (!this.#isReady && frame.code === "frame_invalid" && frame.id === undefined)
           return this.#requestReset("epoch")
         return this.#handlers.onError(frame)
@@ -155,7 +155,7 @@ export class SessionSocket {
     this.send({ type: "seen", seq: fragment.seq })
   }
 
-  /** A frame that came in pieces is shown when the last has come: all or nothing. Null while some are missing. */
+  /** Joins the fragments of a frame. Null until the last one has arrived, so that a frame is shown whole or not at all. */
   #assembleFragments(fragment: MessageFrame | OpsFrame): MessageFrame | OpsFrame | null {
     if (fragment.pieces === undefined || fragment.pieces === 0) return fragment
     const partial = this.#partialFrame

@@ -1,15 +1,16 @@
 /**
- * socket-link.ts: a WebSocket that is there again: opened, tried again, renewed, and given up when it is dead.
+ * socket-link.ts: keeps a WebSocket connected: opens it, retries, renews its token, and closes it when it is dead.
  *
- * token → connect → LINK → open, text → socket
- * A newer token comes on a second socket, which takes over once it is open. Whatever is asked has to be answered by
- * something; what says nothing is given up. Time, chance, timers and the socket itself come in. Source: SPEC SO1, SO5, SO9, SO10.
+ * token → connect → LINK → open, text → session-socket
+ * A renewed token needs a new socket, which replaces the old one once it is open. A socket that sends nothing after a
+ * request is closed. Time, randomness, timers and the socket are passed in. Source: SPEC SO1, SO5, SO9, SO10.
  */
 
 import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
 import { DEAD_SOCKET_MS, PING_MS } from "../../shared/limits.ts"
+import { retryDelayMs } from "./retry-delay.ts"
 
-/** What a reader may be told about the connection. `live` needs no words. */
+/** The state of the connection, as the page shows it. */
 export type LinkState = "connecting" | "live" | "waiting" | "outdated" | "gone"
 
 /** The part of a WebSocket that is used here. */
@@ -26,46 +27,44 @@ export interface WebSocketEvents {
 
 export interface SocketLinkDeps {
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
-  /** A token that is still good; asks for a new one when needed. */
+  /** A valid token, requested from the server if necessary. */
   getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
-  /** The token at hand was refused. */
+  /** The server refused the current token. */
   forgetToken(): void
   now(): number
   random(): number
-  /** Calls back after so many milliseconds; returns what cancels it. */
+  /** Calls back after `ms` milliseconds. Returns a function that cancels it. */
   setTimer(ms: number, callback: () => void): () => void
 }
 
 export interface SocketLinkHandlers {
-  /** A socket is open: say hello on it, even where another was open before. */
+  /** A socket is open. Send hello on it, even if another was open before. */
   onOpen(): void
   onText(text: string): void
   /** No socket is open any more. */
   onLost(): void
   onStateChange(state: LinkState): void
-  /** The server answered just now what was asked just before. */
+  /** The server has just responded. */
   onReachable(): void
 }
 
-const FIRST_RETRY_MS = 300
-const MAX_RETRY_MS = 10_000
-/** So long a token and an open socket may take together, in milliseconds. */
+/** Longest time to get a token and open a socket, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000
-/** A connection that is being made for so long is made anew when the machine says that it is back, in milliseconds. */
+/** When the device comes back, a connection attempt older than this is started again, in milliseconds. */
 const STALE_CONNECT_AFTER_MS = 2_000
-/** So long the first word after something asked may take, in milliseconds, beyond what sending it takes. */
+/** Longest wait for any response to a request, in milliseconds, plus the time to send it. */
 const PROBE_TIMEOUT_MS = 8_000
-/** Slowest way up that is waited for, in UTF-16 code units per millisecond: a poor mobile line. */
+/** Slowest expected upload, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4
-/** Pings without their own answer, however much else is heard: the way up is dead. */
+/** Unanswered pings after which the upstream direction is considered dead, even if frames still arrive. */
 const MAX_UNANSWERED_PINGS = 3
-/** Two renewals are so far apart at least, and one that failed is tried again after so long, in milliseconds. */
+/** Shortest time between two token renewals, and the delay before a failed one is retried, in milliseconds. */
 const MIN_RENEW_INTERVAL_MS = 20_000
-/** Longest single timer, in milliseconds: beyond 24 days the browser's count overflows. */
+/** Longest timer, in milliseconds. Browsers overflow beyond 24 days. */
 const MAX_TIMER_MS = 24 * 60 * 60_000
-/** A connection that was well for so long has nothing to do with the failures before it, in milliseconds. */
+/** A connection that was live for this long resets the count of failures, in milliseconds. */
 const STABLE_CONNECTION_MS = 5_000
-/** After so many failures in a row the token is suspected. */
+/** After this many consecutive failures the token is discarded, in case it is the cause. */
 const TOKEN_SUSPECT_FAILURES = 2
 const CLOSE_TOKEN_REFUSED = 4401
 const CLOSE_GONE = 4404
@@ -73,27 +72,21 @@ const CLOSE_OUTDATED = 4406
 const CLOSE_TOO_SLOW = 4408
 const CLOSE_NORMAL = 1000
 
-/** Milliseconds before try number `failures` (from 1), with half of it left to chance. SPEC SO5. */
-export function retryDelayMs(failures: number, random: number): number {
-  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10))
-  return Math.round(full * (0.5 + random / 2))
-}
-
 export class SocketLink {
   readonly #deps: SocketLinkDeps
   readonly #handlers: SocketLinkHandlers
   #socket: WebSocketLike | null = null
   #isOpen = false
-  /** The server answered on this socket as it should. */
+  /** The server has answered the hello on this socket. */
   #isConfirmed = false
   #isStopped = false
   #confirmedAt = Number.POSITIVE_INFINITY
   #failures = 0
   #connectingSince = 0
   #unansweredPings = 0
-  /** Opens beside the live socket with a newer token, to take its place. */
+  /** A second socket with a newer token, which replaces the live one once it is open. */
   #replacement: WebSocketLike | null = null
-  /** The socket is given up then, unless something is heard. */
+  /** When the socket is closed unless something arrives before. */
   #deadline: { readonly at: number; readonly cancel: () => void } | null = null
   #cancelRetry: (() => void) | null = null
   #cancelOpening: (() => void) | null = null
@@ -109,7 +102,7 @@ export class SocketLink {
     return this.#isOpen
   }
 
-  /** The server is well. */
+  /** The server has answered the hello. */
   confirmLive(): void {
     this.#isConfirmed = true
     this.#confirmedAt = Math.min(this.#confirmedAt, this.#deps.now())
@@ -117,13 +110,13 @@ export class SocketLink {
     this.#handlers.onReachable()
   }
 
-  /** On the open socket; with `isAnswered` silence after it gives the socket up. */
+  /** Sends on the open socket. With `expectsAnswer`, the socket is closed if nothing arrives afterwards. */
   send(text: string, expectsAnswer: boolean): void {
     this.#socket?.send(text)
     if (expectsAnswer) this.#expectTraffic(PROBE_TIMEOUT_MS + text.length / SLOWEST_CHARS_PER_MS)
   }
 
-  /** The machine is back: try at once, and ask an open socket if it still lives. */
+  /** The device is back: reconnects at once, or pings an open socket to check that it is alive. */
   checkConnection(): void {
     if (this.#isStopped) return
     if (this.#isOpen) return this.send(PING_FRAME, true)
@@ -215,13 +208,13 @@ export class SocketLink {
     }
   }
 
-  /** The failures before a steady connection count no more. */
+  /** Forgets the failures before a stable connection. */
   #resetFailuresIfStable(): void {
     if (this.#deps.now() - this.#confirmedAt >= STABLE_CONNECTION_MS) this.#failures = 0
     this.#confirmedAt = Number.POSITIVE_INFINITY
   }
 
-  /** The server asked for it: at once, unless it does nothing else. */
+  /** The server asked for a reconnect: at once, unless the last attempt ended the same way. */
   #reconnectNow(wasConfirmed: boolean): void {
     if (!wasConfirmed || this.#failures > 0) return this.#scheduleRetry()
     this.#failures++
@@ -250,7 +243,7 @@ export class SocketLink {
     )
   }
 
-  /** A second socket with a newer token takes over once it is open; until then the first goes on. */
+  /** Opens a second socket with a newer token. The first stays in use until it is open. */
   #openReplacement(): void {
     const previous = this.#socket
     this.#scheduleRenewal(MIN_RENEW_INTERVAL_MS)
@@ -264,13 +257,13 @@ export class SocketLink {
     )
   }
 
-  /** It could not be opened: perhaps for its token. The next try stands already. */
+  /** The replacement could not be opened, perhaps because of its token. The next attempt is already scheduled. */
   #forgetReplacement(): void {
     this.#replacement = null
     this.#deps.forgetToken()
   }
 
-  /** Something was asked: a socket that says nothing at all for so long is given up. */
+  /** Closes the socket if nothing arrives within `ms`. */
   #expectTraffic(ms: number): void {
     const at = this.#deps.now() + ms
     if (this.#deadline !== null && this.#deadline.at <= at) return
@@ -287,7 +280,7 @@ export class SocketLink {
     this.#deadline = null
   }
 
-  /** A socket that died right after an answer is found one ping and this wait later: DEAD_SOCKET_MS in all. */
+  /** A socket that dies right after a response is detected after one ping interval plus this wait: DEAD_SOCKET_MS. */
   #schedulePing(): void {
     this.#cancelPing?.()
     this.#cancelPing = this.#deps.setTimer(PING_MS, () => {
@@ -298,7 +291,7 @@ export class SocketLink {
     })
   }
 
-  /** Lets go of the socket and of every timer; nothing it still says is heard. */
+  /** Closes the socket and cancels all timers. Later events of the socket are ignored. */
   #closeSocket(code?: number): void {
     for (const cancel of [this.#cancelRetry, this.#cancelOpening, this.#cancelPing, this.#cancelRenew]) cancel?.()
     this.#cancelRetry = null
@@ -317,7 +310,7 @@ export class SocketLink {
   }
 }
 
-/** Stands for the socket while its token is fetched, so that two connects cannot overlap. */
+/** Takes the socket's place while its token is being requested, so that two connects can't overlap. */
 function createPlaceholderSocket(): WebSocketLike {
   return { send() {}, close() {} }
 }

@@ -1,9 +1,9 @@
 /**
- * commands.ts: what a reader asked the server to do, until it is done or refused.
+ * commands.ts: the user's commands to the server, such as stop or regenerate, until they are done or refused.
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
- * Each names its target, which is where its waiting and its refusal are shown. Kept in memory: an old wish should not
- * come back with a page that was closed; an edit is words, and does. Source: SPEC SO11, SO16.
+ * Each has a target, which shows that the command is pending or refused. Commands are kept in memory only, so that a
+ * reload doesn't repeat an old one. Edits contain text and are stored (pending-edits.ts). Source: SPEC SO11, SO16.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -20,33 +20,33 @@ export type Command = Extract<
 
 export interface PendingCommand {
   readonly command: Command
-  /** Id of the message that it is about. */
+  /** Id of the message that the command changes. */
   readonly messageId: string
-  /** Where its waiting and its refusal are shown: the message, or a tool call in it. */
+  /** Id of what shows the command's state: the message, or a tool call in it. */
   readonly target: string
-  /** The message's words, where it takes them back. */
+  /** The text of a message that is withdrawn. */
   readonly text?: string
-  /** And what goes with them. */
+  /** What the withdrawn message carried besides its text. */
   readonly extras?: MessageExtras
-  /** The server has it: it is not sent again, and what it does arrives by itself. */
+  /** The server has the command. It is not sent again, and its effect arrives as frames. */
   readonly isAcknowledged: boolean
-  /** It was asked before the page at hand was loaded, which may show already what it did, and what was done after it. */
+  /** It was sent before the current history was loaded, which may already show its effect. */
   readonly isStale: boolean
 }
 
-/** What the server calls it in its answer. */
+/** The id by which the server's ack or error refers to the command. */
 function getCommandId(command: Command): string {
   if (command.type === "cancel") return command.exchange_id
   return command.type === "approve" ? command.call_id : command.id
 }
 
-/** Refusals that are no news: what was wished for, or instead of it, is shown already. */
+/** Refusals that need no message, because the transcript already shows the outcome. */
 const SILENT_REFUSALS: ReadonlySet<FaultReason> = new Set<FaultReason>(["turn_ended", "call_decided"])
 
 export class Commands {
-  /** By target: at most one at a time. */
+  /** By target, at most one each. */
   readonly pending: Signal<ReadonlyMap<string, PendingCommand>> = signal(new Map())
-  /** The server's words, by target. */
+  /** The server's texts, by target. */
   readonly refusals: Signal<ReadonlyMap<string, string>> = signal(new Map())
   readonly #send: (command: Command) => void
 
@@ -54,7 +54,7 @@ export class Commands {
     this.#send = send
   }
 
-  /** Sends it, now or when the session is live again. A second one for the same target waits for the first. */
+  /** Sends a command, now or when the session is live again. Ignored while another is pending for the same target. */
   sendCommand(
     messageId: string,
     command: Command,
@@ -67,21 +67,21 @@ export class Commands {
     this.#send(command)
   }
 
-  /** The session is live (again): what nobody has heard goes out. */
+  /** The session is live: sends the commands that are not acknowledged. */
   resendPending(): void {
-    for (const { command, isAcknowledged: isHeard } of this.pending.peek().values()) if (!isHeard) this.#send(command)
+    for (const { command, isAcknowledged } of this.pending.peek().values()) if (!isAcknowledged) this.#send(command)
   }
 
-  /** The server has it; what was asked, or undefined where the id is none of ours. */
+  /** Records an acknowledgment and returns its command; undefined if the id belongs to no command. */
   acknowledgeCommand(id: string): PendingCommand | undefined {
     const pending = this.#findById(id)
-    // A send has the id of its exchange: an ack with it says nothing sure about the cancel. Its end does.
+    // A cancel has the id of its exchange, as the message that began it. The ack may be for that message.
     if (pending !== undefined && pending.command.type !== "cancel")
       this.#setPending({ ...pending, isAcknowledged: true })
     return pending
   }
 
-  /** False where the id is none of ours. */
+  /** False if the id belongs to no command. */
   refuseCommand(id: string, code: FaultReason, text: string): boolean {
     const pending = this.#findById(id)
     if (pending === undefined) return false
@@ -97,12 +97,12 @@ export class Commands {
     this.pending.value = rest
   }
 
-  /** What was refused is no news any more. */
+  /** Hides the texts of earlier refusals. */
   clearRefusals(): void {
     if (this.refusals.peek().size > 0) this.refusals.value = new Map()
   }
 
-  /** A fresh page came: what was asked is older than it. */
+  /** New history was loaded: all pending commands are older than it. */
   markAllStale(): void {
     for (const pending of this.pending.peek().values()) this.#setPending({ ...pending, isStale: true })
   }
@@ -117,14 +117,14 @@ export class Commands {
   }
 }
 
-/** Is its work seen to be done, by the message that it is about as far as there is one? Pure. */
+/** Whether the command's message shows that it is done; `message` is undefined if it isn't loaded. Pure. */
 export function isCommandDone(
-  { command, target, isAcknowledged: isHeard, isStale: isOld }: PendingCommand,
+  { command, target, isAcknowledged, isStale }: PendingCommand,
   message: WireMessage | undefined,
 ): boolean {
-  // Its end may be told under the id of a send; all others are done once heard, and seen.
+  // The ack of a cancel is ambiguous (see acknowledgeCommand), so only the message's status counts.
   if (command.type === "cancel") return message === undefined || isEnded(message.status)
-  if (!isHeard || isOld) return isHeard
+  if (!isAcknowledged || isStale) return isAcknowledged
   if (command.type !== "approve") return message === undefined
   const call = message?.segments.find((segment) => segment.type === "tool" && segment.call_id === target)
   return call?.type !== "tool" || call.status !== "waiting"

@@ -1,8 +1,8 @@
 /**
- * draft-session.ts: a session that files make, before there are first words.
+ * draft-session.ts: a session that is created for attachments before the first message is sent.
  *
- * first file → EARLY → POST /v1/sessions → uploads; first words → the start of that session
- * Where no words come it is erased: at once where the files are taken away, by the next page where this one is closed.
+ * first file → DRAFT SESSION → POST /v1/sessions → uploads; first message → starts this session
+ * If no message is sent, the session is erased: when the files are removed, or by the next page if this one is closed.
  * Source: SPEC PG72.
  */
 
@@ -30,13 +30,13 @@ export class DraftSession {
     this.#deps = deps
   }
 
-  /** The one for files that are attached now. Asked again where it could not be made. */
+  /** The session for the attached files, created on the first call. Tries again if it could not be created. */
   ensureSession(): Promise<string> {
     this.#created ??= this.#createSession()
     return this.#created.creation
   }
 
-  /** First words are said: it is theirs. Null where no file made one. */
+  /** Hands the session over to the first message. Null if there is none. */
   takeSession(): string | null {
     const created = this.#created
     this.#created = null
@@ -44,7 +44,7 @@ export class DraftSession {
     return created?.id ?? null
   }
 
-  /** No file is left. */
+  /** Erases the session, because no file is left. */
   discardSession(): void {
     this.#created?.dropSession()
     this.#created = null
@@ -55,11 +55,11 @@ export class DraftSession {
     let [keepSession, dropSession] = [(): void => {}, (): void => {}]
     const outcome = new Promise<void>((resolve, reject) => {
       keepSession = resolve
-      dropSession = () => reject(new Error("given up"))
+      dropSession = () => reject(new Error("discarded"))
     })
     const creation = this.#deps.api.createSession("", id)
     const created: CreatedSession = { id, creation, keepSession, dropSession }
-    // It is erased where the promise is broken.
+    // trackImport erases the session if the promise rejects.
     this.#deps.unfinishedImports.trackImport(id, () => outcome).catch(() => {})
     creation.catch(() => {
       if (this.#created === created) this.discardSession()

@@ -1,8 +1,8 @@
 /**
- * draft.ts: what somebody is writing in a session and has not sent.
+ * draft.ts: what the user is writing in a session and has not sent.
  *
  * composer, editor → DRAFT → composer, editor
- * Kept outside the components: they go with a change of session or of version, and the words do not. Source: SPEC PG27.
+ * Kept outside the components, which are removed when the session or the version changes. Source: SPEC PG27.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -13,16 +13,15 @@ import { AttachmentUploads } from "../files/attachment-uploads.ts"
 import { type MessageExtras, pickExtras } from "../net/outbox.ts"
 
 export class Draft {
-  /** In the composer. */
+  /** The composer's text. */
   readonly text: Signal<string> = signal("")
-  /** What goes with them. */
   readonly attachments = new AttachmentUploads()
-  /** The message that they reply to. */
+  /** Id of the message that is replied to. */
   readonly replyTo: Signal<string | null> = signal(null)
-  /** In the editors that are open, by message. */
+  /** The text of open message editors, by message id. */
   readonly editTexts = new Map<string, string>()
 
-  /** Words that lost their place go on in the composer, after what stands there. */
+  /** Appends a withdrawn message, or the text of an editor that was removed, to the composer. */
   restoreText(text: string, { reply_to, attachments = [] }: MessageExtras = {}): void {
     const current = this.text.peek()
     if (text !== "") this.text.value = current.trim() === "" ? text : `${current}\n${text}`
@@ -30,7 +29,7 @@ export class Draft {
     if (reply_to !== undefined) this.replyTo.value ??= reply_to
   }
 
-  /** It is said: what goes with the words, which are taken elsewhere. */
+  /** Removes and returns the attachments and the reply reference of a message that is being sent. */
   takeExtras(): MessageExtras {
     const reply_to = this.replyTo.peek()
     this.replyTo.value = null
@@ -38,7 +37,7 @@ export class Draft {
   }
 }
 
-/** What goes with the words of a message, as it stands in its segments. */
+/** A message's attachments and reply reference, read from its segments. */
 export function extractExtras({ reply_to, segments }: WireMessage): MessageExtras {
   const attachments = segments.flatMap((segment): Asset[] => {
     const id = segment.type === "media" ? parseAssetUrl(segment.url) : null

@@ -1,5 +1,5 @@
 /**
- * history-newest.ts: the newest page of a session, and as much before it as leaves a reader further up where they are.
+ * history-newest.ts: loads the newest history of a session, back to the message that the user is reading.
  *
  * api → NEWEST → store
  * Source: SPEC SO12.
@@ -9,10 +9,10 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import type { Api } from "../net/api.ts"
 
-/** Messages of the first page, and of every older one. */
+/** Messages per page of history. */
 export const PAGE_MESSAGES = 24
 
-/** `ids`: what stands there, oldest first; `reading`: the message that the reader has before them, null at the end. */
+/** `ids`: the loaded messages, oldest first; `readingId`: the message being read, null if the view is at the end. */
 export async function readNewestPage(
   api: Pick<Api, "getHistoryPage">,
   session: string,
@@ -20,13 +20,13 @@ export async function readNewestPage(
   readingId: string | null,
 ): Promise<HistoryPage> {
   const newest = await api.getHistoryPage(session, PAGE_MESSAGES)
-  // Versions part ways somewhere: what is before that place is the same, so any of these will do.
+  // After a switch of versions the reading position may be gone. Messages before the fork are the same in both versions.
   const anchorIds = new Set(readingId === null ? [] : ids.slice(0, ids.indexOf(readingId) + 1))
   let merged = newest
   while (anchorIds.size > 0 && merged.cursor !== undefined && merged.messages.length <= ids.length + PAGE_MESSAGES) {
     if (merged.messages.some(({ id }) => anchorIds.has(id))) break
     const older = await api.getHistoryPage(session, MAX_PAGE_MESSAGES, merged.cursor)
-    // It changed again meanwhile: the server's hello will say so.
+    // The version changed again. The server's hello will report the new epoch.
     if (older.epoch !== newest.epoch) return newest
     const { epoch, seq } = newest
     merged = { ...older, messages: [...older.messages, ...merged.messages], epoch, seq }

@@ -1,8 +1,8 @@
 /**
- * history-older.ts: the pages before the one at hand: the next one as the reader nears the top, or as many as lead to a message.
+ * history-older.ts: loads older history: the next page when the user scrolls up, or all pages up to a message.
  *
  * scrolling, a quote → OLDER → api → store
- * One is on its way at a time, whoever asks. Source: SPEC PG16, PG43.
+ * Concurrent calls share one request. Source: SPEC PG16, PG43.
  */
 
 import { signal } from "@preact/signals"
@@ -10,14 +10,14 @@ import type { Api } from "../net/api.ts"
 import { PAGE_MESSAGES } from "./history-newest.ts"
 import type { TranscriptStore } from "./transcript-store.ts"
 
-/** A message that is looked for and lies further back than so many pages is not loaded. */
+/** How many pages are loaded to find a message. */
 const MAX_SEARCHED_PAGES = 60
 
 export interface OlderHistoryDeps {
   readonly session: string
   readonly api: Pick<Api, "getHistoryPage">
   readonly store: TranscriptStore
-  /** Nobody shows it any more. */
+  /** The session was closed. */
   isClosed(): boolean
 }
 
@@ -30,7 +30,7 @@ export class OlderHistory {
     this.#deps = deps
   }
 
-  /** One older page, if there is one. A failure is tried again when the reader scrolls. */
+  /** Loads one older page, if there is one. After a failure, the next scroll tries again. */
   loadNextPage(): Promise<void> {
     this.#pendingLoad ??= this.#readPage().finally(() => {
       this.#pendingLoad = null
@@ -38,7 +38,7 @@ export class OlderHistory {
     return this.#pendingLoad
   }
 
-  /** False where it is not there, cannot be had, or lies too far back. */
+  /** False if the message doesn't exist, can't be loaded or is too far back. */
   async loadUntilMessage(id: string): Promise<boolean> {
     const { store } = this.#deps
     for (let pages = 0; pages < MAX_SEARCHED_PAGES && !store.has(id); pages++) {
@@ -58,7 +58,7 @@ export class OlderHistory {
       const page = await api.getHistoryPage(session, PAGE_MESSAGES, cursor)
       if (!isClosed() && store.cursor === cursor) store.prependPage(page)
     } catch {
-      // Nothing is lost: the sentinel is still in view or comes into view again.
+      // Scrolling tries again.
     } finally {
       this.isLoading.value = false
     }

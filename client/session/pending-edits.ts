@@ -1,7 +1,7 @@
 /**
- * pending-edits.ts: edits that were saved and that the server has not heard yet: words, so they are kept like those of the outbox.
+ * pending-edits.ts: stores edits that the server has not acknowledged, so that a reload doesn't lose their text.
  *
- * commands → EDITS → shelf → the next page's commands, under the same id
+ * commands → EDITS → storage → the next page's commands, under the same id
  * Source: SPEC SO13, PG22.
  */
 
@@ -15,7 +15,7 @@ export class PendingEdits {
   readonly #storage: KeyValueStorage
   readonly #prefix: string
   readonly #commands: Commands
-  /** Ids of those that lie there. */
+  /** Ids of the stored edits. */
   #storedIds: readonly string[] = []
 
   constructor(storage: KeyValueStorage, sessionId: string, commands: Commands) {
@@ -24,13 +24,13 @@ export class PendingEdits {
     this.#commands = commands
     commands.pending.subscribe((pending) => {
       const unacknowledged = [...pending.values()]
-        .filter(({ isAcknowledged: isHeard }) => !isHeard)
+        .filter(({ isAcknowledged }) => !isAcknowledged)
         .map(({ command }) => command)
       this.#storeEdits(unacknowledged.filter((command) => command.type === "edit"))
     })
   }
 
-  /** Asks for those that another page left there. */
+  /** Sends the edits that a closed page has left. */
   resendStored(): readonly EditCommand[] {
     const rows = readStorageRows(this.#storage).filter(([key]) => key.startsWith(this.#prefix))
     const edits = rows.flatMap(([, value]) => parseEditCommand(parseJson(value)) ?? [])
@@ -46,7 +46,7 @@ export class PendingEdits {
         if (!this.#storedIds.includes(edit.id)) this.#storage.setItem(this.#prefix + edit.id, JSON.stringify(edit))
       }
     } catch {
-      // A full or forbidden storage costs only the survival of a reload.
+      // If storage is full or forbidden, an edit is lost on a reload, but still sent.
     }
     this.#storedIds = ids
   }

@@ -1,31 +1,34 @@
 /**
- * session-controller.ts: one open session: its page, its socket, its store, its outbox and its commands, joined.
+ * session-controller.ts: one open session: connects its history, socket, transcript store, outbox and commands.
  *
- * page → store; socket → store; composer → outbox → socket; buttons → commands → socket
- * What does not fit (another epoch, ops out of step) is answered with the newest page, never guessed at.
- * Source: SPEC SO4–SO7, SO11–SO16.
+ * history → store; socket → store; composer → outbox → socket; buttons → commands → socket
+ * If the client's state doesn't match the server's (another epoch, ops that don't fit), the newest history is loaded
+ * again. Source: SPEC SO4–SO7, SO11–SO16.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
-import type { FaultReason } from "../../shared/fault.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
+import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, RequestError } from "../net/api.ts"
+import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
+import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
+import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
+import { connectionText } from "../words/page-text.ts"
+import { AnswerStopper } from "./answer-stopper.ts"
 import { Commands, isCommandDone } from "./commands.ts"
 import { extractExtras, Draft } from "./draft.ts"
-import { PendingEdits } from "./pending-edits.ts"
-import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import { type LinkState, retryDelayMs, type WebSocketLike, type WebSocketEvents } from "../net/socket-link.ts"
 import { readNewestPage } from "./history-newest.ts"
 import { OlderHistory } from "./history-older.ts"
-import { type MessageExtras, pickExtras, Outbox, toSendFrame, type KeyValueStorage } from "../net/outbox.ts"
-import { type ErrorFrame, SessionSocket } from "../net/session-socket.ts"
-import { TranscriptStore, type ActiveTurn } from "./transcript-store.ts"
+import { MessageSender } from "./message-sender.ts"
+import { PendingEdits } from "./pending-edits.ts"
+import { ReloadSchedule } from "./reload-schedule.ts"
+import { TranscriptStore } from "./transcript-store.ts"
 
 export interface SessionControllerDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** What the tenant allows; nothing where it does not say. */
+  /** What the tenant allows; nothing if absent. */
   readonly settings?: ReadonlySignal<PageSettings>
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
@@ -34,16 +37,9 @@ export interface SessionControllerDeps {
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
   onMessageEnd(message: WireMessage): void
-  /** The net is there, whatever the browser says. */
+  /** The server can be reached, even if the browser claims to be offline. */
   onReachable?(): void
 }
-
-/** A reset so long after the one before it stands alone, in milliseconds. */
-const RESET_WINDOW_MS = 20_000
-/** Epochs in a row that are followed at once without ever being live in one: versions chosen faster than pages come. */
-const MAX_IMMEDIATE_EPOCHS = 3
-/** A stop so soon after another, or after an answer ended, was meant for the one before, in milliseconds. */
-const STOP_COOLDOWN_MS = 600
 
 const EMPTY_SETTINGS_SIGNAL = signal(EMPTY_SETTINGS)
 
@@ -53,31 +49,20 @@ export class SessionController {
   readonly outbox: Outbox
   readonly commands: Commands
   readonly link: Signal<LinkState> = signal("connecting")
-  /** The first page has come. */
+  /** The newest history was loaded at least once. */
   readonly isLoaded = signal(false)
   readonly draft: Draft
-  /** The message that the reader has before them; null at the end. The view knows. */
+  /** Id of the message at the top of the view; null if the view is at the end. Set by the view. */
   findReadingMessage: () => string | null = () => null
   readonly #deps: SessionControllerDeps
   readonly #socket: SessionSocket
   readonly #pendingEdits: PendingEdits
   readonly #olderHistory: OlderHistory
-  #failures = 0
-  #recentResets = 0
-  #lastResetAt = Number.NEGATIVE_INFINITY
-  #epochReloads = 0
+  readonly #reloads: ReloadSchedule
+  readonly #sender: MessageSender
+  readonly #stopper: AnswerStopper
   #isInBackground = false
   #isClosed = false
-  #cancelRetry: (() => void) | null = null
-  /** The message that was sent and is not acknowledged. */
-  #sendingId: string | null = null
-  /** The server's queue is full: no word is sent before something moves in it. */
-  #isQueueFull = false
-  /** When the answer under way was stopped, or gave way to the next. */
-  #stoppedAt = Number.NEGATIVE_INFINITY
-  #activeTurn: ActiveTurn | null = null
-  /** The exchange that is stopped as soon as its answer begins. */
-  #exchangeToStop: string | null = null
 
   constructor(id: string, deps: SessionControllerDeps, draft = new Draft()) {
     this.id = id
@@ -97,32 +82,46 @@ export class SessionController {
     })
     this.outbox = new Outbox(deps.storage, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
-    this.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
+    this.#sender = new MessageSender(this.outbox, (frame) => this.#socket.send(frame))
+    this.#stopper = new AnswerStopper({
+      store: this.store,
+      outbox: this.outbox,
+      commands: this.commands,
+      now: deps.now,
+      isLive: () => this.link.peek() === "live",
+    })
     this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands)
-    const { api } = deps
-    this.#socket = new SessionSocket(
-      {
-        connect: (protocols, events) => deps.connect(id, protocols, events),
-        getToken: api.getToken,
-        forgetToken: api.forgetToken,
-        now: deps.now,
-        random: deps.random,
-        setTimer: deps.setTimer,
-      },
-      {
-        onFrame: (frame) => this.#applyFrame(frame),
-        onAck: (acknowledgedId, seq) => this.#handleAck(acknowledgedId, seq),
-        onError: (error) => this.#handleError(error),
-        onLive: () => this.#handleLive(),
-        onReset: (why) => this.#handleReset(why),
-        onStateChange: (state) => {
-          if (state === "gone") this.#markGone("The conversation was deleted.")
-          else this.link.value = state
-        },
-        onReachable: () => deps.onReachable?.(),
-      },
-    )
+    this.#reloads = new ReloadSchedule(deps, () => void this.loadNewest())
+    this.#socket = this.#createSocket()
     this.#restoreEdits()
+  }
+
+  #createSocket(): SessionSocket {
+    const { api, now, random, setTimer } = this.#deps
+    const linkDeps = {
+      connect: (protocols: string[], events: WebSocketEvents) => this.#deps.connect(this.id, protocols, events),
+      getToken: () => api.getToken(),
+      forgetToken: () => api.forgetToken(),
+      now,
+      random,
+      setTimer,
+    }
+    return new SessionSocket(linkDeps, this.#createSocketHandlers())
+  }
+
+  #createSocketHandlers(): SessionSocketHandlers {
+    return {
+      onFrame: (frame) => this.#applyFrame(frame),
+      onAck: (acknowledgedId, seq) => this.#handleAck(acknowledgedId, seq),
+      onError: (error) => this.#handleError(error),
+      onLive: () => this.#handleLive(),
+      onReset: (reason) => this.#reloads.handleReset(reason),
+      onStateChange: (state) => {
+        if (state === "gone") this.#markGone(connectionText.deleted)
+        else this.link.value = state
+      },
+      onReachable: () => this.#deps.onReachable?.(),
+    }
   }
 
   get isLoadingOlder(): ReadonlySignal<boolean> {
@@ -141,11 +140,10 @@ export class SessionController {
     return this.#isClosed
   }
 
-  /** Reads the newest page and goes on from there; tries again until it can. */
+  /** Loads the newest history and resumes the socket from there. Retries until it succeeds. */
   async loadNewest(): Promise<void> {
     if (this.#isClosed) return
-    this.#cancelRetry?.()
-    this.#cancelRetry = null
+    this.#reloads.cancel()
     try {
       const page = await readNewestPage(
         this.#deps.api,
@@ -154,7 +152,7 @@ export class SessionController {
         this.findReadingMessage(),
       )
       if (this.#isClosed) return
-      this.#failures = 0
+      this.#reloads.markLoaded()
       this.store.loadPage(page)
       this.outbox.removeSettled(page.seq, (id) => this.store.has(id))
       this.commands.markAllStale()
@@ -167,37 +165,16 @@ export class SessionController {
     }
   }
 
-  /** Another version is shown at once; a server with which it goes on failing is asked less and less often. */
-  #handleReset(reason: "epoch" | "step"): void {
-    if (reason === "epoch") {
-      this.#epochReloads++
-      if (this.#epochReloads <= MAX_IMMEDIATE_EPOCHS) void this.loadNewest()
-      else this.#scheduleLoad(this.#epochReloads - MAX_IMMEDIATE_EPOCHS)
-      return
-    }
-    const now = this.#deps.now()
-    this.#recentResets = now - this.#lastResetAt > RESET_WINDOW_MS ? 0 : this.#recentResets + 1
-    this.#lastResetAt = now
-    if (this.#recentResets === 0) void this.loadNewest()
-    else this.#scheduleLoad(this.#recentResets)
-  }
-
-  #scheduleLoad(failures: number): void {
-    const delay = retryDelayMs(failures, this.#deps.random())
-    this.#cancelRetry = this.#deps.setTimer(delay, () => void this.loadNewest())
-  }
-
   #handleLoadError(error: unknown): void {
     if (this.#isClosed) return
     if (error instanceof RequestError && error.status === 404) {
       return this.#markGone(error.message)
     }
     this.link.value = "waiting"
-    this.#failures++
-    this.#scheduleLoad(this.#failures)
+    this.#reloads.handleFailure()
   }
 
-  /** There is no such session, or none any more: nothing that is said or asked can reach it. */
+  /** The session doesn't exist: unsent messages fail, pending commands are dropped. */
   #markGone(text: string): void {
     this.link.value = "gone"
     for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text)
@@ -209,37 +186,29 @@ export class SessionController {
     return this.#olderHistory.loadNextPage()
   }
 
-  /** Loads what lies before the page until this message is there; false where it is not. */
+  /** Loads older history up to this message; false if it can't be found. */
   loadUntilMessage(id: string): Promise<boolean> {
     return this.#olderHistory.loadUntilMessage(id)
   }
 
   sendMessage(content: string, extras: MessageExtras = {}): void {
-    // Whoever writes again can mean the answer to it.
-    this.#stoppedAt = Number.NEGATIVE_INFINITY
+    this.#stopper.endCooldown()
     this.sendMessageWithId(this.#deps.createId(), content, extras)
   }
 
   sendMessageWithId(id: string, content: string, extras: MessageExtras = {}): void {
     this.outbox.addEntry({ id, content, at: this.#deps.now(), error: null, ...pickExtras(extras) })
-    this.#sendNext()
+    this.#sender.sendNext()
   }
 
-  /** One by one, each after the one before was taken: so they keep their order where one of them has to wait. */
-  #sendNext(): void {
-    const next = this.outbox.listPending()[0]
-    if (next === undefined || next.id === this.#sendingId || this.#isQueueFull) return
-    if (this.#socket.send(toSendFrame(next))) this.#sendingId = next.id
-  }
-
-  /** What another page of this session left on the shelf. */
+  /** Sends what another tab has stored for this session. */
   sendStored(): void {
     this.outbox.mergeStored((id) => this.store.has(id))
-    this.#sendNext()
+    this.#sender.sendNext()
     this.#restoreEdits()
   }
 
-  /** Sends what failed once more, under the same id. */
+  /** Sends a failed message again, under the same id. */
   retrySend(id: string): void {
     const entry = this.outbox.entries.peek().find((known) => known.id === id)
     if (entry !== undefined) this.sendMessageWithId(id, entry.content, entry)
@@ -249,30 +218,9 @@ export class SessionController {
     this.outbox.removeEntry(id)
   }
 
-  /**
-   * Stops the answer that is under way, or the one that is about to begin; false where there is none, or none that the
-   * reader can mean.
-   */
+  /** Stops the running answer, or one that is about to begin. False if there is none. */
   stopAnswer(): boolean {
-    const now = this.#deps.now()
-    if (now - this.#stoppedAt < STOP_COOLDOWN_MS) return false
-    const activeTurn = this.store.activeTurn.peek()
-    if (activeTurn === null)
-      this.#exchangeToStop = this.link.peek() === "live" ? (this.outbox.findNewestPending() ?? null) : null
-    else this.commands.sendCommand(activeTurn.id, { type: "cancel", exchange_id: activeTurn.exchangeId })
-    if (activeTurn === null && this.#exchangeToStop === null) return false
-    this.#stoppedAt = now
-    return true
-  }
-
-  #handleTurnChange(turn: ActiveTurn | null): void {
-    if (this.#activeTurn !== null) this.#stoppedAt = this.#deps.now()
-    this.#activeTurn = turn
-    // What was refused for the sake of the answer before may be asked again.
-    this.commands.clearRefusals()
-    if (turn === null || turn.exchangeId !== this.#exchangeToStop) return
-    this.commands.sendCommand(turn.id, { type: "cancel", exchange_id: turn.exchangeId })
-    this.#exchangeToStop = null
+    return this.#stopper.stopAnswer()
   }
 
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void {
@@ -301,7 +249,7 @@ export class SessionController {
     this.commands.sendCommand(messageId, { type: "edit", id: this.#deps.createId(), message: messageId, content })
   }
 
-  /** False where the server has it already. */
+  /** False if the server already has the edit. */
   cancelEdit(messageId: string): boolean {
     const pending = this.commands.pending.peek().get(messageId)
     if (pending?.isAcknowledged === true) return false
@@ -320,50 +268,50 @@ export class SessionController {
     this.commands.sendCommand(messageId, { type: "switch", id: this.#deps.createId(), message: messageId, version })
   }
 
-  /** The machine is online or visible again. */
+  /** The device is online again or the page is visible again. */
   checkConnection(): void {
-    if (this.#cancelRetry !== null) void this.loadNewest()
+    if (this.#reloads.isPending) void this.loadNewest()
     else this.#socket.checkConnection()
   }
 
-  /** The reader went elsewhere: it goes on until the server has all that was said and asked. */
+  /** The user left the session. It closes once the server has all messages and commands. */
   moveToBackground(): void {
     this.#isInBackground = true
     this.findReadingMessage = () => null
     this.#closeIfDone()
   }
 
-  /** The reader is back before that. */
+  /** The user came back before it closed. */
   moveToForeground(): void {
     this.#isInBackground = false
   }
 
   close(): void {
     this.#isClosed = true
-    this.#cancelRetry?.()
+    this.#reloads.cancel()
     this.#socket.close()
   }
 
   #closeIfDone(): void {
     if (!this.#isInBackground || this.#isClosed || this.outbox.listPending().length > 0) return
-    if ([...this.commands.pending.peek().values()].every(({ isAcknowledged: isHeard }) => isHeard)) this.close()
+    if ([...this.commands.pending.peek().values()].every(({ isAcknowledged }) => isAcknowledged)) this.close()
   }
 
   #applyFrame(frame: MessageFrame | OpsFrame): void {
     this.store.applyFrame(frame)
     if (frame.type === "message") this.outbox.removeEntry(frame.id)
-    if (frame.type === "message" || this.store.get(frame.message)?.role !== "assistant") this.#isQueueFull = false
-    this.#sendNext()
+    if (frame.type === "message" || this.store.get(frame.message)?.role !== "assistant") this.#sender.markQueueMoved()
+    this.#sender.sendNext()
     this.#forgetDoneCommands()
   }
 
   #handleAck(id: string, seq: number): void {
     const pending = this.commands.acknowledgeCommand(id)
     if (pending === undefined || pending.command.type === "cancel") {
-      // Sent before and long since: its message lies before the pages at hand, and no frame of it will come.
+      // The message was accepted before the loaded history ends, so no frame of it will arrive.
       const isPast = seq <= this.#socket.seq
       this.outbox.acknowledgeEntry(id, seq, this.store.has(id) || isPast)
-      this.#sendNext()
+      this.#sender.sendNext()
     }
     this.#forgetDoneCommands()
   }
@@ -371,27 +319,17 @@ export class SessionController {
   #handleError({ id, code, text }: ErrorFrame): void {
     if (id === undefined) return
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
-    else this.#handleRefusedSend(id, code, text)
+    else this.#sender.handleRefusal(id, code, text)
     this.#closeIfDone()
   }
 
-  /** A full queue means not yet. */
-  #handleRefusedSend(id: string, code: FaultReason, text: string): void {
-    if (code === "queue_full" && this.#sendingId === id) this.#isQueueFull = true
-    else this.outbox.markFailed(id, text)
-    if (this.#sendingId === id) this.#sendingId = null
-    this.#sendNext()
-  }
-
   #handleLive(): void {
-    this.#epochReloads = 0
-    this.#sendingId = null
-    this.#isQueueFull = false
-    this.#sendNext()
+    this.#reloads.markLive()
+    this.#sender.restart()
     this.commands.resendPending()
   }
 
-  /** Lets go of the commands whose work is seen to be done. */
+  /** Forgets the commands that are done, and restores the text of withdrawn messages. */
   #forgetDoneCommands(): void {
     for (const pending of this.commands.pending.peek().values()) {
       if (!isCommandDone(pending, this.store.get(pending.messageId))) continue
@@ -402,7 +340,7 @@ export class SessionController {
     this.#closeIfDone()
   }
 
-  /** Words whose editor went with its message go on in the composer, unless they are on their way. */
+  /** Moves the text of editors whose message was removed to the composer, unless the edit is pending. */
   #restoreOrphanedEdits(): void {
     for (const [id, text] of this.draft.editTexts) {
       if (this.store.has(id) || this.commands.pending.peek().has(id)) continue

@@ -1,52 +1,53 @@
 /**
- * session-list.ts: the sessions there are, as the server said last and as this page knows better.
+ * session-list.ts: the user's sessions: the server's list, updated with what this page already knows.
  *
- * GET /v1/sessions, rooms, the reader's wishes → SESSIONS → sidebar
- * A wish is shown at once and taken back with the server's words where it is refused. What other pages do is asked for
- * when the reader comes back, and now and then while they look; no session is woken for it. Source: SPEC PG31–PG33, PG53.
+ * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
+ * A change is shown at once, and undone with the server's text if it is refused. The list is fetched when the user comes
+ * back to the page, and at intervals while it is visible. This wakes no session object. Source: SPEC PG31–PG33, PG53.
  */
 
 import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { type Api, RequestError } from "../net/api.ts"
+import { type Api, describeError } from "../net/api.ts"
+import { appText, sidebarText } from "../words/page-text.ts"
 
-/** The list is asked for so often while something runs elsewhere, in milliseconds. */
+/** Refresh interval while a session that isn't open is running, in milliseconds. */
 const BUSY_REFRESH_MS = 5_000
-/** And so often while nothing does. */
+/** Refresh interval otherwise, in milliseconds. */
 const IDLE_REFRESH_MS = 60_000
-/** Coming back asks at once, but not more often than this, in milliseconds. */
+/** Shortest time between two refreshes when the user comes back, in milliseconds. */
 const MIN_REFRESH_INTERVAL_MS = 1_500
 
 export interface SessionListDeps {
   readonly api: Api
   now(): number
   setTimer(ms: number, callback: () => void): () => void
-  /** Does anybody look? */
+  /** Whether the page is visible. */
   isVisible(): boolean
 }
 
-/** What the reader has to be told once, in words. */
+/** A message in the notice bar. */
 export interface Notice {
   readonly text: string
   readonly isFault: boolean
-  /** It stands there until something else is to be told: what it tells of is under way. */
+  /** It stays until the next notice, because what it reports is still running. */
   readonly isSticky: boolean
 }
 
 export class SessionList {
   /** Newest activity first. */
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
-  /** The server said once what there is. */
+  /** The list was fetched at least once. */
   readonly isLoaded = signal(false)
   readonly notice: Signal<Notice | null> = signal(null)
   readonly #deps: SessionListDeps
   #rows: readonly SessionSummary[] = []
-  /** Titles that are on their way. */
+  /** Titles that are being saved. */
   readonly #pendingTitles = new Map<string, string>()
   readonly #erasingIds = new Set<string>()
-  /** What the open rooms see themselves. */
+  /** Whether the open sessions are running, as their controllers report it. */
   readonly #localRunning = new Map<string, boolean>()
-  /** Grows with every change of ours that the server took: what it said before that is old. */
+  /** Counts the changes that the server accepted. A list requested before the last one is outdated. */
   #changeCount = 0
   #refreshedAt = Number.NEGATIVE_INFINITY
   #cancelPolling: (() => void) | null = null
@@ -65,11 +66,11 @@ export class SessionList {
       this.isLoaded.value = true
       this.#publishList()
     } catch {
-      // The list is a convenience; the open session says for itself when the server is away.
+      // The next refresh tries again. The open session shows that the server can't be reached.
     }
   }
 
-  /** Asks again now and then, as long as somebody looks. */
+  /** Refreshes at intervals while the page is visible. */
   startPolling(): void {
     this.#cancelPolling?.()
     const runsElsewhere = this.#rows.some(({ id, running }) => running && !this.#localRunning.has(id))
@@ -79,20 +80,20 @@ export class SessionList {
     })
   }
 
-  /** The reader is back. */
+  /** The user is back. */
   refreshIfStale(): void {
     if (this.#deps.now() - this.#refreshedAt >= MIN_REFRESH_INTERVAL_MS)
       void this.refresh().then(() => this.startPolling())
   }
 
-  /** An open room knows first whether it is at work. */
+  /** The controller of an open session reports whether it is running, earlier than the list does. */
   setLocalRunning(id: string, isRunning: boolean): void {
     if (this.#localRunning.get(id) === isRunning) return
     this.#localRunning.set(id, isRunning)
     this.#publishList()
   }
 
-  /** The room was left: from here on the server knows better; until it says so, this is the last word. */
+  /** The session was left. Its last known state is kept until the next refresh. */
   clearLocalRunning(id: string): void {
     const running = this.#localRunning.get(id)
     this.#localRunning.delete(id)
@@ -101,14 +102,14 @@ export class SessionList {
     this.startPolling()
   }
 
-  /** Something was said there just now. */
+  /** A message was sent in this session just now. */
   markActive(id: string): void {
     const active = this.#deps.now()
     this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, active: Math.max(row.active, active) } : row))
     this.#publishList()
   }
 
-  /** Null where there is none of this id. */
+  /** Null if the list has no such session. */
   findSession(id: string): SessionSummary | null {
     return this.sessions.peek().find((row) => row.id === id) ?? null
   }
@@ -123,9 +124,9 @@ export class SessionList {
       this.#changeCount++
       this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, title: savedTitle } : row))
     } catch (error) {
-      this.showNotice(`“${formatTitle(before)}” could not be renamed: ${describeError(error)}`, true)
+      this.showNotice(sidebarText.renameFailed(formatTitle(before), describeError(error)), true)
     } finally {
-      // A later wish stands.
+      // The user may have entered another title in the meantime.
       if (this.#pendingTitles.get(id) === title) this.#pendingTitles.delete(id)
       this.#publishList()
     }
@@ -136,8 +137,8 @@ export class SessionList {
   }
 
   /**
-   * False where it could not be, and stands there again. One that is not there any more is erased as well.
-   * `isQuiet`: the reader did not ask for it, and is told nothing.
+   * Erases a session. False if that failed; then the session is listed again. Succeeds if the session doesn't exist.
+   * `isSilent`: the user didn't request it, so a failure is not shown.
    */
   async eraseSession(id: string, isSilent = false): Promise<boolean> {
     const title = this.findSession(id)?.title
@@ -149,7 +150,7 @@ export class SessionList {
       this.#rows = this.#rows.filter((row) => row.id !== id)
       return true
     } catch (error) {
-      if (!isSilent) this.showNotice(`“${formatTitle(title)}” could not be deleted: ${describeError(error)}`, true)
+      if (!isSilent) this.showNotice(sidebarText.deleteFailed(formatTitle(title), describeError(error)), true)
       return false
     } finally {
       this.#erasingIds.delete(id)
@@ -177,11 +178,7 @@ export class SessionList {
   }
 }
 
-/** What a session without a title is called. */
+/** The title to show. */
 export function formatTitle(title: string | undefined): string {
-  return title === undefined || title === "" ? "Untitled" : title
-}
-
-export function describeError(error: unknown): string {
-  return error instanceof RequestError ? error.message : "The server could not be reached."
+  return title === undefined || title === "" ? appText.untitled : title
 }

@@ -1,20 +1,21 @@
 /**
- * session-router.ts: which session is open, and which there are.
+ * session-router.ts: opens the session that the address names, and keeps others running in the background.
  *
- * location hash → CHAT → room
- * With no session open the first words make one; until it exists they stand in `starting`.
- * A room that is left goes on until all that was said in it is handed over, and so does one that a closed page left
- * something on the shelf for. Source: SPEC PG14, SO7, SO13.
+ * location hash → ROUTER → session controller
+ * If no session is open, the first message creates one; until it exists the message is in `startingEntry`. A session that
+ * the user left continues in the background until the server has all its messages, and so does one for which a closed
+ * page left unsent messages. Source: SPEC PG14, SO7, SO13.
  */
 
 import { effect, type Signal, signal } from "@preact/signals"
-import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { MAX_ATTACHMENTS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Api } from "../net/api.ts"
 import { Draft } from "./draft.ts"
 import { DraftSession } from "./draft-session.ts"
 import { uploadAttachment } from "../files/attachment-uploads.ts"
-import { describeLeftOut } from "../files/attachment-limits.ts"
+import { attachmentText } from "../words/page-text.ts"
 import { UnfinishedImports } from "../files/unfinished-imports.ts"
+import type { ImporterDeps } from "../files/import-file.ts"
 import type { SendFile } from "../files/send-file.ts"
 import {
   type MessageExtras,
@@ -27,12 +28,11 @@ import { SessionController, type SessionControllerDeps } from "./session-control
 import { SessionList, type SessionListDeps } from "./session-list.ts"
 import { SessionStarts, type SessionStartsDeps, deriveTitle } from "./session-starts.ts"
 
-/** Words on the shelf are taken by their own page within so long, if it lives, in milliseconds. */
+/** Within this time an open tab sends the messages that it has stored, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {
-  /** Brings a file up, and tells how far it is. */
-  readonly sendFile?: SendFile
+  readonly sendFile: SendFile
   /** The part of the address after `#`. */
   readHash(): string
   writeHash(hash: string): void
@@ -41,18 +41,18 @@ export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsD
 export class SessionRouter {
   readonly controller: Signal<SessionController | null> = signal(null)
   readonly sessionList: SessionList
-  /** First words of a session that is being made. */
+  /** The first message of a session that is being created. */
   readonly startingEntry: Signal<OutboxEntry | null> = signal(null)
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
   readonly #unfinishedImports: UnfinishedImports
   readonly #draftSession: DraftSession
-  /** By session; what is written before there is one has "". */
+  /** By session id; "" for the draft of a new session. */
   readonly #draftsBySession = new Map<string, Draft>()
-  /** Rooms that nobody looks at, which still have something to hand over. */
+  /** Sessions that aren't shown and still have something to send. */
   readonly #backgroundControllers = new Map<string, SessionController>()
   #cancelResumeStored: (() => void) | null = null
-  /** Stops telling the list what the open room sees. */
+  /** Stops reporting the open session's state to the list. */
   #stopReporting: (() => void) | null = null
 
   constructor(deps: SessionRouterDeps) {
@@ -69,7 +69,7 @@ export class SessionRouter {
     })
   }
 
-  /** What is being written where the reader is. */
+  /** The draft of the open session, or of a new one. */
   get draft(): Draft {
     return this.controller.value?.draft ?? this.#getDraft("")
   }
@@ -78,15 +78,12 @@ export class SessionRouter {
     return this.#deps.api
   }
 
-  /** What an import needs of the page. */
-  get importerDeps(): Pick<SessionRouterDeps, "api" | "createId" | "setTimer" | "random"> & {
-    readonly unfinishedImports: UnfinishedImports
-  } {
-    const { api, createId: nextId, setTimer: after, random } = this.#deps
-    return { api, createId: nextId, setTimer: after, random, unfinishedImports: this.#unfinishedImports }
+  get importerDeps(): ImporterDeps {
+    const { api, createId, setTimer, random, sendFile } = this.#deps
+    return { api, createId, setTimer, random, sendFile, unfinishedImports: this.#unfinishedImports }
   }
 
-  /** Opens a session that came from a file; one that says nothing of its title is called after the file. */
+  /** Opens an imported session. If the file contained no title, the session is named after the file. */
   async openImportedSession(id: string, fileTitle: string): Promise<void> {
     await this.sessionList.refresh()
     if (this.sessionList.findSession(id)?.title === "" && fileTitle.trim() !== "") {
@@ -96,7 +93,7 @@ export class SessionRouter {
     this.openFromHash()
   }
 
-  /** Opens what the address names. */
+  /** Opens the session that the address names, or a new one. */
   openFromHash(): void {
     const id = parseSessionHash(this.#deps.readHash())
     const open = this.controller.peek()
@@ -112,37 +109,39 @@ export class SessionRouter {
       this.sessionList.markActive(controller.id)
       return controller.sendMessage(content, extras)
     }
-    // A session has the id of its first message: so the one that files made is the one that these words make.
+    // A session has the id of its first message, so attachments may already have created it.
     const id = this.#draftSession.takeSession() ?? this.#deps.createId()
     const entry = { id, content, at: this.#deps.now(), error: null, ...pickExtras(extras) }
     this.startingEntry.value = entry
     this.#sessionStarts.addEntry(entry)
   }
 
-  /** Files for the next message, where the reader is. */
+  /** Attaches files to the next message. */
   attachFiles(files: readonly File[]): void {
-    const { sendFile: upload } = this.#deps
-    if (upload === undefined) return
     const { draft } = this
     const controller = this.controller.peek()
     if (controller?.link.peek() === "gone") return
     const leftOut = draft.attachments.addFiles(files, async (...file) => {
       const sessionId = controller?.id ?? (await this.#draftSession.ensureSession())
-      return await uploadAttachment(sessionId, { api: this.#deps.api, upload }, ...file)
+      return await uploadAttachment(sessionId, this.#deps, ...file)
     })
-    if (leftOut > 0) this.sessionList.showNotice(describeLeftOut(leftOut), true)
-    if (controller !== null) return
-    const unsubscribe = draft.attachments.entries.subscribe((list) => {
+    if (leftOut > 0) this.sessionList.showNotice(attachmentText.tooMany(MAX_ATTACHMENTS, leftOut), true)
+    if (controller === null) this.#discardDraftSessionWithout(draft)
+  }
+
+  /** Discards the draft session once the draft has no attachments any more. */
+  #discardDraftSessionWithout({ attachments }: Draft): void {
+    const unsubscribe = attachments.entries.subscribe((list) => {
       if (list.length > 0) return
-      // Words that take them take the session too, in this very moment.
+      // Sending a message empties the list too. By the microtask it has taken the session over.
       queueMicrotask(() => {
         unsubscribe()
-        if (draft.attachments.entries.peek().length === 0) this.#draftSession.discardSession()
+        if (attachments.entries.peek().length === 0) this.#draftSession.discardSession()
       })
     })
   }
 
-  /** Tries again to make the session that could not be made. */
+  /** Tries again to create the session. */
   retryStart(): void {
     const entry = this.startingEntry.peek()
     if (entry === null) return
@@ -156,7 +155,7 @@ export class SessionRouter {
     this.startingEntry.value = null
   }
 
-  /** Erases a session; the reader of it goes on to a new one. What was never sent there goes with it. */
+  /** Erases a session, with its unsent messages. If it is open, a new conversation is shown. */
   async eraseSession(id: string): Promise<void> {
     this.#backgroundControllers.get(id)?.close()
     this.#backgroundControllers.delete(id)
@@ -173,7 +172,7 @@ export class SessionRouter {
     clearSessionStorage(this.#deps.storage, id)
   }
 
-  /** The machine is online or visible again. */
+  /** The device is online again or the page is visible again. */
   checkConnections(): void {
     this.sessionList.refreshIfStale()
     this.controller.peek()?.checkConnection()
@@ -183,7 +182,7 @@ export class SessionRouter {
     this.#unfinishedImports.settleStale()
   }
 
-  /** Hands over what closed pages left on the shelf, of whichever session. */
+  /** Sends what closed tabs have left in storage, for all sessions. */
   resumeStored(): void {
     this.#sessionStarts.resumeStored()
     this.#unfinishedImports.settleStale()
@@ -197,7 +196,7 @@ export class SessionRouter {
     }
   }
 
-  /** Another page put something on the shelf, or took it. */
+  /** Another tab changed the storage. */
   handleStorageEvent(): void {
     this.#cancelResumeStored?.()
     this.#cancelResumeStored = this.#deps.setTimer(STORAGE_SETTLE_MS, () => this.resumeStored())
@@ -211,10 +210,10 @@ export class SessionRouter {
   #openCreated(entry: OutboxEntry, id: string): void {
     const controller = this.#openController(id)
     controller.sendMessageWithId(entry.id, entry.content, entry)
-    // Its files had made it before there were words.
+    // Attachments created the session before there was text for a title.
     if (entry.attachments !== undefined) void this.sessionList.renameSession(id, deriveTitle(entry))
     void this.sessionList.refresh()
-    // The reader may have gone elsewhere meanwhile: then it is sent behind their back.
+    // If the user opened another session in the meantime, the message is sent in the background.
     if (this.startingEntry.peek()?.id !== entry.id) return this.#moveToBackground(controller)
     controller.draft.restoreText(this.#getDraft("").text.peek())
     this.#draftsBySession.delete("")
@@ -223,7 +222,7 @@ export class SessionRouter {
     this.#deps.writeHash(`#/s/${id}`)
   }
 
-  /** The open room knows first whether it is at work, and whether it is still there. */
+  /** Shows a session, and reports to the list whether it is running or was deleted. */
   #showController(controller: SessionController | null): void {
     this.#stopReporting?.()
     this.#stopReporting = null
@@ -266,7 +265,7 @@ export class SessionRouter {
 
 const SESSION_HASH = /^#\/s\/([A-Za-z0-9_-]{1,64})$/
 
-/** The session that an address names; null for none. */
+/** The id of the session that an address names; null for none. */
 export function parseSessionHash(hash: string): string | null {
   return SESSION_HASH.exec(hash)?.[1] ?? null
 }

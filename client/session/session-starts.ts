@@ -1,15 +1,15 @@
 /**
- * session-starts.ts: first words, and the session that is made for them.
+ * session-starts.ts: creates a session for a first message.
  *
- * composer → STARTS → POST /v1/sessions → room
- * Kept on the shelf until their session is there, and tried again until then. One page at a time is at it, so that no
- * words make two sessions; when it is closed, the next goes on. Source: SPEC PG14, SO15.
+ * composer → STARTS → POST /v1/sessions → session controller
+ * The message is stored, and the request repeated, until the session exists. One tab at a time handles a message, so that
+ * it doesn't create two sessions; if that tab is closed, another takes over. Source: SPEC PG14, SO15.
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { type Api, RequestError } from "../net/api.ts"
+import { type Api, describeError, RequestError } from "../net/api.ts"
 import { toExcerpt } from "../words/excerpt.ts"
-import { retryDelayMs } from "../net/socket-link.ts"
+import { retryDelayMs } from "../net/retry-delay.ts"
 import { Outbox, type KeyValueStorage, type OutboxEntry } from "../net/outbox.ts"
 
 export interface SessionStartsDeps {
@@ -17,12 +17,12 @@ export interface SessionStartsDeps {
   readonly storage: KeyValueStorage
   random(): number
   setTimer(ms: number, callback: () => void): () => void
-  /** Runs the call when no other page of this browser is inside one of the same name. */
+  /** Runs the callback when no other tab of this browser holds the lock of this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
 }
 
 export interface SessionStartsHandlers {
-  /** How they stand: under way, or in whose words they are not. */
+  /** The message is being sent, or has failed with `entry.error`. */
   onChange(entry: OutboxEntry): void
   onCreated(entry: OutboxEntry, session: string): void
 }
@@ -31,7 +31,7 @@ export class SessionStarts {
   readonly #deps: SessionStartsDeps
   readonly #handlers: SessionStartsHandlers
   readonly #outbox: Outbox
-  /** How those stand that are on their way from this page; null: another page is at it. */
+  /** Messages that this tab is handling; null while it waits for another tab's lock. */
   readonly #inProgress = new Map<string, OutboxEntry | null>()
   readonly #pauses = new Set<() => void>()
 
@@ -46,16 +46,16 @@ export class SessionStarts {
     void this.#startUnderLock(entry, () => true)
   }
 
-  /** Those that a closed page left behind, and another page's as soon as it is closed. */
+  /** Handles messages that closed tabs have left, and those of open tabs once they are closed. */
   resumeStored(): void {
     this.#outbox.mergeStored()
     for (const entry of this.#outbox.listPending()) {
-      // Whoever was at it before may have done it.
+      // The tab that held the lock before may have sent the message.
       if (!this.#inProgress.has(entry.id)) void this.#startUnderLock(entry, () => this.#outbox.isStored(entry.id))
     }
   }
 
-  /** The oldest that stands here without a session. */
+  /** The oldest message without a session. */
   findOldest(): OutboxEntry | null {
     const entries = this.#outbox.entries.peek()
     return (
@@ -75,7 +75,7 @@ export class SessionStarts {
     this.skipPauses()
   }
 
-  /** The machine is back: what waits for another try does not wait any longer. */
+  /** The device is back online: retries at once. */
   skipPauses(): void {
     for (const endPause of [...this.#pauses]) endPause()
   }
@@ -103,7 +103,7 @@ export class SessionStarts {
         return this.#outbox.removeEntry(entry.id)
       } catch (error) {
         const isRefused = error instanceof RequestError && error.status < 500 && error.status !== 429
-        const text = error instanceof RequestError ? error.message : "The server could not be reached."
+        const text = describeError(error)
         this.#reportEntry({ ...entry, error: text })
         if (isRefused) return this.#outbox.markFailed(entry.id, text)
       }
@@ -129,7 +129,7 @@ export class SessionStarts {
   }
 }
 
-/** The first line of the first words, cut at a word where there is one; without words the name of what was sent. */
+/** The first line of the message, cut between words if possible; without text, the name of the first attachment. */
 export function deriveTitle({ content, attachments = [] }: Pick<OutboxEntry, "content" | "attachments">): string {
   const text = content.trim() === "" ? (attachments[0]?.label ?? "") : content
   const line = text.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""

@@ -1,10 +1,10 @@
 /**
  * transcript-store.ts: the messages of one session, as signals.
  *
- * page, frames → STORE → view
- * Frames change a plain model at once; the view learns of them in one batch per animation frame.
- * One signal per message, and `apply` keeps the identity of segments that did not change, so a delta
- * draws one segment again. A message that was withdrawn is in no history, so it goes. Source: SPEC PG6–PG8, PG18, PG19.
+ * history, frames → STORE → view
+ * Frames change a plain model at once; the signals are updated in one batch per animation frame. Each message has a
+ * signal, and `apply` keeps the identity of unchanged segments, so a delta renders one segment again. Withdrawn messages
+ * are removed, because history doesn't contain them. Source: SPEC PG6–PG8, PG18, PG19.
  */
 
 import { batch, type Signal, signal } from "@preact/signals"
@@ -15,34 +15,34 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 
 export interface TranscriptStoreDeps {
-  /** Runs the call with the next animation frame (or soon, in a hidden tab). */
+  /** Runs the callback in the next animation frame, or soon in a hidden tab. */
   scheduleRender(callback: () => void): void
-  /** A message that was seen running has ended, or waits for its reader now. */
+  /** A message that was running has ended, or is now waiting for the user. */
   onMessageEnd(message: WireMessage): void
 }
 
-/** The answer that is under way, or waits for its reader. */
+/** The answer that is running, or waiting for the user. */
 export interface ActiveTurn {
   readonly id: string
   readonly exchangeId: string
 }
 
 export class TranscriptStore {
-  /** Ids, oldest first. */
+  /** Ids of the loaded messages, oldest first. */
   readonly messageIds = signal<readonly string[]>([])
-  /** An answer is coming. One that waits for its reader is not. */
+  /** An answer is running or queued. False while one is waiting for the user. */
   readonly isBusy = signal(false)
-  /** What can be stopped. */
+  /** The answer that can be stopped. */
   readonly activeTurn: Signal<ActiveTurn | null> = signal(null)
-  /** The answer that nothing was said after, nor waits to be: the one that can be asked for again. */
+  /** The last message if it is an answer: the only one that can be regenerated. */
   readonly lastAnswerId: Signal<string | null> = signal(null)
   readonly hasOlder = signal(false)
-  /** Grows with every batch of frames that changed something: what scrolling listens to. */
+  /** Counts the batches that changed something. Scrolling reacts to it. */
   readonly changeCount = signal(0)
   readonly #deps: TranscriptStoreDeps
   readonly #messages = new Map<string, WireMessage>()
   readonly #signalsById = new Map<string, Signal<WireMessage>>()
-  /** Segments that a message had when it first came whole; later ones arrived live. */
+  /** How many segments each message had when it was first received whole. Later segments arrived live. */
   readonly #initialSegmentCounts = new Map<string, number>()
   readonly #dirtyIds = new Set<string>()
   #ids: string[] = []
@@ -54,7 +54,7 @@ export class TranscriptStore {
     this.#deps = deps
   }
 
-  /** `before` of the next older page. */
+  /** The cursor of the next older page. */
   get cursor(): string | undefined {
     return this.#cursor
   }
@@ -63,16 +63,16 @@ export class TranscriptStore {
     return this.#messages.has(id)
   }
 
-  /** As of the last frame, drawn or not. */
+  /** The message as of the last frame, rendered or not. */
   get(id: string): WireMessage | undefined {
     return this.#messages.get(id)
   }
 
-  /** The agent that has this conversation with another one; null where a person has it. */
+  /** The agent that asked in this session; null in a user's session. */
   findAskingAgent(): string | null {
     for (const id of this.messageIds.value) {
       const agent = this.getMessageSignal(id)?.peek().agent
-      // With a call it is an answer from another conversation.
+      // A tag with a call id marks the answer of another agent's session.
       if (agent !== undefined && agent.call_id === undefined) return agent.name
     }
     return null
@@ -82,12 +82,12 @@ export class TranscriptStore {
     return this.#signalsById.get(id)
   }
 
-  /** Did this segment arrive while the reader watched? Only such a card enters. */
-  isFresh(id: string, at: number): boolean {
-    return at >= (this.#initialSegmentCounts.get(id) ?? 0)
+  /** Whether this segment arrived live. Only the cards of such segments are animated. */
+  isFresh(id: string, segmentIndex: number): boolean {
+    return segmentIndex >= (this.#initialSegmentCounts.get(id) ?? 0)
   }
 
-  /** The newest page replaces all there is; what is the same in it keeps its identity. */
+  /** Replaces all messages. Segments that are equal to the loaded ones keep their identity. */
   loadPage(page: HistoryPage): void {
     const messages = page.messages.map((message) => reuseSegments(this.#messages.get(message.id), message))
     this.#messages.clear()
@@ -98,7 +98,7 @@ export class TranscriptStore {
     this.#publishChanges()
   }
 
-  /** An older page goes before what there is. */
+  /** Adds an older page before the loaded messages. */
   prependPage(page: HistoryPage): void {
     const older = page.messages.filter((message) => !this.#messages.has(message.id))
     this.#storePage({ ...page, messages: older })
@@ -106,7 +106,7 @@ export class TranscriptStore {
     this.#publishChanges()
   }
 
-  /** Takes one numbered frame. Throws RangeError when it does not fit what is here. */
+  /** Applies one numbered frame. Throws RangeError if it doesn't fit. */
   applyFrame(frame: MessageFrame | OpsFrame): void {
     if (frame.type === "message") this.#applyMessage(frame)
     else this.#applyOps(frame)
@@ -130,7 +130,7 @@ export class TranscriptStore {
 
   #applyOps(frame: OpsFrame): void {
     const before = this.#messages.get(frame.message)
-    // A message older than the pages at hand: nothing of it is shown, so nothing changes.
+    // The message is older than the loaded history, so nothing changes.
     if (before === undefined) return
     const after = applyToMessage(before, frame.ops)
     if (isWithdrawn(after)) return this.#removeMessage(after.id)
@@ -185,7 +185,7 @@ export class TranscriptStore {
     })
   }
 
-  /** Running messages stand at the end, so the look back is short. */
+  /** Only looks at the end, because that is where running messages are. */
   #updateTurnState(): void {
     const newest = this.#ids.slice(-TURN_WINDOW_MESSAGES).flatMap((id) => this.#messages.get(id) ?? [])
     const activeTurn = newest.findLast(
@@ -203,7 +203,7 @@ export class TranscriptStore {
   }
 }
 
-/** Messages at the end among which one may still be running or queued. */
+/** Number of messages at the end that may be running or queued. */
 const TURN_WINDOW_MESSAGES = 64
 
 function isWithdrawn({ role, status }: WireMessage): boolean {
@@ -212,16 +212,17 @@ function isWithdrawn({ role, status }: WireMessage): boolean {
 
 function reuseSegments(before: WireMessage | undefined, after: WireMessage): WireMessage {
   if (before === undefined) return after
-  const segments = after.segments.map((segment, at) => {
-    const known = before.segments[at]
+  const segments = after.segments.map((segment, index) => {
+    const known = before.segments[index]
     return known !== undefined && toCanonicalJson(known) === toCanonicalJson(segment) ? known : segment
   })
   return { ...after, segments }
 }
 
 /**
- * Where a new message goes. An answer stands after what it answers, and exchanges in the order of their beginning:
- * a resume sends messages in the order of their last change, and a queued question is answered after later ones came.
+ * The index at which a new message is inserted. Exchanges are ordered by their start, with the question before its answer.
+ * The order of arrival is different: a resume sends messages in the order of their last change, and a queued question is
+ * answered after later ones have arrived.
  */
 function findInsertIndex(
   message: WireMessage,
@@ -245,5 +246,5 @@ function findInsertIndex(
 }
 
 function hasSameIds(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((id, at) => id === b[at])
+  return a.length === b.length && a.every((id, index) => id === b[index])
 }

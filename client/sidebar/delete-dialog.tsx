@@ -1,8 +1,9 @@
-/** ask-delete.tsx: is the reader sure? What is erased comes back from nowhere. */
+/** delete-dialog.tsx: asks the user to confirm that a conversation is deleted. */
 
 import type { VNode } from "preact"
-import { Dialog } from "../ui/dialog.tsx"
 import { formatTitle } from "../session/session-list.ts"
+import { Dialog } from "../ui/dialog.tsx"
+import { appText, sidebarText } from "../words/page-text.ts"
 
 interface DeleteDialogProps {
   readonly title: string | undefined
@@ -12,17 +13,14 @@ interface DeleteDialogProps {
 
 export function DeleteDialog({ title, onCancel, onDelete }: DeleteDialogProps): VNode {
   return (
-    <Dialog title="Delete this conversation?" role="alertdialog" onCancel={onCancel}>
-      <p>
-        <strong>{formatTitle(title)}</strong> and all that was said in it will be erased, here and on the server. This
-        cannot be undone.
-      </p>
+    <Dialog title={sidebarText.deleteTitle} role="alertdialog" onCancel={onCancel}>
+      <p>{sidebarText.deleteWarning(formatTitle(title))}</p>
       <p class="ways">
         <button type="button" data-first="" onClick={onCancel}>
-          Cancel
+          {appText.cancel}
         </button>
         <button type="button" class="grave" onClick={onDelete}>
-          Delete
+          {sidebarText.confirmDelete}
         </button>
       </p>
     </Dialog>

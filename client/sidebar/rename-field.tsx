@@ -1,14 +1,13 @@
-/**
- * rename-field.tsx: a title that is being changed, in its place. Enter and leaving it save, Escape gives up.
- */
+/** rename-field.tsx: edits a conversation's title in the sidebar. Enter and blur save, Escape cancels. */
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { sidebarText } from "../words/page-text.ts"
 
 interface RenameFieldProps {
   readonly title: string
-  /** A title of null: it keeps its own. `byKey`: the focus is still here and wants a place; else it has found one. */
+  /** `title` is null if it didn't change. `byKeyboard`: the focus is still in the field and must be moved. */
   readonly onDone: (title: string | null, byKeyboard: boolean) => void
 }
 
@@ -19,12 +18,12 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
     field.current?.focus()
     field.current?.select()
     return () => {
-      // A field that is taken away is left as well, in the browser's eyes.
+      // Removing the field fires a blur event too.
       isDone.current = true
     }
   }, [])
   const finish = (value: string | null, byKeyboard: boolean): void => {
-    // The field goes, and leaving it would end it once more.
+    // Removing the field fires a blur event, which would finish it again.
     if (isDone.current) return
     isDone.current = true
     const newTitle = value?.trim().replace(/\s+/g, " ") ?? ""
@@ -42,7 +41,7 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
       ref={field}
       defaultValue={title}
       maxLength={MAX_TITLE_CHARS}
-      aria-label="Title of the conversation"
+      aria-label={sidebarText.renameInput}
       enterkeyhint="done"
       onKeyDown={onKeyDown}
       onBlur={(event) => finish(event.currentTarget.value, false)}

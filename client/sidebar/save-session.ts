@@ -1,46 +1,38 @@
 /**
- * save-session.ts: a session as a file on the reader's machine.
+ * save-session.ts: exports a session to a file on the user's device.
  *
- * GET /v1/sessions/:id/events → blob → SAVE → download
- * The token travels in a header, so it cannot be a plain link. Source: SPEC PG34.
+ * GET /v1/sessions/:id/events → blob → download
+ * A plain link would not work, because the token is sent in a header. Source: SPEC PG34.
  */
 
-import type { ExportFormat } from "../net/api.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
+import { describeError, type ExportFormat } from "../net/api.ts"
+import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
-import { formatTitle, describeError } from "../session/session-list.ts"
+import { saveBlob } from "../ui/save-file.ts"
+import { sidebarText } from "../words/page-text.ts"
 
-/** Longest name of a file, in UTF-16 code units, without its ending. */
+/** Longest file name, in UTF-16 code units, without its extension. */
 const MAX_NAME_CHARS = 80
-/** The browser has begun the download by then, in milliseconds. */
-const REVOKE_MS = 60_000
 
-/** What no file system minds. */
+/** A file name that all common file systems accept. */
 export function createFileName(title: string, format: ExportFormat): string {
-  const cleaned = title
-    .replace(/[\p{C}\\/:*?"<>|]+/gu, " ")
-    .replace(/\s+/g, " ")
-    .slice(0, MAX_NAME_CHARS)
-    .replace(/[\ud800-\udbff]$/, "")
-    .replace(/^[. ]+|[. ]+$/g, "")
-  return `${cleaned === "" ? "conversation" : cleaned}.${format === "markdown" ? "md" : "jsonl"}`
+  const cleaned = title.replace(/[\p{C}\\/:*?"<>|]+/gu, " ").replace(/\s+/g, " ")
+  const name = cutText(cleaned, MAX_NAME_CHARS).replace(/^[. ]+|[. ]+$/g, "")
+  return `${name === "" ? sidebarText.exportName : name}.${format === "markdown" ? "md" : "jsonl"}`
 }
 
 export async function saveSession(
-  { sessionList: sessions, api }: SessionRouter,
+  { sessionList, api }: Pick<SessionRouter, "sessionList" | "api">,
   id: string,
   format: ExportFormat,
 ): Promise<void> {
-  const name = formatTitle(sessions.findSession(id)?.title)
-  sessions.showNotice(`Exporting “${name}”…`, false, true)
+  const title = formatTitle(sessionList.findSession(id)?.title)
+  sessionList.showNotice(sidebarText.exporting(title), false, true)
   try {
-    const blob = await api.downloadExport(id, format)
-    const link = document.createElement("a")
-    link.href = URL.createObjectURL(blob)
-    link.download = createFileName(name, format)
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_MS)
-    sessions.showNotice(`“${name}” was exported.`)
+    saveBlob(await api.downloadExport(id, format), createFileName(title, format))
+    sessionList.showNotice(sidebarText.exported(title))
   } catch (error) {
-    sessions.showNotice(`“${name}” could not be exported: ${describeError(error)}`, true)
+    sessionList.showNotice(sidebarText.exportFailed(title, describeError(error)), true)
   }
 }

@@ -1,12 +1,13 @@
 /**
- * session-menu.tsx: a short list of things to do, beside the button that opened it.
+ * session-menu.tsx: a menu next to the button that opened it.
  *
- * Arrows, Home and End move, Escape, Tab and a press elsewhere close. It stands in the window, not in the list that
- * scrolls. Source: SPEC PG32.
+ * Arrow keys, Home and End move; Escape, Tab and a press outside close. The menu is positioned in the window, so that the
+ * scrolling list doesn't clip it. Source: SPEC PG32.
  */
 
 import type { VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { sidebarText } from "../words/page-text.ts"
 
 export interface MenuItem {
   readonly label: string
@@ -17,18 +18,18 @@ export interface MenuItem {
 interface SessionMenuProps {
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
-  /** `isDone`: something was chosen, and the focus is where that wants it. */
+  /** `hasChosen`: the focus is already where it should be. */
   readonly onClose: (hasChosen: boolean) => void
 }
 
-/** Room between the menu, its button and the window's edge, in CSS pixels. */
+/** Space between the menu, its button and the window's edge, in CSS pixels. */
 const GAP_PX = 4
 
-export function SessionMenu({ items, findAnchor: anchor, onClose }: SessionMenuProps): VNode {
+export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): VNode {
   const menuRef = useRef<HTMLDivElement>(null)
   const findItems = (): HTMLElement[] => [...(menuRef.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
   useLayoutEffect(() => {
-    const button = anchor()
+    const button = findAnchor()
     if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
     findItems()[0]?.focus({ preventScroll: true })
   }, [])
@@ -36,8 +37,8 @@ export function SessionMenu({ items, findAnchor: anchor, onClose }: SessionMenuP
     const closeIfOutside = (event: Event): void => {
       const { target } = event
       if (!(target instanceof Node) || menuRef.current?.contains(target)) return
-      // The button closes it by its own click.
-      if (event.type === "pointerdown" && anchor()?.contains(target)) return
+      // The button's own click handler closes the menu.
+      if (event.type === "pointerdown" && findAnchor()?.contains(target)) return
       onClose(event.type === "pointerdown")
     }
     addEventListener("pointerdown", closeIfOutside, true)
@@ -51,7 +52,7 @@ export function SessionMenu({ items, findAnchor: anchor, onClose }: SessionMenuP
   }, [])
   const onKeyDown = (event: KeyboardEvent): void => {
     const itemElements = findItems()
-    const focusedIndex = itemElements.findIndex((one) => one.matches(":focus"))
+    const focusedIndex = itemElements.findIndex((item) => item.matches(":focus"))
     const targetIndex = getTargetIndex(event.key, focusedIndex, itemElements.length)
     if (targetIndex !== null) itemElements[targetIndex]?.focus()
     else if (event.key === "Escape" || event.key === "Tab") onClose(false)
@@ -59,17 +60,17 @@ export function SessionMenu({ items, findAnchor: anchor, onClose }: SessionMenuP
     event.preventDefault()
   }
   return (
-    <div class="menu" role="menu" aria-label="Options" ref={menuRef} onKeyDown={onKeyDown}>
-      {items.map(({ label, isDestructive: isGrave, onSelect: act }) => (
+    <div class="menu" role="menu" aria-label={sidebarText.options} ref={menuRef} onKeyDown={onKeyDown}>
+      {items.map(({ label, isDestructive, onSelect }) => (
         <button
           key={label}
           type="button"
           role="menuitem"
           tabIndex={-1}
-          class={isGrave === true ? "grave" : undefined}
+          class={isDestructive === true ? "grave" : undefined}
           onClick={() => {
             onClose(true)
-            act()
+            onSelect()
           }}
         >
           {label}
@@ -79,15 +80,15 @@ export function SessionMenu({ items, findAnchor: anchor, onClose }: SessionMenuP
   )
 }
 
-/** Where a key leads among so many; null where it leads nowhere. */
-function getTargetIndex(key: string, at: number, count: number): number | null {
-  if (key === "ArrowDown") return (at + 1) % count
-  if (key === "ArrowUp") return (at - 1 + count) % count
+/** The index of the item that a key moves to; null for other keys. */
+function getTargetIndex(key: string, index: number, count: number): number | null {
+  if (key === "ArrowDown") return (index + 1) % count
+  if (key === "ArrowUp") return (index - 1 + count) % count
   if (key === "Home") return 0
   return key === "End" ? count - 1 : null
 }
 
-/** Below the button, its right edge under the button's; above it where there is no room below. */
+/** Places the menu below the button, aligned to its right edge, or above it if there is no room below. */
 function positionMenu(menu: HTMLElement, button: HTMLElement): void {
   const { top, bottom, right } = button.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = menu

@@ -1,5 +1,5 @@
 /**
- * session-rows.tsx: the sessions, newest activity first, each with when that was or that it is at work, and the way to its menu.
+ * session-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu button.
  */
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
@@ -9,8 +9,9 @@ import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { formatTitle, type SessionList } from "../session/session-list.ts"
 import { RenameField } from "./rename-field.tsx"
 import { type DateGroup, groupByDate, formatRelativeTime } from "../words/relative-time.ts"
+import { sidebarText } from "../words/page-text.ts"
 
-/** "5 min" is looked at again so often, in milliseconds. */
+/** How often the relative times are updated, in milliseconds. */
 const TICK_MS = 30_000
 
 interface SessionRowsProps {
@@ -18,33 +19,20 @@ interface SessionRowsProps {
   readonly currentId: string | null
   readonly openMenuId: Signal<string | null>
   readonly renamingId: ReadonlySignal<string | null>
-  /** A title of null: it keeps its own. `byKey`: the focus wants a place. */
+  /** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
   readonly onRenamed: (id: string, title: string | null, byKeyboard: boolean) => void
 }
 
-export function SessionRows({
-  sessionList: sessions,
-  currentId: current,
-  openMenuId: menuOf,
-  renamingId: renaming,
-  onRenamed,
-}: SessionRowsProps): VNode {
-  const now = useSignal(Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now()
-    }, TICK_MS)
-    return () => clearInterval(timer)
-  }, [])
+export function SessionRows(props: SessionRowsProps): VNode {
+  const { sessionList, renamingId } = props
+  const now = useTickingTime()
   const groups = useRef<readonly DateGroup[]>([])
-  const rows = sessions.sessions.value
-  if (rows.length === 0) {
-    return <p class="none">{sessions.isLoaded.value ? "Your conversations will stand here." : ""}</p>
-  }
-  // What was said since the last tick is not in the future.
-  const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now.value)
-  // A field that moves loses the focus and what stands in it: nothing moves while one is open.
-  if (renaming.value === null || !groups.current.some(includesSession(renaming.value)))
+  const rows = sessionList.sessions.value
+  if (rows.length === 0) return <p class="none">{sessionList.isLoaded.value ? sidebarText.empty : ""}</p>
+  // Messages that arrived since the last tick must not appear to be in the future.
+  const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
+  // A field that moves in the list would lose the focus and its text, so the order is kept while one is open.
+  if (renamingId.value === null || !groups.current.some(includesSession(renamingId.value)))
     groups.current = groupByDate(rows, latestTime)
   return (
     <>
@@ -53,26 +41,43 @@ export function SessionRows({
           <h2>{group.name}</h2>
           <ul>
             {group.sessions.map((session) => (
-              <li key={session.id} data-session={session.id} data-current={session.id === current ? "" : undefined}>
-                {renaming.value === session.id ? (
-                  <RenameField
-                    title={session.title}
-                    onDone={(title, byKeyboard) => onRenamed(session.id, title, byKeyboard)}
-                  />
-                ) : (
-                  <SessionRow
-                    session={session}
-                    now={latestTime}
-                    isCurrent={session.id === current}
-                    openMenuId={menuOf}
-                  />
-                )}
-              </li>
+              <SessionItem key={session.id} session={session} now={latestTime} {...props} />
             ))}
           </ul>
         </section>
       ))}
     </>
+  )
+}
+
+/** The current time, updated every TICK_MS. */
+function useTickingTime(): number {
+  const now = useSignal(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = Date.now()
+    }, TICK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return now.value
+}
+
+interface SessionItemProps extends Omit<SessionRowsProps, "sessionList"> {
+  readonly session: SessionSummary
+  readonly now: number
+}
+
+function SessionItem({ session, now, currentId, openMenuId, renamingId, onRenamed }: SessionItemProps): VNode {
+  const { id, title } = session
+  const isCurrent = id === currentId
+  return (
+    <li data-session={id} data-current={isCurrent ? "" : undefined}>
+      {renamingId.value === id ? (
+        <RenameField title={title} onDone={(newTitle, byKeyboard) => onRenamed(id, newTitle, byKeyboard)} />
+      ) : (
+        <SessionRow session={session} now={now} isCurrent={isCurrent} openMenuId={openMenuId} />
+      )}
+    </li>
   )
 }
 
@@ -87,17 +92,17 @@ interface SessionRowProps {
   readonly openMenuId: Signal<string | null>
 }
 
-function SessionRow({ session, now, isCurrent, openMenuId: menuOf }: SessionRowProps): VNode {
+function SessionRow({ session, now, isCurrent, openMenuId }: SessionRowProps): VNode {
   const { id, title, active, running } = session
   const name = formatTitle(title)
-  const isOpen = menuOf.value === id
+  const isOpen = openMenuId.value === id
   return (
     <>
       <a href={`#/s/${id}`} aria-current={isCurrent ? "page" : undefined} title={name}>
         <span class="title">{name}</span>
         {running ? (
           <span class="pulse">
-            <span class="unseen">, an answer is coming</span>
+            <span class="unseen">{sidebarText.running}</span>
           </span>
         ) : (
           <time dateTime={new Date(active).toISOString()}>{formatRelativeTime(active, now)}</time>
@@ -106,11 +111,11 @@ function SessionRow({ session, now, isCurrent, openMenuId: menuOf }: SessionRowP
       <button
         type="button"
         class="more"
-        aria-label={`Options for ${name}`}
+        aria-label={sidebarText.optionsFor(name)}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onClick={() => {
-          menuOf.value = isOpen ? null : id
+          openMenuId.value = isOpen ? null : id
         }}
       >
         <svg viewBox="0 0 20 20" aria-hidden="true">

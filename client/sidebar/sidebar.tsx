@@ -1,148 +1,196 @@
 /**
- * sidebar.tsx: the sessions there are, what can be done with them, and a new one. A column at a desk, a drawer on a phone.
+ * sidebar.tsx: the list of sessions and what can be done with them: a column on a desktop, a drawer on a phone.
  *
- * sessions → SIDEBAR → chat
- * One menu and one dialog for all rows. Source: SPEC PG31, PG32.
+ * All rows share one menu and one dialog. Source: SPEC PG31, PG32.
  */
 
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals"
-import type { VNode } from "preact"
+import type { RefObject, VNode } from "preact"
 import { useRef } from "preact/hooks"
+import { ImportButton } from "../import/import-button.tsx"
 import type { ExportFormat } from "../net/api.ts"
 import type { SessionRouter } from "../session/session-router.ts"
-import { focusRequests } from "../composer/composer.tsx"
-import { ImportButton } from "../import/import-button.tsx"
+import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { theme, cycleTheme } from "../ui/theme.ts"
+import { appText, sidebarText } from "../words/page-text.ts"
 import { DeleteDialog } from "./delete-dialog.tsx"
-import { SessionMenu } from "./session-menu.tsx"
-import { SessionRows } from "./session-rows.tsx"
 import { saveSession } from "./save-session.ts"
+import { type MenuItem, SessionMenu } from "./session-menu.tsx"
+import { SessionRows } from "./session-rows.tsx"
 
 interface SidebarProps {
   readonly router: SessionRouter
   readonly isOpen: Signal<boolean>
 }
 
-export function Sidebar({ router: chat, isOpen }: SidebarProps): VNode {
-  const currentId = useComputed(() => chat.controller.value?.id ?? null).value
-  const drawer = useRef<HTMLElement>(null)
-  const openMenuId = useSignal<string | null>(null)
-  const renamingId = useSignal<string | null>(null)
-  const deletingId = useSignal<string | null>(null)
+export function Sidebar({ router, isOpen }: SidebarProps): VNode {
+  const drawer = useDrawer(isOpen)
+  const actions = useSessionActions(router, isOpen, drawer)
+  const { deletingId } = actions
   const closeDrawer = (): void => {
     isOpen.value = false
   }
-  useSignalEffect(() => {
-    if (isOpen.value) drawer.current?.focus()
-    // What hides takes no focus with it.
-    else if (drawer.current?.contains(document.activeElement) === true) focusDrawerButton()
-  })
-  const findMenuButton = (id: string): HTMLElement | null | undefined =>
-    drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
-  const closeMenu = (hasChosen: boolean): void => {
-    const id = openMenuId.peek()
-    openMenuId.value = null
-    if (!hasChosen && id !== null) findMenuButton(id)?.focus()
-  }
-  const stopRenaming = (id: string, byKeyboard: boolean): void => {
-    renamingId.value = null
-    // Once the row stands there again.
-    if (byKeyboard) setTimeout(() => findMenuButton(id)?.focus())
-  }
-  const eraseSession = (id: string): void => {
-    deletingId.value = null
-    isOpen.value = false
-    void chat.eraseSession(id)
-    // Once the box is gone.
-    setTimeout(() => focusRequests.value++)
-  }
-  const openDeleteDialog = (id: string): void => {
-    // The menu goes: the focus is to come back here from the box.
-    findMenuButton(id)?.focus()
-    deletingId.value = id
-  }
-  const exportAs = (id: string, format: ExportFormat): void => {
-    findMenuButton(id)?.focus()
-    void saveSession(chat, id, format)
-  }
   return (
     <>
-      {isOpen.value && <button type="button" class="veil" aria-label="Close the list" onClick={closeDrawer} />}
+      {isOpen.value && <button type="button" class="veil" aria-label={sidebarText.close} onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
-        <p class="brand">
-          <Logo /> Cuecard
-        </p>
-        <a class="new" href="#/">
-          <svg viewBox="0 0 20 20" aria-hidden="true">
-            <path d="M10 4.5v11M4.5 10h11" />
-          </svg>
-          New chat
-        </a>
-        <nav aria-label="Conversations">
-          <SessionRows
-            sessionList={chat.sessionList}
-            currentId={currentId}
-            openMenuId={openMenuId}
-            renamingId={renamingId}
-            onRenamed={(id, title, byKeyboard) => {
-              stopRenaming(id, byKeyboard)
-              if (title !== null) void chat.sessionList.renameSession(id, title)
-            }}
-          />
-        </nav>
+        <SidebarHeader />
+        <SessionNavigation router={router} actions={actions} />
         <footer>
-          <ImportButton router={chat} onOpen={closeDrawer} />
+          <ImportButton router={router} onOpen={closeDrawer} />
           <button type="button" class="theme" onClick={cycleTheme}>
-            Theme <span>{theme.value}</span>
+            {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
           </button>
         </footer>
-        {openMenuId.value !== null && (
-          <SessionMenu
-            key={openMenuId.value}
-            findAnchor={() => findMenuButton(openMenuId.peek() ?? "") ?? null}
-            onClose={closeMenu}
-            items={createMenuItems(openMenuId.value, { renamingId, openDeleteDialog, exportAs })}
-          />
-        )}
+        <OpenMenu actions={actions} />
       </aside>
       {deletingId.value !== null && (
         <DeleteDialog
-          title={chat.sessionList.findSession(deletingId.value)?.title}
+          title={router.sessionList.findSession(deletingId.value)?.title}
           onCancel={() => {
             deletingId.value = null
           }}
-          onDelete={() => eraseSession(deletingId.peek() ?? "")}
+          onDelete={() => actions.eraseSession(deletingId.peek() ?? "")}
         />
       )}
     </>
   )
 }
 
-/** The button that opens the drawer; at a desk there is none. */
+function SidebarHeader(): VNode {
+  return (
+    <>
+      <p class="brand">
+        <Logo /> {appText.name}
+      </p>
+      <a class="new" href="#/">
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 4.5v11M4.5 10h11" />
+        </svg>
+        {appText.newConversation}
+      </a>
+    </>
+  )
+}
+
+interface SessionNavigationProps {
+  readonly router: SessionRouter
+  readonly actions: SessionActions
+}
+
+function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
+  const currentId = useComputed(() => router.controller.value?.id ?? null).value
+  return (
+    <nav aria-label={appText.conversations}>
+      <SessionRows
+        sessionList={router.sessionList}
+        currentId={currentId}
+        openMenuId={actions.openMenuId}
+        renamingId={actions.renamingId}
+        onRenamed={actions.finishRenaming}
+      />
+    </nav>
+  )
+}
+
+function OpenMenu({ actions }: { readonly actions: SessionActions }): VNode | null {
+  const id = actions.openMenuId.value
+  if (id === null) return null
+  return (
+    <SessionMenu
+      key={id}
+      findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
+      onClose={actions.closeMenu}
+      items={createMenuItems(id, actions)}
+    />
+  )
+}
+
+/** Moves the focus into the drawer when it opens, and out of it when it closes. */
+function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
+  const drawer = useRef<HTMLElement>(null)
+  useSignalEffect(() => {
+    if (isOpen.value) drawer.current?.focus()
+    // The focus must not stay in a hidden drawer.
+    else if (drawer.current?.contains(document.activeElement) === true) focusDrawerButton()
+  })
+  return drawer
+}
+
+/** Focuses the button that opens the drawer. A desktop has none. */
 function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".topbar button")?.focus()
 }
 
-interface MenuActions {
+interface SessionActions {
+  readonly openMenuId: Signal<string | null>
   readonly renamingId: Signal<string | null>
+  readonly deletingId: Signal<string | null>
+  readonly findMenuButton: (id: string) => HTMLElement | null
+  readonly closeMenu: (hasChosen: boolean) => void
+  readonly finishRenaming: (id: string, title: string | null, byKeyboard: boolean) => void
+  readonly eraseSession: (id: string) => void
   readonly openDeleteDialog: (id: string) => void
   readonly exportAs: (id: string, format: ExportFormat) => void
 }
 
-function createMenuItems(
-  id: string,
-  { renamingId: renaming, openDeleteDialog: askDelete, exportAs: save }: MenuActions,
-) {
+/** What the menu, the rename field and the dialog do, and where the focus goes afterwards. */
+function useSessionActions(
+  router: SessionRouter,
+  isOpen: Signal<boolean>,
+  drawer: RefObject<HTMLElement | null>,
+): SessionActions {
+  const openMenuId = useSignal<string | null>(null)
+  const renamingId = useSignal<string | null>(null)
+  const deletingId = useSignal<string | null>(null)
+  const findMenuButton = (id: string): HTMLElement | null =>
+    drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`) ?? null
+  return {
+    openMenuId,
+    renamingId,
+    deletingId,
+    findMenuButton,
+    closeMenu(hasChosen) {
+      const id = openMenuId.peek()
+      openMenuId.value = null
+      if (!hasChosen && id !== null) findMenuButton(id)?.focus()
+    },
+    finishRenaming(id, title, byKeyboard) {
+      renamingId.value = null
+      // The row's button exists only after the next render.
+      if (byKeyboard) setTimeout(() => findMenuButton(id)?.focus())
+      if (title !== null) void router.sessionList.renameSession(id, title)
+    },
+    eraseSession(id) {
+      deletingId.value = null
+      isOpen.value = false
+      void router.eraseSession(id)
+      // Wait until the dialog has closed.
+      setTimeout(() => focusRequests.value++)
+    },
+    openDeleteDialog(id) {
+      // The dialog returns the focus to what had it before, which must not be the closed menu.
+      findMenuButton(id)?.focus()
+      deletingId.value = id
+    },
+    exportAs(id, format) {
+      findMenuButton(id)?.focus()
+      void saveSession(router, id, format)
+    },
+  }
+}
+
+function createMenuItems(id: string, { renamingId, openDeleteDialog, exportAs }: SessionActions): readonly MenuItem[] {
   return [
     {
-      label: "Rename",
+      label: sidebarText.rename,
       onSelect: () => {
-        renaming.value = id
+        renamingId.value = id
       },
     },
-    { label: "Export as Markdown", onSelect: () => save(id, "markdown") },
-    { label: "Export as JSONL", onSelect: () => save(id, "jsonl") },
-    { label: "Delete…", isDestructive: true, onSelect: () => askDelete(id) },
+    { label: sidebarText.exportMarkdown, onSelect: () => exportAs(id, "markdown") },
+    { label: sidebarText.exportJsonl, onSelect: () => exportAs(id, "jsonl") },
+    { label: sidebarText.delete, isDestructive: true, onSelect: () => openDeleteDialog(id) },
   ]
 }

@@ -1,8 +1,8 @@
 /**
- * agent-exchange.tsx: what agents say to one another: what came in, what was sent out, and the answer to it.
+ * agent-exchange.tsx: messages between agents: a question received, a question sent to another agent, and its answer.
  *
- * agent segment, call of `agents_message` → AGENTS
- * A call is read leniently: what is not as expected is shown as any other call. Source: SPEC PG37.
+ * The arguments and result of an `agents_message` call are untrusted: a call of another shape is shown like any other tool
+ * call. SPEC PG37.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -10,27 +10,28 @@ import { useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { isId } from "../../shared/protocol/asset-url.ts"
 import { parseJson } from "../../shared/json.ts"
-import { toExcerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
-import { STATUS_BADGES, type ToolSegment, ToolView } from "./tool-call.tsx"
+import { toExcerpt } from "../words/excerpt.ts"
+import { agentText, toolText } from "../words/transcript-text.ts"
+import { type ToolSegment, ToolView } from "./tool-call.tsx"
 
-/** The tool by which an agent asks another. */
+/** The tool that asks another agent. */
 const AGENT_TOOL = "agents_message"
-/** Longer words are folded, in UTF-16 code units and in lines: about a hand's breadth. */
+/** Longer texts are folded. In UTF-16 code units, and in lines. */
 const MAX_OPEN_CHARS = 600
 const MAX_OPEN_LINES = 12
-/** What of them stands beside the fold, in UTF-16 code units: one line. */
+/** The excerpt shown next to the fold, in UTF-16 code units: one line. */
 const MAX_SUMMARY_CHARS = 90
 
-/** What was asked of whom. */
+/** A parsed call of `agents_message`. */
 export interface AgentCall {
   readonly agent: string
   readonly message: string
-  /** Its answer comes as a message of its own too. */
+  /** The answer also arrives as a message of its own. */
   readonly isAsync: boolean
-  /** Null: it has not come yet. */
+  /** null until it arrives. */
   readonly answer: string | null
-  /** Where it can be read. */
+  /** The id of the session with the other agent. */
   readonly session: string | null
 }
 
@@ -38,7 +39,7 @@ export function isAgentCall(tool: ToolSegment): boolean {
   return tool.name === AGENT_TOOL && parseAgentCall(tool) !== null
 }
 
-/** Null where the call is not of the shape that is known. Pure. */
+/** null if the arguments aren't of the expected shape. Pure. */
 export function parseAgentCall({ args, result }: Pick<ToolSegment, "args" | "result">): AgentCall | null {
   const { agent, message, mode } = Object(parseJson(args)) as Record<string, unknown>
   if (typeof agent !== "string" || typeof message !== "string") return null
@@ -52,65 +53,79 @@ export function parseAgentCall({ args, result }: Pick<ToolSegment, "args" | "res
   }
 }
 
-export function AgentCallView({
-  tool,
-  message: messageId,
-}: {
+interface AgentCallViewProps {
   readonly tool: ToolSegment
-  readonly message: string
-}): VNode {
+  readonly messageId: string
+}
+
+export function AgentCallView({ tool, messageId }: AgentCallViewProps): VNode {
   const call = parseAgentCall(tool)
   if (call === null || tool.approval === "asked") return <ToolView tool={tool} messageId={messageId} />
   const { status, error } = tool
   return (
-    <section class="agent" data-segment="tool" data-state={status} aria-label={`Sent to ${call.agent}`}>
+    <section class="agent" data-segment="tool" data-state={status} aria-label={agentText.asked(call.agent)}>
       <header>
-        <DirectionIcon way="out" />
-        <span>
-          Sent to <b>{call.agent}</b>
-        </span>
+        <DirectionIcon direction="out" />
+        <TextWithName text={agentText.asked(call.agent)} name={call.agent} />
         {call.session !== null && (
-          <a href={`#/s/${call.session}`} aria-label={`Open the conversation with ${call.agent}`}>
-            Open
+          <a href={`#/s/${call.session}`} aria-label={agentText.viewThreadWith(call.agent)}>
+            {agentText.viewThread}
           </a>
         )}
-        <span class="badge">[{STATUS_BADGES[status]}]</span>
+        <span class="badge">{toolText.status(status)}</span>
       </header>
       <FoldableText text={call.message} />
       {call.answer !== null && (
         <div class="reply">
-          <p class="note">{call.agent} answered</p>
+          <p class="note">{agentText.replyFrom(call.agent)}</p>
           <FoldableText text={call.answer} isFolded={call.isAsync} />
         </div>
       )}
-      {status === "waiting" && <p class="note">Waiting for its answer.</p>}
+      {status === "waiting" && <p class="note">{agentText.waitingFor(call.agent)}</p>}
       {error !== undefined && <p class="fault">{error.message}</p>}
     </section>
   )
 }
 
 export function ReceivedMessageView({ segment }: { readonly segment: Extract<Segment, { type: "agent" }> }): VNode {
+  const { name, content } = segment
   return (
-    <section class="agent" data-segment="agent" aria-label={`Received from ${segment.name}`}>
-      <AgentHeader way="in" name={segment.name} />
-      <FoldableText text={segment.content} />
+    <section class="agent" data-segment="agent" aria-label={agentText.messageFrom(name)}>
+      <AgentHeader direction="in" name={name} />
+      <FoldableText text={content} />
     </section>
   )
 }
 
-/** Above what came in, and above what goes back. */
-export function AgentHeader({ way: direction, name }: { readonly way: "in" | "out"; readonly name: string }): VNode {
+interface AgentHeaderProps {
+  readonly direction: "in" | "out"
+  readonly name: string
+}
+
+/** The heading of a message from another agent, or of the reply to it. */
+export function AgentHeader({ direction, name }: AgentHeaderProps): VNode {
+  const text = direction === "in" ? agentText.messageFrom(name) : agentText.replyTo(name)
   return (
     <header>
-      <DirectionIcon way={direction} />
-      <span>
-        {direction === "in" ? "Received from" : "Sent to"} <b>{name}</b>
-      </span>
+      <DirectionIcon direction={direction} />
+      <TextWithName text={text} name={name} />
     </header>
   )
 }
 
-function DirectionIcon({ way: direction }: { readonly way: "in" | "out" }): VNode {
+/** The text with the name in bold. */
+function TextWithName({ text, name }: { readonly text: string; readonly name: string }): VNode {
+  const at = text.lastIndexOf(name)
+  return (
+    <span>
+      {text.slice(0, at)}
+      <b>{name}</b>
+      {text.slice(at + name.length)}
+    </span>
+  )
+}
+
+function DirectionIcon({ direction }: Pick<AgentHeaderProps, "direction">): VNode {
   return (
     <svg viewBox="0 0 20 20" aria-hidden="true">
       <path d={direction === "in" ? "M15 5L6 14M6 7.5V14h6.5" : "M5 15l9-9M7.5 6H14v6.5"} />
@@ -120,18 +135,19 @@ function DirectionIcon({ way: direction }: { readonly way: "in" | "out" }): VNod
 
 interface FoldableTextProps {
   readonly text: string
-  /** They stand elsewhere too. */
+  /** Folded even if it is short, because the text is also shown elsewhere. */
   readonly isFolded?: boolean
 }
 
-/** Long words are folded until somebody wants them; the fold is the reader's, however the words change. */
-function FoldableText({ text, isFolded: isAside = false }: FoldableTextProps): ComponentChildren {
+/** A long text is folded. The browser keeps whether the fold is open while the text changes. */
+function FoldableText({ text, isFolded = false }: FoldableTextProps): ComponentChildren {
   const [isOpen, setOpen] = useState(false)
   const isLong = text.length > MAX_OPEN_CHARS || text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES
-  if (!isLong && !isAside) return <Markdown text={text} />
+  if (!isLong && !isFolded) return <Markdown text={text} />
+  const excerpt = toExcerpt(text.trim().replace(/\s+/g, " "), MAX_SUMMARY_CHARS)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{isOpen ? "Less" : toExcerpt(text.trim().replace(/\s+/g, " "), MAX_SUMMARY_CHARS)}</summary>
+      <summary>{isOpen ? agentText.showLess : excerpt}</summary>
       <Markdown text={text} />
     </details>
   )

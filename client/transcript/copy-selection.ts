@@ -1,14 +1,14 @@
 /**
- * copy-selection.ts: what a reader selects and copies by hand.
+ * copy-selection.ts: what the browser copies when the user selects part of a transcript.
  *
- * The browser would copy the addresses of pictures, sound and frames as they are in the page: signed for an hour, for
- * whoever has them. So what is copied names them instead, as the button does. Source: SPEC PG44.
+ * By default the copy would contain the addresses of images, audio and frames, which are signed and work for anybody for
+ * an hour. The copy names the media instead, as the copy button does. SPEC PG44.
  */
 
-/** What draws media: each has its kind and name as its label. */
+/** Elements that draw media. Their labels are kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
 
-/** What is folded away, what can be pressed, and what is left that would be fetched. */
+/** Folded content, controls, and anything else that would load. */
 const REMOVED_SELECTOR = "[src], button, [hidden], details:not([open]), .calls"
 
 export function copySelection(event: ClipboardEvent): void {
@@ -16,11 +16,11 @@ export function copySelection(event: ClipboardEvent): void {
   if (event.clipboardData === null || selection === null || selection.rangeCount === 0) return
   const copied = document.createElement("div")
   copied.append(selection.getRangeAt(0).cloneContents())
-  // Words alone the browser copies as well, and a field copies its own.
+  // The browser copies plain text just as well, and the content of a text field only the browser can copy.
   if (copied.querySelector(`${MEDIA_SELECTOR}, [src]`) === null) return
   for (const media of copied.querySelectorAll(MEDIA_SELECTOR))
     media.replaceWith(`[${media.getAttribute("aria-label") ?? ""}]`)
-  for (const rest of copied.querySelectorAll(REMOVED_SELECTOR)) rest.remove()
+  for (const element of copied.querySelectorAll(REMOVED_SELECTOR)) element.remove()
   for (const element of copied.querySelectorAll("*")) {
     for (const name of element.getAttributeNames()) if (name !== "href") element.removeAttribute(name)
   }
@@ -29,12 +29,12 @@ export function copySelection(event: ClipboardEvent): void {
   event.preventDefault()
 }
 
-/** Its lines, as the browser breaks them between blocks: only what is drawn has any. */
+/** The text with line breaks between blocks. Only a rendered element has these, so it is added to the page for a moment. */
 function renderToText(copied: HTMLElement): string {
   copied.className = "unseen"
   document.body.append(copied)
-  // biome-ignore lint/performance/useDomNodeTextContent: its lines are what is wanted.
-  const words = copied.innerText
+  // biome-ignore lint/performance/useDomNodeTextContent: textContent has no line breaks between blocks.
+  const text = copied.innerText
   copied.remove()
-  return words.replace(/\n{3,}/g, "\n\n").trim()
+  return text.replace(/\n{3,}/g, "\n\n").trim()
 }

@@ -1,29 +1,30 @@
 /**
- * json-view.tsx: JSON as a reader likes it: indented, and coloured by what each word is.
+ * json-view.tsx: JSON, indented and with syntax colours.
  *
- * The text is the same coloured or not; only spans are added.
+ * The text is the same with colours and without; colours only add spans.
  */
 
 import type { ComponentChildren, VNode } from "preact"
 import { parseJson } from "../../shared/json.ts"
 
-/** Longest text that is coloured, in UTF-16 code units: some thousand elements. Longer is one text. */
+/** Longer texts aren't coloured, because they would need thousands of elements. In UTF-16 code units. */
 const MAX_COLOURED_CHARS = 20_000
 
 interface JsonViewProps {
   readonly title: string
+  /** Shown unchanged if it isn't JSON. */
   readonly text: string
   readonly isColoured: boolean
 }
 
-export function JsonView({ title, text, isColoured: coloured }: JsonViewProps): VNode {
+export function JsonView({ title, text, isColoured }: JsonViewProps): VNode {
   const value = parseJson(text)
   const printed = value === undefined ? text : JSON.stringify(value, null, 2)
-  const isHighlighted = coloured && value !== undefined && printed.length <= MAX_COLOURED_CHARS
+  const isHighlighted = isColoured && value !== undefined && printed.length <= MAX_COLOURED_CHARS
   return (
     <figure class="data">
       <figcaption>{title}</figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block is scrolled with the keyboard too. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must scroll with the keyboard. */}
       <pre tabIndex={0}>
         <code>{isHighlighted ? highlightJson(printed) : printed}</code>
       </pre>
@@ -37,12 +38,12 @@ function highlightJson(json: string): ComponentChildren[] {
   const nodes: ComponentChildren[] = []
   let from = 0
   for (const match of json.matchAll(JSON_TOKEN)) {
-    const [word, text, colon] = match
+    const [token, string, colon] = match
     if (match.index > from) nodes.push(json.slice(from, match.index))
-    const kind = colon !== undefined ? "key" : text !== undefined ? "string" : /[tfn]/.test(word) ? "word" : "number"
-    nodes.push(<span class={kind}>{text ?? word}</span>)
+    const kind = colon !== undefined ? "key" : string !== undefined ? "string" : /[tfn]/.test(token) ? "word" : "number"
+    nodes.push(<span class={kind}>{string ?? token}</span>)
     if (colon !== undefined) nodes.push(colon)
-    from = match.index + word.length
+    from = match.index + token.length
   }
   nodes.push(json.slice(from))
   return nodes

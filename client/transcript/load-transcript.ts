@@ -1,14 +1,14 @@
 /**
- * load-transcript.ts: the transcript's code, fetched when a session is opened or the page has nothing better to do.
+ * load-transcript.ts: loads the code that draws transcripts, when a session is opened or the page is idle.
  *
- * The first view needs no Markdown and no cards. The fetch runs beside that of the first page, so a reload waits for neither.
+ * The first view needs no Markdown and no cards. The code loads in parallel with the first page of history.
  */
 
 import { type Signal, signal } from "@preact/signals"
 
 export type TranscriptModule = typeof import("./transcript.tsx")
 
-/** null: not here yet; "lost": it cannot be had, which a newer page mends. */
+/** null: not loaded yet. "lost": the server doesn't have this version any more, so the page must be reloaded. */
 export const transcriptModule: Signal<TranscriptModule | null | "lost"> = signal(null)
 
 let isRequested = false
@@ -17,8 +17,8 @@ export function loadTranscript(): void {
   if (isRequested) return
   isRequested = true
   import("./transcript.tsx").then(
-    (code) => {
-      transcriptModule.value = code
+    (module) => {
+      transcriptModule.value = module
     },
     () => {
       isRequested = false

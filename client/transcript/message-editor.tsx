@@ -1,94 +1,99 @@
 /**
- * message-editor.tsx: a user's earlier words, to be said differently, in their place.
+ * message-editor.tsx: edits an earlier message of the user, in its place.
  *
- * Escape gives up, Ctrl or Cmd and Enter save. It stays until the edited message stands there, so that no words are
- * lost to a refusal and the old ones do not flash. Its words are kept in the draft. Source: SPEC PG22, PG27.
+ * Escape cancels; Ctrl or Cmd and Enter save. The editor stays until the edited message has arrived, so that a refusal
+ * loses nothing and the old text doesn't flash up. The text is kept in the draft. SPEC PG22, PG27.
  */
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import { stripControlChars } from "../composer/typed-text.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { stripControlChars } from "../composer/typed-text.ts"
 import { useFitTextarea } from "../ui/fit-textarea.ts"
+import { actionText } from "../words/transcript-text.ts"
 import type { TranscriptRequests } from "./transcript-requests.ts"
 
 interface MessageEditorProps {
   readonly id: string
   readonly original: string
-  /** Nothing goes with the words: there have to be some. */
+  /** False if the message has attachments, which can be sent without a text. */
   readonly isTextRequired: boolean
   readonly requests: TranscriptRequests
   readonly onClose: () => void
 }
 
-export function MessageEditor({
-  id,
-  original: words,
-  isTextRequired: isAlone,
-  requests: asking,
-  onClose,
-}: MessageEditorProps): VNode {
-  const [text, setText] = useState(asking.draft.editTexts.get(id) ?? words)
-  const field = useRef<HTMLTextAreaElement>(null)
+export function MessageEditor(props: MessageEditorProps): VNode {
+  const fieldRef = useRef<HTMLTextAreaElement>(null)
+  const { text, updateText, isSaving, isAcknowledged, isTooLong, isReady, cancelEdit, saveEdit } = useEditor(props)
   useLayoutEffect(() => {
-    field.current?.focus()
-    field.current?.setSelectionRange(text.length, text.length)
+    fieldRef.current?.focus()
+    fieldRef.current?.setSelectionRange(text.length, text.length)
   }, [])
-  useFitTextarea(field, text)
-
-  const pending = asking.commands.pending.value.get(id)
-  const isSaving = pending !== undefined
-  const isAcknowledged = pending?.isAcknowledged === true
-  const isTooLong = countUtf8Bytes(text) > MAX_MESSAGE_BYTES
-  const isReady = !isSaving && (text.trim() !== "" || !isAlone) && !isTooLong
-  const updateText = (now: string): void => {
-    setText(now)
-    asking.draft.editTexts.set(id, now)
-  }
-  /** Until the server has it. */
-  const cancelEdit = (): void => {
-    if (asking.cancelEdit(id)) onClose()
-  }
-  const saveEdit = (): void => {
-    if (!isReady) return
-    if (text === words) cancelEdit()
-    else asking.editMessage(id, stripControlChars(text))
-  }
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.isComposing || event.keyCode === 229) return
-    if (event.key === "Escape") {
-      event.preventDefault()
-      cancelEdit()
-    }
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
-    event.preventDefault()
-    saveEdit()
-  }
+  useFitTextarea(fieldRef, text)
   return (
     <form
       class="editor"
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => handleEditorKey(event, cancelEdit, saveEdit)}
       onSubmit={(event) => {
         event.preventDefault()
         saveEdit()
       }}
     >
       <textarea
-        ref={field}
+        ref={fieldRef}
         rows={1}
         value={text}
         readOnly={isSaving}
-        aria-label="Edit message"
+        aria-label={actionText.editField}
         onInput={(event) => updateText(event.currentTarget.value)}
       />
-      <p class="note">{isTooLong ? `A message may have ${MAX_MESSAGE_BYTES / 1024} KB at most.` : ""}</p>
+      <p class="note">{isTooLong ? actionText.tooLong(MAX_MESSAGE_BYTES) : ""}</p>
       <button type="button" aria-disabled={isAcknowledged} onClick={cancelEdit}>
-        Cancel
+        {actionText.cancel}
       </button>
       <button type="submit" class="firm" aria-disabled={!isReady}>
-        {isSaving ? "Saving…" : "Save"}
+        {isSaving ? actionText.saving : actionText.save}
       </button>
     </form>
   )
+}
+
+function useEditor({ id, original, isTextRequired, requests, onClose }: MessageEditorProps) {
+  const [text, setText] = useState(requests.draft.editTexts.get(id) ?? original)
+  const pending = requests.commands.pending.value.get(id)
+  const isSaving = pending !== undefined
+  const isTooLong = countUtf8Bytes(text) > MAX_MESSAGE_BYTES
+  const isReady = !isSaving && (text.trim() !== "" || !isTextRequired) && !isTooLong
+  const updateText = (newText: string): void => {
+    setText(newText)
+    requests.draft.editTexts.set(id, newText)
+  }
+  /** Does nothing once the server has received the edit. */
+  const cancelEdit = (): void => {
+    if (requests.cancelEdit(id)) onClose()
+  }
+  const saveEdit = (): void => {
+    if (!isReady) return
+    if (text === original) cancelEdit()
+    else requests.editMessage(id, stripControlChars(text))
+  }
+  const isAcknowledged = pending?.isAcknowledged === true
+  return { text, updateText, isSaving, isAcknowledged, isTooLong, isReady, cancelEdit, saveEdit }
+}
+
+/** While an input method composes, keys belong to it. Some browsers report that only as key code 229. */
+function isComposing(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === 229
+}
+
+function handleEditorKey(event: KeyboardEvent, cancelEdit: () => void, saveEdit: () => void): void {
+  if (isComposing(event)) return
+  if (event.key === "Escape") {
+    event.preventDefault()
+    cancelEdit()
+  }
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+  event.preventDefault()
+  saveEdit()
 }

@@ -1,41 +1,41 @@
 /**
- * message-view.tsx: one message: a user's words, or an answer as its segments in order.
+ * message-view.tsx: one message: the user's text, or the segments of an answer in order.
  *
- * message signal → VIEW
- * Each message has its own signal, so a delta wakes one message. What can be done with it hangs on signals of its own.
+ * Each message has its own signal, so a delta renders one message. The state of its buttons comes from other signals.
  */
 
 import type { Signal } from "@preact/signals"
-import type { VNode } from "preact"
+import type { RefObject, VNode } from "preact"
 import { useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
-import { focusRequests } from "../composer/composer.tsx"
-import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
+import { focusRequests } from "../ui/focus.ts"
 import { Markdown } from "../markdown/markdown.tsx"
+import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
+import { describeEndReason } from "../words/end-reason.ts"
+import { actionText, transcriptText } from "../words/transcript-text.ts"
+import { ActionButton } from "./action-button.tsx"
 import { AgentHeader } from "./agent-exchange.tsx"
-import { ToolCallGroup, groupCalls } from "./tool-call-group.tsx"
 import {
-  isFromProducer,
-  ActionButton,
   AnswerActions,
+  isFromProducer,
   RefusalNote,
-  ReplyButton,
   regenerateAndFocus,
+  ReplyButton,
   useIsDisabled,
   useIsLastAnswer,
   VersionSwitch,
 } from "./message-actions.tsx"
-import { type TranscriptRequests, useTranscriptRequests } from "./transcript-requests.ts"
 import { MessageEditor } from "./message-editor.tsx"
 import { QuotedMessage } from "./quoted-message.tsx"
-import { describeEndReason } from "../words/end-reason.ts"
 import { SegmentView } from "./segment-view.tsx"
+import { groupCalls, ToolCallGroup } from "./tool-call-group.tsx"
+import { useTranscriptRequests } from "./transcript-requests.ts"
 import { UserMessage } from "./unsent-messages.tsx"
 
 export interface MessageViewProps {
   readonly message: Signal<WireMessage>
-  /** Did segment `at` arrive while the reader watched? */
+  /** Whether segment `at` arrived while the page was open. */
   readonly isFresh: (id: string, at: number) => boolean
 }
 
@@ -53,14 +53,8 @@ interface AnswerMessageProps {
 }
 
 function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
-  const { id, role, status, segments, summary, origin, agent, reply_to } = message
-  const isRunning = status === "running"
-  const renderSegment = (at: number): VNode | null => {
-    const segment = segments[at]
-    if (segment === undefined) return null
-    const isOpen = isRunning && at === segments.length - 1
-    return <SegmentView key={at} segment={segment} messageId={id} isOpen={isOpen} isFresh={isFresh(id, at)} />
-  }
+  const { id, role, status, summary, origin, agent, reply_to } = message
+  const author = role === "agent" ? (agent?.name ?? transcriptText.agent) : transcriptText.assistant
   return (
     <article
       data-id={id}
@@ -68,26 +62,18 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       data-status={status}
       data-origin={origin}
       data-agent={agent?.direction}
-      aria-label={role === "agent" ? (agent?.name ?? "Agent") : "Cuecard"}
+      aria-label={author}
     >
       {reply_to !== undefined && <QuotedMessage of={reply_to} />}
-      {agent?.direction === "sent" && <AgentHeader way="out" name={agent.name} />}
-      {origin === "import" && <p class="note">Imported from a file: nobody vouches for what it shows.</p>}
+      {agent?.direction === "sent" && <AgentHeader direction="out" name={agent.name} />}
+      {origin === "import" && <p class="note">{transcriptText.unverifiedImport}</p>}
       {summary !== undefined && (
         <details class="summary">
-          <summary>Earlier messages, in short</summary>
+          <summary>{transcriptText.summary}</summary>
           <Markdown text={summary} />
         </details>
       )}
-      {groupCalls(segments).map(({ at, calls }) =>
-        calls.length === 0 ? (
-          renderSegment(at)
-        ) : (
-          <ToolCallGroup key={at} calls={calls}>
-            {calls.map((_, nth) => renderSegment(at + nth))}
-          </ToolCallGroup>
-        ),
-      )}
+      {renderSegments(message, isFresh)}
       <StatusNote message={message} />
       <RefusalNote of={id} />
       {isEnded(status) && role !== "agent" && <AnswerActions message={message} />}
@@ -95,17 +81,53 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   )
 }
 
+function renderSegments({ id, status, segments }: WireMessage, isFresh: MessageViewProps["isFresh"]): VNode[] {
+  const renderSegment = (at: number): VNode | null => {
+    const segment = segments[at]
+    if (segment === undefined) return null
+    const isOpen = status === "running" && at === segments.length - 1
+    return <SegmentView key={at} segment={segment} messageId={id} isOpen={isOpen} isFresh={isFresh(id, at)} />
+  }
+  return groupCalls(segments).flatMap(({ at, calls }) => {
+    if (calls.length === 0) return renderSegment(at) ?? []
+    return (
+      <ToolCallGroup key={at} calls={calls}>
+        {calls.map((_, nth) => renderSegment(at + nth))}
+      </ToolCallGroup>
+    )
+  })
+}
+
 function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {
-  const requests = useTranscriptRequests()
   const { id, status, reply_to, segments } = message
-  // An editor that was open comes back with its words.
+  const text = getMessageText(message)
+  const { editor, openEditor, actionsRef } = useMessageEditor(message, text)
+  const canAct = useTranscriptRequests() !== null && status !== "queued" && editor === undefined
+  return (
+    <UserMessage
+      id={id}
+      status={status}
+      text={text}
+      editor={editor}
+      quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
+      files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}
+    >
+      {status === "queued" && <QueuedNote id={id} />}
+      <RefusalNote of={id} />
+      {canAct && <QuestionActions message={message} actionsRef={actionsRef} onEdit={openEditor} />}
+    </UserMessage>
+  )
+}
+
+/** The open editor, or undefined. */
+function useMessageEditor({ id, segments }: WireMessage, text: string) {
+  const requests = useTranscriptRequests()
+  // An editor that was open when the message was last rendered opens again with its text.
   const [isEditing, setEditing] = useState(requests?.draft.editTexts.has(id) === true)
   const actionsRef = useRef<HTMLElement>(null)
-  const text = getMessageText(message)
-  const isDisabled = useIsDisabled(requests, id)
   const closeEditor = (): void => {
     setEditing(false)
-    // To the button that opened it, once that is there again.
+    // The focus returns to the Edit button, once that is rendered again.
     setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
@@ -118,47 +140,43 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
         onClose={closeEditor}
       />
     ) : undefined
+  return { editor, openEditor: () => setEditing(true), actionsRef }
+}
+
+interface QuestionActionsProps {
+  readonly message: WireMessage
+  readonly actionsRef: RefObject<HTMLElement | null>
+  readonly onEdit: () => void
+}
+
+function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps): VNode {
+  const isDisabled = useIsDisabled(useTranscriptRequests(), message.id)
   return (
-    <UserMessage
-      {...{ id, status, text, editor }}
-      quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
-      files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}
-    >
-      {status === "queued" && <QueuedNote id={id} asking={requests} />}
-      <RefusalNote of={id} />
-      {status !== "queued" && requests !== null && editor === undefined && (
-        <footer class="acts" ref={actionsRef}>
-          <ActionButton label="Edit" way="edit" isDisabled={isDisabled} onActivate={() => setEditing(true)}>
-            <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
-          </ActionButton>
-          <ReplyButton id={id} />
-          <VersionSwitch message={message} />
-        </footer>
-      )}
-    </UserMessage>
+    <footer class="acts" ref={actionsRef}>
+      <ActionButton label={actionText.edit} way="edit" isDisabled={isDisabled} onActivate={onEdit}>
+        <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
+      </ActionButton>
+      <ReplyButton id={message.id} />
+      <VersionSwitch message={message} />
+    </footer>
   )
 }
 
-/** It has not been begun, so it can be taken back. */
-function QueuedNote({
-  id,
-  asking: requests,
-}: {
-  readonly id: string
-  readonly asking: TranscriptRequests | null
-}): VNode {
+/** A queued message can still be withdrawn. */
+function QueuedNote({ id }: { readonly id: string }): VNode {
+  const requests = useTranscriptRequests()
   const isWithdrawing = requests?.commands.pending.value.has(id) === true
-  /** The words go back to the composer, and so does the focus. */
+  /** The text returns to the composer, and so does the focus. */
   const withdrawAndFocus = (): void => {
     requests?.withdrawMessage(id)
     focusRequests.value++
   }
   return (
     <p class="note">
-      Queued{" "}
+      {transcriptText.queued}{" "}
       {requests !== null && (
         <button type="button" aria-disabled={isWithdrawing} onClick={withdrawAndFocus}>
-          {isWithdrawing ? "Withdrawing…" : "Withdraw"}
+          {isWithdrawing ? actionText.canceling : actionText.cancel}
         </button>
       )}
     </p>
@@ -170,56 +188,37 @@ function getMessageText(message: WireMessage): string {
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
 }
 
-/** How an answer that did not just end stands, quietly, why, and the way on from there. */
+/** Why an answer isn't complete, and the button that continues from there. */
 function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
-  const asking = useTranscriptRequests()
-  const { id, status, reason } = message
-  const isLast = useIsLastAnswer(asking, id)
-  const isDisabled = useIsDisabled(asking, id)
-  const text = describeStatus(message)
+  const requests = useTranscriptRequests()
+  const { id, status, reason, segments } = message
+  const isLast = useIsLastAnswer(requests, id)
+  const isDisabled = useIsDisabled(requests, id)
+  const needsApproval = segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
+  const text = transcriptText.status(status, needsApproval)
   if (text === null) return null
-  const action = isFromProducer(message) ? null : getStatusAction(status)
+  const actionLabel = isFromProducer(message) ? null : getActionLabel(status)
   const runAction = (): void => {
-    if (isDisabled || asking === null || action === null) return
-    if (action === "Regenerate") return regenerateAndFocus(asking, id)
-    asking.retryAnswer(id)
+    if (isDisabled || requests === null) return
+    if (status === "cancelled") return regenerateAndFocus(requests, id)
+    requests.retryAnswer(id)
     focusRequests.value++
   }
   return (
     <p class="note" data-note={status}>
       {reason === null ? text : describeEndReason(reason)}
-      {isLast && action !== null && " "}
-      {isLast && action !== null && (
+      {isLast && actionLabel !== null && " "}
+      {isLast && actionLabel !== null && (
         <button type="button" aria-disabled={isDisabled} onClick={runAction}>
-          {action}
+          {actionLabel}
         </button>
       )}
     </p>
   )
 }
 
-function describeStatus({ status, segments }: WireMessage): string | null {
-  switch (status) {
-    case "running":
-    case "completed":
-      return null
-    case "queued":
-      return "Queued."
-    case "waiting":
-      return segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
-        ? "Waiting for your answer."
-        : "Waiting for an answer."
-    case "cancelled":
-      return "Stopped."
-    case "interrupted":
-      return "Interrupted."
-    case "failed":
-      return "Failed."
-  }
-}
-
-function getStatusAction(status: MessageStatus): "Regenerate" | "Continue" | "Try again" | null {
-  if (status === "cancelled") return "Regenerate"
-  if (status === "interrupted") return "Continue"
-  return status === "failed" ? "Try again" : null
+function getActionLabel(status: MessageStatus): string | null {
+  if (status === "cancelled") return actionText.regenerate
+  if (status === "interrupted") return actionText.continue
+  return status === "failed" ? actionText.tryAgain : null
 }

@@ -1,20 +1,20 @@
 /**
- * scroll-anchor.ts: where the reader is, and staying there.
+ * scroll-anchor.ts: the scroll position of the transcript.
  *
- * The view follows the end only while the reader is at it. Going up lets go; coming back to the end, or sending,
- * takes hold again. Older pages come when the top is near. Source: SPEC PG15, PG16.
+ * The view follows the end while the user is there. Scrolling up stops that; scrolling back to the end, or sending a
+ * message, starts it again. Older pages are requested when the top is near. SPEC PG15, PG16.
  */
 
 import { type Signal, signal } from "@preact/signals"
 
-/** So near to the end counts as at it, in CSS pixels. */
+/** Within this distance the view counts as at its end. */
 const END_THRESHOLD_PX = 24
-/** So near to the top the next older page is asked for, in CSS pixels. */
+/** Within this distance from the top, the next older page is requested. */
 const TOP_THRESHOLD_PX = 900
 
 export class ScrollAnchor {
   readonly isFollowing: Signal<boolean> = signal(true)
-  /** Something came while the reader was elsewhere. */
+  /** New content arrived while the view wasn't at the end. */
   readonly hasUnread: Signal<boolean> = signal(false)
   readonly #onNearTop: () => void
   #view: HTMLElement | null = null
@@ -25,43 +25,43 @@ export class ScrollAnchor {
     this.#onNearTop = onNearTop
   }
 
-  /** Upper edge of what the reader sees, in pixels from the top of the window. */
+  /** The upper edge of the view, in pixels from the top of the window. */
   get top(): number {
     return this.#view?.getBoundingClientRect().top ?? 0
   }
 
-  /** The message whose switch was used, or that the reader has before them; null at the end. */
+  /** The message whose version switch has the focus, or the first one in view; null at the end. */
   findReadingMessage(): string | null {
-    const used = this.#view?.querySelector<HTMLElement>("article:has(.versions :focus)")
-    if (used) return used.dataset["id"] ?? null
+    const focused = this.#view?.querySelector<HTMLElement>("article:has(.versions :focus)")
+    if (focused) return focused.dataset["id"] ?? null
     if (this.#view === null || this.isFollowing.peek()) return null
     const articles = Array.from(this.#view.querySelectorAll<HTMLElement>("article"))
     return articles.find((one) => one.getBoundingClientRect().bottom > this.top)?.dataset["id"] ?? null
   }
 
-  /** Watches a scrolling element and what is in it; returns what ends that. */
+  /** Observes a scrolling element and its content. Returns the function that ends it. */
   attachTo(view: HTMLElement, content: HTMLElement): () => void {
     this.#view = view
     const onScroll = (): void => this.#handleScroll(view)
-    const sizes = new ResizeObserver(() => this.updatePosition())
+    const observer = new ResizeObserver(() => this.updatePosition())
     view.addEventListener("scroll", onScroll, { passive: true })
-    sizes.observe(content)
-    sizes.observe(view)
+    observer.observe(content)
+    observer.observe(view)
     return () => {
       view.removeEventListener("scroll", onScroll)
-      sizes.disconnect()
+      observer.disconnect()
       this.#view = null
     }
   }
 
-  /** The end, and from now on with it. */
+  /** Scrolls to the end and follows it from now on. */
   scrollToEnd(): void {
     this.isFollowing.value = true
     this.hasUnread.value = false
     this.updatePosition()
   }
 
-  /** Content or window changed its size. */
+  /** To be called when the content or the window has changed its size. */
   updatePosition(): void {
     const view = this.#view
     if (view === null) return
@@ -71,22 +71,21 @@ export class ScrollAnchor {
     this.#checkNearTop(view)
   }
 
-  /** New words came. */
+  /** To be called when content has arrived. */
   noteNewContent(): void {
     if (!this.isFollowing.peek()) this.hasUnread.value = true
   }
 
-  /** The reader looks at something that is not the end. */
   stopFollowing(): void {
     this.isFollowing.value = false
   }
 
-  /** Brings a message into view, and the keyboard to it; null where it is not drawn. */
+  /** Scrolls to a message and focuses it; null if it isn't on the page. */
   showMessage(id: string): HTMLElement | null {
     const article = this.#view?.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"]`) ?? null
     if (article === null) return null
     this.stopFollowing()
-    // Of one that is higher than the view its beginning.
+    // A message taller than the view is shown from its beginning.
     const isTallerThanView = article.offsetHeight > (this.#view?.clientHeight ?? 0)
     article.scrollIntoView({ block: isTallerThanView ? "start" : "center" })
     article.tabIndex = -1
@@ -94,7 +93,7 @@ export class ScrollAnchor {
     return article
   }
 
-  /** Something was put above: what stood at `before` pixels from the top of the view stands at `after` now. */
+  /** Undoes a shift of the content, after which an element that was at `before` pixels from the top is at `after`. */
   shiftBy(before: number, after: number): void {
     const view = this.#view
     if (view === null || this.isFollowing.peek() || before === after) return
@@ -108,7 +107,7 @@ export class ScrollAnchor {
       this.isFollowing.value = true
       this.hasUnread.value = false
     } else if (view.scrollTop < this.#lastTop - 1 && view.scrollHeight >= this.#lastHeight) {
-      // Up, and not because the content shrank: it was the reader.
+      // Upward, and not because the content shrank: the user scrolled.
       this.isFollowing.value = false
     }
     this.#lastTop = view.scrollTop

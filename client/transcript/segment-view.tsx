@@ -1,25 +1,24 @@
 /**
- * segment-view.tsx: one segment of a message, by its kind.
+ * segment-view.tsx: draws one segment of a message, by its type.
  *
- * segment → VIEW
- * Segments keep their identity while they do not change, so a delta draws one of them again.
- * Live, reload and share draw the same, because nothing but the segment decides. Source: SPEC PG9–PG13, CA3.
+ * A segment that doesn't change keeps its identity, so a delta renders one segment. The result depends on the segment
+ * alone, so it is the same live and after a reload. SPEC PG9–PG13, CA3.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { renderCard } from "../cards/card-registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
-import { CanvasView } from "../media/canvas-frame.tsx"
+import { CanvasView } from "../media/canvas-view.tsx"
 import { MediaView } from "../media/media-view.tsx"
+import { transcriptText } from "../words/transcript-text.ts"
 import { AgentCallView, isAgentCall, ReceivedMessageView } from "./agent-exchange.tsx"
 import { ToolView } from "./tool-call.tsx"
 
 interface SegmentProps {
   readonly segment: Segment
-  /** Id of the message that it stands in. */
   readonly messageId: string
-  /** The last of a message that is still running: what is open there is under way. */
+  /** Whether it is the last segment of a running message, and may still grow. */
   readonly isOpen: boolean
   readonly isFresh: boolean
 }
@@ -29,7 +28,7 @@ export class SegmentView extends Component<SegmentProps> {
     return next.segment !== this.props.segment || next.isOpen !== this.props.isOpen
   }
 
-  override render({ segment, messageId: message, isOpen, isFresh: fresh }: SegmentProps): ComponentChildren {
+  override render({ segment, messageId, isOpen, isFresh }: SegmentProps): ComponentChildren {
     switch (segment.type) {
       case "text":
         return <TextView text={segment.content} />
@@ -37,16 +36,14 @@ export class SegmentView extends Component<SegmentProps> {
         return <ThinkingView text={segment.content} ms={segment.ms} isOpen={isOpen} />
       case "tool":
         return isAgentCall(segment) ? (
-          <AgentCallView tool={segment} message={message} />
+          <AgentCallView tool={segment} messageId={messageId} />
         ) : (
-          <ToolView tool={segment} messageId={message} />
+          <ToolView tool={segment} messageId={messageId} />
         )
       case "agent":
         return <ReceivedMessageView segment={segment} />
-      case "rich": {
-        const card = renderCard(segment.tag, { payload: segment.payload, synthesis: segment.synthesis, isFresh: fresh })
-        return card === null ? <TextView text={segment.synthesis} /> : <div data-segment="rich">{card}</div>
-      }
+      case "rich":
+        return <RichView segment={segment} isFresh={isFresh} />
       case "media":
         return <MediaView segment={segment} />
       case "canvas":
@@ -59,6 +56,16 @@ export class SegmentView extends Component<SegmentProps> {
         return <TextView text={unknownSegmentToText(segment)} />
     }
   }
+}
+
+interface RichViewProps {
+  readonly segment: Extract<Segment, { type: "rich" }>
+  readonly isFresh: boolean
+}
+
+function RichView({ segment: { tag, payload, synthesis }, isFresh }: RichViewProps): VNode {
+  const card = renderCard(tag, { payload, synthesis, isFresh })
+  return card === null ? <TextView text={synthesis} /> : <div data-segment="rich">{card}</div>
 }
 
 function TextView({ text }: { readonly text: string }): VNode | null {
@@ -76,25 +83,17 @@ interface ThinkingViewProps {
   readonly isOpen: boolean
 }
 
-/** Folded until the reader opens it; the browser keeps that, so it is no state of ours. */
+/** Folded until the user opens it. The browser keeps that state. */
 function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   return (
     <details data-segment="thinking">
-      <summary>{ms !== undefined ? `Thought for ${formatDuration(ms)}` : isOpen ? "Thinking…" : "Thought"}</summary>
+      <summary>{ms === undefined && isOpen ? transcriptText.thinking : transcriptText.thought(ms)}</summary>
       <Markdown text={text} />
     </details>
   )
 }
 
-/** 900 → "0.9 s", 14_000 → "14 s", 75_000 → "1 min 15 s". */
-export function formatDuration(ms: number): string {
-  if (ms < 9_950) return `${(Math.max(ms, 100) / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
-  if (seconds < 60) return `${seconds} s`
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-}
-
-/** A kind that a newer server knows and this page does not: whatever words it has. */
+/** The text of a segment type that a newer server has and this page doesn't. */
 function unknownSegmentToText(segment: object): string {
   for (const field of ["content", "synthesis", "text", "title", "label"]) {
     const value: unknown = Reflect.get(segment, field)

@@ -1,26 +1,27 @@
 /**
- * tool-call-group.tsx: tool calls that stand next to each other are one group, with how they stand together.
+ * tool-call-group.tsx: adjacent tool calls as one group with a joint status.
  *
- * segments → runs → CALLS → one view per call
- * Open while one of them works or waits, folded when all have come to rest, unless the reader is inside or said otherwise.
- * A call that asks for leave is never hidden. One call alone has the same elements and no heading, so that another can
- * join without a new beginning. Source: SPEC PG36.
+ * The group is open while a call runs or waits and folds when all have ended, unless the user is inside it or chose
+ * otherwise. A call that needs approval is never hidden. A single call has the same elements and no heading, so that a
+ * second one can join without rendering the first again. SPEC PG36.
  */
 
 import type { ComponentChildren, VNode } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
+import { toolText } from "../words/transcript-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
-import { STATUS_BADGES, isApprovalPending, type ToolSegment } from "./tool-call.tsx"
+import { isApprovalPending, type ToolSegment } from "./tool-call.tsx"
 
-/** A stretch of segments: one that stands alone, or neighbouring calls. */
+/** Adjacent tool calls, or one segment of another type (then `calls` is empty). */
 export interface SegmentRun {
+  /** Index of the first segment. */
   readonly at: number
   readonly calls: readonly ToolSegment[]
 }
 
-/** Pure. An agent that is asked is a block of its own. */
+/** A call of another agent isn't grouped. Pure. */
 export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] {
   const runs: { at: number; calls: ToolSegment[] }[] = []
   segments.forEach((segment, at) => {
@@ -33,7 +34,7 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
   return runs
 }
 
-/** How many calls stand together: what works or waits first, then what went wrong. */
+/** The joint status: a call that runs or waits comes first, then one that failed. */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
   if (hasStatus("running", "queued")) return "running"
@@ -44,31 +45,16 @@ export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
 
 interface ToolCallGroupProps {
   readonly calls: readonly ToolSegment[]
-  /** One view for each of them. */
+  /** One view for each call. */
   readonly children: readonly ComponentChildren[]
 }
 
 export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
   const id = useId()
-  const listRef = useRef<HTMLDivElement>(null)
-  /** What the reader said last; null: nothing. */
-  const [userChoice, setUserChoice] = useState<boolean | null>(null)
-  const isAllSettled = calls.every(({ status }) => isSettled(status))
-  const isGroup = calls.length > 1
-  const isOpen = !isGroup || (userChoice ?? !isAllSettled)
-  useLayoutEffect(() => {
-    // Nobody's place folds away under them.
-    if (isAllSettled && userChoice === null && isGroup && isInUse(listRef.current)) setUserChoice(true)
-  }, [isAllSettled])
+  const { listRef, isOpen, toggle } = useGroupFold(calls)
   return (
     <div class="calls" data-count={calls.length} data-state={getGroupStatus(calls)}>
-      {isGroup && (
-        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setUserChoice(!isOpen)}>
-          <span>{calls.length} calls</span>
-          <span class="hint">{listToolNames(calls)}</span>
-          <span class="badge">[{STATUS_BADGES[getGroupStatus(calls)]}]</span>
-        </button>
-      )}
+      {calls.length > 1 && <GroupHeading calls={calls} listId={id} isOpen={isOpen} onToggle={toggle} />}
       <div class="list" id={id} ref={listRef}>
         {calls.map((call, at) => (
           <div key={at} hidden={!isOpen && !isApprovalPending(call)}>
@@ -80,7 +66,38 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
   )
 }
 
-/** The reader has unfolded something in it, or stands in it with the keyboard. */
+function useGroupFold(calls: readonly ToolSegment[]) {
+  const listRef = useRef<HTMLDivElement>(null)
+  /** null until the user opens or folds the group. */
+  const [userChoice, setUserChoice] = useState<boolean | null>(null)
+  const isAllSettled = calls.every(({ status }) => isSettled(status))
+  const isGroup = calls.length > 1
+  const isOpen = !isGroup || (userChoice ?? !isAllSettled)
+  useLayoutEffect(() => {
+    if (isAllSettled && userChoice === null && isGroup && isInUse(listRef.current)) setUserChoice(true)
+  }, [isAllSettled])
+  return { listRef, isOpen, toggle: () => setUserChoice(!isOpen) }
+}
+
+interface GroupHeadingProps {
+  readonly calls: readonly ToolSegment[]
+  readonly listId: string
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}
+
+function GroupHeading({ calls, listId, isOpen, onToggle }: GroupHeadingProps): VNode {
+  const needsApproval = calls.some(isApprovalPending)
+  return (
+    <button type="button" aria-expanded={isOpen} aria-controls={listId} onClick={onToggle}>
+      <span>{toolText.calls(calls.length)}</span>
+      <span class="hint">{listToolNames(calls)}</span>
+      <span class="badge">{toolText.status(getGroupStatus(calls), needsApproval)}</span>
+    </button>
+  )
+}
+
+/** Whether the user has opened a call in the group, or the focus is inside it. */
 function isInUse(box: HTMLElement | null): boolean {
   return box?.querySelector("details[open]") != null || box?.contains(box.ownerDocument.activeElement) === true
 }

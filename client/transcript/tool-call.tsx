@@ -1,44 +1,35 @@
 /**
- * tool-call.tsx: a tool call: what was asked, what it said while it ran, what came back, and who allowed it.
+ * tool-call.tsx: a tool call with its arguments, output, result and status.
  *
- * Folded; its badge says how it stands. Arguments and results are JSON, printed again, and coloured while somebody looks.
- * One that wants a person's leave is unfolded and asks for it. Source: SPEC PG10, PG20, PG24.
+ * It is folded. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
+ * the user's approval is open and has buttons for it. SPEC PG10, PG20, PG25.
  */
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
-import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
+import { isSettled } from "../../shared/protocol/message.ts"
 import { toExcerpt } from "../words/excerpt.ts"
-import { useTranscriptRequests } from "./transcript-requests.ts"
+import { toolText } from "../words/transcript-text.ts"
 import { JsonView } from "./json-view.tsx"
+import { useTranscriptRequests } from "./transcript-requests.ts"
 
 export type ToolSegment = Extract<Segment, { type: "tool" }>
 
 interface ToolViewProps {
   readonly tool: ToolSegment
-  /** Id of the message that it stands in. */
   readonly messageId: string
 }
 
-export const STATUS_BADGES: Readonly<Record<CallStatus, string>> = {
-  queued: "QUEUED",
-  running: "RUNNING",
-  waiting: "WAITING",
-  ok: "OK",
-  failed: "FAILED",
-  interrupted: "INTERRUPTED",
-}
-
-/** Does it wait for its reader? One that waits for something else asks nobody. */
+/** Whether the call waits for the user. A call may also wait for another agent. */
 export function isApprovalPending({ status, approval }: ToolSegment): boolean {
   return status === "waiting" && approval === "asked"
 }
 
-export function ToolView({ tool, messageId: message }: ToolViewProps): VNode {
+export function ToolView({ tool, messageId }: ToolViewProps): VNode {
   const [isOpened, setOpened] = useState(false)
-  const { name, args, status, output, result, error, truncated, approval } = tool
+  const { name, args, status, approval } = tool
   const hint = createHint(args)
   const needsApproval = isApprovalPending(tool)
   return (
@@ -47,31 +38,40 @@ export function ToolView({ tool, messageId: message }: ToolViewProps): VNode {
         <summary>
           <code>{name}</code>
           {hint !== "" && <span class="hint">{hint}</span>}
-          {approval === "allowed" && <span class="verdict">Allowed</span>}
-          <span class="badge">[{approval === "denied" ? "DENIED" : STATUS_BADGES[status]}]</span>
+          {approval === "allowed" && <span class="verdict">{toolText.allowed}</span>}
+          <span class="badge">{approval === "denied" ? toolText.denied : toolText.status(status, needsApproval)}</span>
         </summary>
-        <div class="call">
-          <JsonView title="Arguments" text={args} isColoured={isOpened} />
-          {output !== undefined && output !== "" && <OutputText text={output} />}
-          {result !== undefined && <JsonView title="Result" text={result} isColoured={isOpened} />}
-          {truncated !== undefined && (
-            <p class="note">
-              Shown in part: {truncated.lines.toLocaleString("en")} lines, {truncated.bytes.toLocaleString("en")} bytes{" "}
-              {isSettled(status) ? "in all" : "so far"}.
-            </p>
-          )}
-          {error !== undefined && <p class="fault">{error.message}</p>}
-        </div>
+        <CallDetails tool={tool} isColoured={isOpened} />
       </details>
-      {needsApproval && <ApprovalRequest tool={tool} messageId={message} />}
+      {needsApproval && <ApprovalRequest tool={tool} messageId={messageId} />}
     </div>
   )
 }
 
-/** So near to its end a growing output is followed, in CSS pixels. */
+interface CallDetailsProps {
+  readonly tool: ToolSegment
+  readonly isColoured: boolean
+}
+
+function CallDetails({ tool, isColoured }: CallDetailsProps): VNode {
+  const { args, status, output, result, error, truncated } = tool
+  return (
+    <div class="call">
+      <JsonView title={toolText.arguments} text={args} isColoured={isColoured} />
+      {output !== undefined && output !== "" && <OutputText text={output} />}
+      {result !== undefined && <JsonView title={toolText.result} text={result} isColoured={isColoured} />}
+      {truncated !== undefined && (
+        <p class="note">{toolText.truncated(truncated.lines, truncated.bytes, isSettled(status))}</p>
+      )}
+      {error !== undefined && <p class="fault">{error.message}</p>}
+    </div>
+  )
+}
+
+/** Within this distance from its end, growing output is followed. */
 const END_THRESHOLD_PX = 8
 
-/** Grows while the tool runs. It stays where the reader reads; at its end it goes along. */
+/** The output of a running tool. It keeps its scroll position, and follows the end if the user scrolled there. */
 function OutputText({ text }: { readonly text: string }): VNode {
   const outputRef = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(false)
@@ -84,8 +84,8 @@ function OutputText({ text }: { readonly text: string }): VNode {
   }
   return (
     <figure class="data">
-      <figcaption>Output</figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long block is scrolled with the keyboard too. */}
+      <figcaption>{toolText.output}</figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long block must scroll with the keyboard. */}
       <pre tabIndex={0} ref={outputRef} onScroll={updateIsAtEnd}>
         <code>{text}</code>
       </pre>
@@ -93,28 +93,28 @@ function OutputText({ text }: { readonly text: string }): VNode {
   )
 }
 
-/** The question to the reader. It is gone when anybody has answered, in whichever tab. */
-function ApprovalRequest({ tool: { call_id, name }, messageId: message }: ToolViewProps): VNode | null {
+/** Disappears as soon as the user decides, in whichever tab. */
+function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps): VNode | null {
   const fieldsetRef = useRef<HTMLFieldSetElement>(null)
   const requests = useTranscriptRequests()
   if (requests === null) return null
   const command = requests.commands.pending.value.get(call_id)?.command
   const sentDecision = command?.type === "approve" ? command.decision : null
   const refusal = requests.commands.refusals.value.get(call_id)
-  const createDecisionHandler = (decision: "allow" | "deny") => () => {
+  const decide = (decision: "allow" | "deny") => () => {
     if (sentDecision !== null) return
-    requests.decideApproval(message, call_id, decision)
-    // The buttons will go; the keyboard stays with the call.
+    requests.decideApproval(messageId, call_id, decision)
+    // The buttons will disappear, so the focus moves to the call.
     fieldsetRef.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
   }
   return (
-    <fieldset class="ask" aria-label={`Allow ${name}?`} ref={fieldsetRef}>
-      <p>May this run?</p>
-      <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={createDecisionHandler("allow")}>
-        {sentDecision === "allow" ? "Approving…" : "Approve"}
+    <fieldset class="ask" aria-label={toolText.approvalLabel(name)} ref={fieldsetRef}>
+      <p>{toolText.approvalQuestion(name)}</p>
+      <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={decide("allow")}>
+        {sentDecision === "allow" ? toolText.allowing : toolText.allow}
       </button>
-      <button type="button" aria-disabled={sentDecision !== null} onClick={createDecisionHandler("deny")}>
-        {sentDecision === "deny" ? "Denying…" : "Deny"}
+      <button type="button" aria-disabled={sentDecision !== null} onClick={decide("deny")}>
+        {sentDecision === "deny" ? toolText.denying : toolText.deny}
       </button>
       {refusal !== undefined && (
         <p class="fault" role="alert">
@@ -125,17 +125,18 @@ function ApprovalRequest({ tool: { call_id, name }, messageId: message }: ToolVi
   )
 }
 
-/** Longest hint, in UTF-16 code units: one line on a phone. */
+/** In UTF-16 code units: one line on a phone. */
 const MAX_HINT_CHARS = 60
 
-/** A value of more lines or letters is a text to be worked on, in UTF-16 code units. */
+/** A longer value, or one with several lines, is a document to work on rather than a description of the call. */
 const MAX_HINTED_CHARS = 200
 
-/** The plain values of the arguments, each once: enough to tell two calls apart while they are folded. */
+/** The string and number arguments, each once: enough to tell folded calls apart. */
 export function createHint(args: string): string {
   const value = parseJson(args)
   if (typeof value !== "object" || value === null) return ""
-  const words = [...new Set(Object.values(value).filter((one) => typeof one === "string" || typeof one === "number"))]
-  const short = words.filter((one) => !/\n/.test(String(one)) && String(one).length <= MAX_HINTED_CHARS)
-  return toExcerpt((short.length > 0 ? short : words).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
+  const values = Object.values(value).filter((one) => typeof one === "string" || typeof one === "number")
+  const distinct = [...new Set(values)]
+  const short = distinct.filter((one) => !/\n/.test(String(one)) && String(one).length <= MAX_HINTED_CHARS)
+  return toExcerpt((short.length > 0 ? short : distinct).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
 }

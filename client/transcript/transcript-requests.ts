@@ -1,9 +1,8 @@
 /**
- * transcript-requests.ts: what a reader can ask for inside a transcript, and how far that is.
+ * transcript-requests.ts: what the user can request inside a transcript, and the state of these requests.
  *
- * room → ASKING → buttons
- * A context, so that a button deep in a message needs no way through every component above it. Without one (a share
- * view, a fixture) there is nothing to ask, and no button is drawn.
+ * A context, so that a button deep inside a message needs no props from every component above it. Without it, as in a
+ * test fixture, the transcript has no buttons.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
@@ -16,7 +15,7 @@ import type { LinkState } from "../net/socket-link.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
 
 export interface TranscriptRequests {
-  /** By message or tool call. */
+  /** By the id of a message or tool call. */
   readonly commands: {
     readonly pending: ReadonlySignal<ReadonlyMap<string, PendingCommand>>
     readonly refusals: ReadonlySignal<ReadonlyMap<string, string>>
@@ -29,9 +28,9 @@ export interface TranscriptRequests {
   }
   readonly link: ReadonlySignal<LinkState>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
-  /** What the tenant allows its transcripts to load. */
+  /** The hosts and origins that the tenant allows. */
   readonly settings: ReadonlySignal<PageSettings>
-  /** Where media can be fetched for now. */
+  /** Signed addresses for our own media and for proxied remote media. */
   signUrls(urls: readonly string[]): Promise<SignResponse>
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
   withdrawMessage(messageId: string): void
@@ -39,7 +38,7 @@ export interface TranscriptRequests {
   retryAnswer(messageId: string): void
   editMessage(messageId: string, content: string): void
   cancelEdit(messageId: string): boolean
-  /** Loads what lies before the page until this message is there; false where it is not. */
+  /** Loads older pages until this message is among them; false if it isn't. */
   loadUntilMessage(id: string): Promise<boolean>
   switchVersion(messageId: string, version: number): void
 }

@@ -1,14 +1,14 @@
 /**
- * transcript-rows.tsx: the messages themselves, and the reader's place among them while they change.
+ * transcript-rows.tsx: the list of messages, which keeps the scroll position when it changes.
  *
- * ids → ROWS → one view per message
- * Older pages come above, another version comes instead: what the reader looks at stays where it is, and so does the
- * switch that they used. Source: SPEC PG16, PG23.
+ * When an older page is added above, or another version of a message is shown, the message in view doesn't move, and a
+ * focused version button keeps the focus. SPEC PG16, PG23.
  */
 
 import { Component, type ComponentChildren, createRef, type VNode } from "preact"
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
+import { agentText } from "../words/transcript-text.ts"
 import { MessageView } from "./message-view.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 
@@ -18,18 +18,21 @@ interface TranscriptRowsProps {
   readonly scrollAnchor: ScrollAnchor
 }
 
-/** What is held on to through a change of rows. */
+/** What componentDidUpdate needs to restore the scroll position and the focus. */
 interface ScrollSnapshot {
-  /** An article that stays, and where its top was; null where none is in view. */
+  /** The first article in view that stays, and the position of its top; null if there is none. */
   readonly id: string | null
   readonly top: number
-  /** The switch that has the focus and will go: which, in what place, and where the lower edge of its article was. */
+  /**
+   * The `data-way` of a focused version button whose article will disappear, the id of the message before that article,
+   * and the position of the article's lower edge.
+   */
   readonly way: string | null
   readonly after: string | null
   readonly bottom: number
 }
 
-/** A class for its snapshot: the place is measured before the rows change, and after. */
+/** A class component, because only classes can measure the page before an update. */
 export class TranscriptRows extends Component<TranscriptRowsProps> {
   readonly #markerRef = createRef<HTMLSpanElement>()
 
@@ -38,17 +41,17 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
   }
 
   override getSnapshotBeforeUpdate(before: TranscriptRowsProps): ScrollSnapshot {
-    const staying = new Set(this.props.ids)
-    const view = this.props.scrollAnchor.top
+    const stayingIds = new Set(this.props.ids)
+    const viewTop = this.props.scrollAnchor.top
     const articles = this.#findArticles()
     const anchorArticle = articles.find(
-      (one) => staying.has(getMessageId(one)) && one.getBoundingClientRect().bottom > view,
+      (one) => stayingIds.has(getMessageId(one)) && one.getBoundingClientRect().bottom > viewTop,
     )
     const focusedSwitch =
       this.#markerRef.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-way]")
     const leavingArticle = focusedSwitch?.closest("article") ?? null
     const isLeaving =
-      leavingArticle !== null && articles.includes(leavingArticle) && !staying.has(getMessageId(leavingArticle))
+      leavingArticle !== null && articles.includes(leavingArticle) && !stayingIds.has(getMessageId(leavingArticle))
     return {
       id: anchorArticle === undefined ? null : getMessageId(anchorArticle),
       top: anchorArticle?.getBoundingClientRect().top ?? 0,
@@ -58,18 +61,19 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     }
   }
 
-  override componentDidUpdate(_before: TranscriptRowsProps, _state: object, hold: ScrollSnapshot): void {
-    const { ids, scrollAnchor: keeper } = this.props
+  override componentDidUpdate(_before: TranscriptRowsProps, _state: object, snapshot: ScrollSnapshot): void {
+    const { ids, scrollAnchor } = this.props
     const articles = this.#findArticles()
     const findArticle = (id: string | undefined) => articles.find((one) => getMessageId(one) === id)
-    if (hold.way !== null) {
-      const replacement = findArticle(ids[hold.after === null ? 0 : ids.indexOf(hold.after) + 1])
-      replacement?.querySelector<HTMLElement>(`.versions [data-way=${hold.way}]`)?.focus({ preventScroll: true })
-      if (replacement !== undefined && replacement !== articles.at(-1)) keeper.stopFollowing()
-      if (replacement !== undefined) return keeper.shiftBy(hold.bottom, replacement.getBoundingClientRect().bottom)
+    const { way, after, bottom } = snapshot
+    if (way !== null) {
+      const replacement = findArticle(ids[after === null ? 0 : ids.indexOf(after) + 1])
+      replacement?.querySelector<HTMLElement>(`.versions [data-way=${way}]`)?.focus({ preventScroll: true })
+      if (replacement !== undefined && replacement !== articles.at(-1)) scrollAnchor.stopFollowing()
+      if (replacement !== undefined) return scrollAnchor.shiftBy(bottom, replacement.getBoundingClientRect().bottom)
     }
-    const anchorArticle = hold.id === null ? undefined : findArticle(hold.id)
-    if (anchorArticle !== undefined) keeper.shiftBy(hold.top, anchorArticle.getBoundingClientRect().top)
+    const anchorArticle = snapshot.id === null ? undefined : findArticle(snapshot.id)
+    if (anchorArticle !== undefined) scrollAnchor.shiftBy(snapshot.top, anchorArticle.getBoundingClientRect().top)
   }
 
   override render({ ids, store }: TranscriptRowsProps): ComponentChildren {
@@ -79,12 +83,12 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
       return message === undefined ? null : <MessageView key={id} message={message} isFresh={isFresh} />
     }
     const blocks = groupExchanges(ids, (id) => store.getMessageSignal(id)?.peek().agent)
-    const rows = blocks.map(({ agent, ids: own }) =>
+    const rows = blocks.map(({ agent, ids: blockIds }) =>
       agent === null
-        ? own.map(renderMessage)
+        ? blockIds.map(renderMessage)
         : [
-            <section key={own[0]} class="exchange" aria-label={`Exchange with ${agent.name}`}>
-              {own.map(renderMessage)}
+            <section key={blockIds[0]} class="exchange" aria-label={agentText.exchangeWith(agent.name)}>
+              {blockIds.map(renderMessage)}
             </section>,
           ],
     )
@@ -97,22 +101,22 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
 }
 
 interface ExchangeBlock {
-  /** Whose exchange wraps them; null: they stand for themselves. */
+  /** The agent of an exchange; null for any other message. */
   readonly agent: AgentTag | null
   readonly ids: readonly string[]
 }
 
 /**
- * What an agent asked, and the answer that goes back to it, are one block. It is there with the question, so that the
- * answer joins it. Pure.
+ * A question from another agent and the answer to it are one block. The block exists as soon as the question does, so
+ * that the answer joins it without moving anything. Pure.
  */
 export function groupExchanges(
   ids: readonly string[],
-  agentOf: (id: string) => AgentTag | undefined,
+  getAgent: (id: string) => AgentTag | undefined,
 ): readonly ExchangeBlock[] {
   const blocks: { agent: AgentTag | null; ids: string[] }[] = []
   for (const id of ids) {
-    const agent = agentOf(id)
+    const agent = getAgent(id)
     const last = blocks.at(-1)
     const isReply = agent?.direction === "sent" && last?.agent?.exchange === agent.exchange && last.ids.length === 1
     if (isReply) last.ids.push(id)

@@ -1,18 +1,19 @@
 /**
- * transcript.tsx: the messages of a session, oldest first, what is on its way, and the sign that an answer is coming.
+ * transcript.tsx: the messages of a session, oldest first, then unsent messages and the indicator of a pending answer.
  *
- * store, outbox → TRANSCRIPT
- * Live, reload and a second tab draw the same: nothing here remembers how a message came.
+ * It looks the same live, after a reload and in a second tab, because it depends on the store and the outbox alone.
  */
 
 import type { ReadonlySignal } from "@preact/signals"
 import { effect, signal } from "@preact/signals"
-import type { VNode } from "preact"
+import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useMemo } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
 import { Lightbox } from "../media/lightbox.tsx"
 import { AttachmentsView } from "../media/media-view.tsx"
 import { LinkSigner } from "../files/signed-links.ts"
+import type { MediaSegment } from "../words/media-descriptions.ts"
+import { transcriptText } from "../words/transcript-text.ts"
 import { type MediaContextValue, MediaContext } from "../media/use-media-source.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
@@ -23,67 +24,70 @@ import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
-/** Comes with the transcript, because it reads the same Markdown. */
-export { createQuote as quoteOf } from "./quoted-message.tsx"
-export { segmentsToSpokenText as spokenWords } from "../markdown/markdown-to-text.ts"
+/** For the composer and the announcer, which may not import the Markdown parser: it isn't part of the first view. */
+export { createQuote } from "./quoted-message.tsx"
+export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore
   readonly unsent: ReadonlySignal<readonly OutboxEntry[]>
   readonly scrollAnchor: ScrollAnchor
-  /** null: nothing can be asked here. */
+  /** null for a read-only transcript. */
   readonly requests: TranscriptRequests | null
   readonly onRetry: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
-/** Not announced token by token: the announcer speaks finished replies. */
-export function Transcript({
-  store,
-  unsent,
-  scrollAnchor: keeper,
-  requests: asking,
-  onRetry,
-  onDiscard,
-}: TranscriptProps): VNode {
+/** The log isn't announced as it grows: the announcer reads out finished answers. */
+export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onDiscard }: TranscriptProps): VNode {
   const ids = store.messageIds.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isAnswerPending = store.isBusy.value || entries.some(({ error }) => error === null)
-  const media = useMemo(() => (asking === null ? null : createMediaContext(asking)), [asking])
-  useEffect(() => (media === null || asking === null ? undefined : retryOnReconnect(media, asking)), [media])
-  const jump = useMemo(() => (asking === null ? null : createJump(asking, keeper)), [asking, keeper])
   return (
-    <TranscriptRequestsContext.Provider value={asking}>
+    <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
+      <div
+        class="transcript"
+        data-transcript=""
+        role="log"
+        aria-live="off"
+        aria-label={transcriptText.conversation}
+        aria-busy={isAnswerPending}
+        onCopy={copySelection}
+      >
+        <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} />
+        {entries.map((entry) => (
+          <UnsentMessage
+            key={entry.id}
+            entry={entry}
+            quote={entry.reply_to === undefined ? undefined : <QuotedMessage of={entry.reply_to} />}
+            files={<AttachmentsView segments={getAttachmentSegments(entry)} />}
+            onRetry={onRetry}
+            onDiscard={onDiscard}
+          />
+        ))}
+        {isAnswerPending && <TypingIndicator />}
+      </div>
+      <Lightbox />
+    </TranscriptContexts>
+  )
+}
+
+function getAttachmentSegments({ attachments = [] }: OutboxEntry): readonly MediaSegment[] {
+  return attachments.flatMap((asset) => assetToSegment(asset) ?? [])
+}
+
+interface TranscriptContextsProps extends Pick<TranscriptProps, "requests" | "scrollAnchor"> {
+  readonly children: ComponentChildren
+}
+
+function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptContextsProps): VNode {
+  const media = useMemo(() => (requests === null ? null : createMediaContext(requests)), [requests])
+  useEffect(() => (media === null || requests === null ? undefined : retryOnReconnect(media, requests)), [media])
+  const jump = useMemo(() => (requests === null ? null : createJump(requests, scrollAnchor)), [requests, scrollAnchor])
+  return (
+    <TranscriptRequestsContext.Provider value={requests}>
       <MediaContext.Provider value={media}>
-        <JumpContext.Provider value={jump}>
-          <div
-            class="transcript"
-            data-transcript=""
-            role="log"
-            aria-live="off"
-            aria-label="Conversation"
-            aria-busy={isAnswerPending}
-            onCopy={copySelection}
-          >
-            <TranscriptRows ids={ids} store={store} scrollAnchor={keeper} />
-            {entries.map((entry) => (
-              <UnsentMessage
-                key={entry.id}
-                entry={entry}
-                quote={entry.reply_to === undefined ? undefined : <QuotedMessage of={entry.reply_to} />}
-                files={
-                  <AttachmentsView
-                    segments={(entry.attachments ?? []).flatMap((asset) => assetToSegment(asset) ?? [])}
-                  />
-                }
-                onRetry={onRetry}
-                onDiscard={onDiscard}
-              />
-            ))}
-            {isAnswerPending && <TypingIndicator />}
-          </div>
-          <Lightbox />
-        </JumpContext.Provider>
+        <JumpContext.Provider value={jump}>{children}</JumpContext.Provider>
       </MediaContext.Provider>
     </TranscriptRequestsContext.Provider>
   )
@@ -102,19 +106,16 @@ function createMediaContext(requests: TranscriptRequests): MediaContextValue {
   return { signer, settings: requests.settings, reconnectCount: signal(0), lightbox: signal(null) }
 }
 
-/** What failed is tried again when the server or the net is back, and until it is drawn no more. */
-function retryOnReconnect(
-  { signer, reconnectCount: revived }: MediaContextValue,
-  { link }: TranscriptRequests,
-): () => void {
+/** Retries failed media when the server or the network is back. Returns the function that ends it. */
+function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link }: TranscriptRequests): () => void {
   const retryFailed = (): void => {
     signer.retryFailed()
-    revived.value = revived.peek() + 1
+    reconnectCount.value = reconnectCount.peek() + 1
   }
   const disposeEffect = effect(() => {
     if (link.value === "live") retryFailed()
   })
-  // A net that is away for a moment takes requests, and leaves the socket.
+  // A short interruption of the network fails requests but not always the socket.
   addEventListener("online", retryFailed)
   return () => {
     disposeEffect()
@@ -123,15 +124,16 @@ function retryOnReconnect(
   }
 }
 
-/** How long a message that was jumped to is marked, in milliseconds. */
+/** How long the target of a jump is highlighted. */
 const HIGHLIGHT_MS = 1600
+/** By then a loaded message has been rendered, and the scroll position restored. */
+const RENDER_DELAY_MS = 50
 
 function createJump(requests: TranscriptRequests, scrollAnchor: ScrollAnchor): (id: string) => Promise<boolean> {
   return async (id) => {
     scrollAnchor.stopFollowing()
     if (!(await requests.loadUntilMessage(id))) return false
-    // Once it is drawn, and its place was kept.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, RENDER_DELAY_MS))
     const article = scrollAnchor.showMessage(id)
     if (article === null) return false
     article.dataset["marked"] = ""

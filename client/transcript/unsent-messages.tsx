@@ -1,29 +1,32 @@
 /**
- * unsent-messages.tsx: what stands at the end of a transcript: words that are on their way, and the sign that an answer is coming.
+ * unsent-messages.tsx: what follows the last message of a transcript: unsent messages, and the typing indicator.
+ *
+ * Part of the first view.
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { focusRequests } from "../composer/composer.tsx"
+import { focusRequests } from "../ui/focus.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
+import { unsentText } from "../words/unsent-text.ts"
 
 interface UserMessageProps {
   readonly id: string
   readonly status: string
   readonly text: string
-  /** What it replies to. */
+  /** The message that it replies to. */
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
-  /** Stands in place of the words while they are changed. */
+  /** Shown instead of the text while it is being edited. */
   readonly editor?: VNode | undefined
   readonly children?: ComponentChildren
 }
 
-/** A user's words are plain text, as they were typed. */
-export function UserMessage({ id, status, text: words, quote, files, editor, children }: UserMessageProps): VNode {
+/** A user's message is plain text, as it was typed. SPEC PG13. */
+export function UserMessage({ id, status, text, quote, files, editor, children }: UserMessageProps): VNode {
   return (
-    <article data-id={id} data-role="user" data-status={status} aria-label="You">
+    <article data-id={id} data-role="user" data-status={status} aria-label={unsentText.user}>
       {quote}
-      {editor ?? (words === "" ? null : <p data-segment="text">{words}</p>)}
+      {editor ?? (text === "" ? null : <p data-segment="text">{text}</p>)}
       {files}
       {children}
     </article>
@@ -38,24 +41,24 @@ interface UnsentMessageProps {
   readonly onDiscard: (id: string) => void
 }
 
-/** A message that the server does not have yet. */
+/** A message that the server doesn't have yet, or refused. */
 export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: UnsentMessageProps): VNode {
   const { id, content, error } = entry
-  /** The button will go, so the focus goes to the composer. */
+  /** Moves the focus to the composer, because the button disappears. */
   const runAndFocus = (call: (id: string) => void) => () => {
     call(id)
     focusRequests.value++
   }
   return (
-    <UserMessage id={id} status={error === null ? "sending" : "refused"} text={content} {...{ quote, files }}>
+    <UserMessage id={id} status={error === null ? "sending" : "refused"} text={content} quote={quote} files={files}>
       {error !== null && (
         <p class="note fault" role="alert">
           {error}{" "}
           <button type="button" onClick={runAndFocus(onRetry)}>
-            Retry
+            {unsentText.retry}
           </button>{" "}
           <button type="button" onClick={runAndFocus(onDiscard)}>
-            Discard
+            {unsentText.discard}
           </button>
         </p>
       )}
@@ -65,7 +68,7 @@ export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: Unsen
 
 export function TypingIndicator(): VNode {
   return (
-    <div class="typing" data-typing="" role="img" aria-label="An answer is coming">
+    <div class="typing" data-typing="" role="img" aria-label={unsentText.generating}>
       <i />
       <i />
       <i />

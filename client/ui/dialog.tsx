@@ -1,11 +1,12 @@
 /**
- * dialog.tsx: a box that has to be answered before the page goes on. The browser holds the focus inside it.
+ * dialog.tsx: a modal dialog with a title. The browser keeps the focus inside it.
  *
- * When it goes, the focus is back where it was; whoever wants it elsewhere asks for that once the box is gone.
+ * When it closes, the focus returns to where it was. To focus something else, wait until the dialog has closed.
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { useLayoutEffect, useRef } from "preact/hooks"
+import { useRef } from "preact/hooks"
+import { useModalDialog } from "./use-modal-dialog.ts"
 
 interface DialogProps {
   readonly title: string
@@ -16,17 +17,7 @@ interface DialogProps {
 
 export function Dialog({ title, role = "dialog", onCancel, children }: DialogProps): VNode {
   const dialogRef = useRef<HTMLDialogElement>(null)
-  useLayoutEffect(() => {
-    const { current } = dialogRef
-    const previousFocus = document.activeElement
-    current?.showModal()
-    current?.querySelector<HTMLElement>("[data-first]")?.focus()
-    return () => {
-      // As long as it is open, nothing behind it takes the focus.
-      current?.close()
-      if (previousFocus instanceof HTMLElement) previousFocus.focus()
-    }
-  }, [])
+  useModalDialog(dialogRef)
   return (
     <dialog
       class="box"
@@ -38,7 +29,7 @@ export function Dialog({ title, role = "dialog", onCancel, children }: DialogPro
         onCancel()
       }}
       onKeyDown={(event) => {
-        // The page's own Escape would stop an answer behind the box.
+        // Otherwise the page's Escape handler would stop a response behind the dialog.
         if (event.key !== "Escape" || event.isComposing) return
         event.preventDefault()
         onCancel()

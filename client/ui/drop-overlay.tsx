@@ -1,6 +1,7 @@
-/** drop.tsx: what is shown while files are over the conversation. Source: SPEC PG42. */
+/** drop-overlay.tsx: the overlay that is shown while files are dragged over the conversation. Source: SPEC PG42. */
 
 import type { VNode } from "preact"
+import { composerText } from "../words/page-text.ts"
 import { useFileDrop } from "./file-drop.ts"
 
 export function DropOverlay({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode | null {
@@ -8,7 +9,7 @@ export function DropOverlay({ onFiles }: { readonly onFiles: (files: readonly Fi
   if (!isOver.value) return null
   return (
     <div class="drop" aria-hidden="true">
-      <p>Drop files to send them with your message</p>
+      <p>{composerText.dropFiles}</p>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 /**
- * file-drop.ts: files that are dragged over the page, and who takes them: the list imports them, all else sends them with the
- * next message. Source: SPEC PG35, PG42.
+ * file-drop.ts: files that are dragged over the page. The sidebar and dialogs import them; everywhere else they are
+ * attached to the next message. Source: SPEC PG35, PG42.
  */
 
 import { type ReadonlySignal, useSignal } from "@preact/signals"
@@ -14,7 +14,7 @@ function findDropTarget(event: DragEvent): DropTarget {
   return event.target instanceof Element && event.target.closest(LIST_SELECTOR) !== null ? "list" : "conversation"
 }
 
-/** Whether files are over a place now; those that are dropped there are taken. */
+/** Whether files are being dragged over the target. Files dropped on it are passed to `onFiles`. */
 export function useFileDrop(
   dropTarget: DropTarget,
   onFiles: (files: readonly File[]) => void,
@@ -25,7 +25,7 @@ export function useFileDrop(
   useEffect(() => {
     const onDrag = (event: DragEvent): void => {
       if (event.dataTransfer?.types.includes("Files") !== true) return
-      // Else the browser leaves the page for the file.
+      // Otherwise the browser would navigate to the file.
       event.preventDefault()
       isOver.value = event.type === "dragover" && findDropTarget(event) === dropTarget
       if (event.type === "drop" && findDropTarget(event) === dropTarget)

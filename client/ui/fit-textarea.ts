@@ -1,8 +1,8 @@
 /**
- * fit-textarea.ts: a field as high as its text; CSS says how high at most.
+ * fit-textarea.ts: makes a text area as high as its text, up to the maximum set in CSS.
  *
- * CSS does it by itself (`field-sizing: content`) in the browsers that know how. In the others the height follows the
- * text, and the width, which buttons beside it and the window change. Source: SPEC PG28.
+ * Browsers with `field-sizing: content` do this alone. In the others the height is set again when the text or the
+ * width changes. Source: SPEC PG28.
  */
 
 import type { RefObject } from "preact"
@@ -17,7 +17,7 @@ export function useFitTextarea(field: RefObject<HTMLTextAreaElement | null>, tex
     if (element === null || supportsFieldSizing()) return undefined
     let width = 0
     const observer = new ResizeObserver(() => {
-      // Its own change of height is no news.
+      // Ignore changes of height: fitHeight causes them.
       if (element.clientWidth !== width) fitHeight(element)
       width = element.clientWidth
     })
@@ -26,7 +26,7 @@ export function useFitTextarea(field: RefObject<HTMLTextAreaElement | null>, tex
   }, [])
 }
 
-/** Through the element, since the page allows no inline styles. */
+/** Sets the style by script, because the page's policy forbids inline style attributes. */
 function fitHeight(field: HTMLTextAreaElement): void {
   if (supportsFieldSizing()) return
   field.style.height = "auto"

@@ -1,4 +1,4 @@
-/** mark.tsx: our sign: a card with its cue, the corner that is about to be turned. */
+/** logo.tsx: the logo, a card with a cue. */
 
 import type { VNode } from "preact"
 

@@ -1,6 +1,4 @@
-/**
- * theme.ts: dark, light, or as the machine says. Kept per browser; CSS does the rest by `data-theme`.
- */
+/** theme.ts: dark, light, or the system's theme. Stored per browser; CSS reads `data-theme`. */
 
 import { type Signal, signal } from "@preact/signals"
 
@@ -31,6 +29,6 @@ export function cycleTheme(): void {
   try {
     localStorage.setItem(STORAGE_KEY, theme.peek())
   } catch {
-    // Only this visit, then.
+    // Storage is forbidden: the choice lasts until the page is closed.
   }
 }

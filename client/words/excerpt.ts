@@ -1,13 +1,8 @@
-/**
- * excerpt.ts: the beginning of a text, with a mark that there is more. Pure.
- */
+/** excerpt.ts: the beginning of a text, with an ellipsis if something was cut. Pure. */
 
-/** At most `max` UTF-16 code units and the mark; a pair is not cut in two. */
+import { cutText } from "../../shared/text/cut-text.ts"
+
+/** At most `maxChars` UTF-16 code units, plus the ellipsis. */
 export function toExcerpt(text: string, maxChars: number): string {
-  return text.length <= maxChars
-    ? text
-    : `${text
-        .slice(0, maxChars)
-        .replace(/[\ud800-\udbff]$/, "")
-        .trimEnd()}…`
+  return text.length <= maxChars ? text : `${cutText(text, maxChars).trimEnd()}…`
 }

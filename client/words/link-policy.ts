@@ -1,13 +1,12 @@
 /**
- * link-policy.ts: which addresses of a text may become links.
+ * link-policy.ts: which addresses in a text may become links: web, mail and telephone.
  *
- * Only what a reader can mean to open: web, mail, telephone. Never a script, a file, or an address relative to this page.
- * Pure. Source: SPEC MD5.
+ * Scripts, files and addresses relative to this page stay text. Pure. Source: SPEC MD5.
  */
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"])
 
-/** The address if it may be opened, whole and normal; null if it stays text. Entities are decoded before. */
+/** The normalized address, or null if it must stay text. HTML entities are already decoded. */
 export function toSafeHref(href: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(href)) return null
   try {
@@ -18,7 +17,7 @@ export function toSafeHref(href: string): string | null {
   }
 }
 
-/** The host that a reader's browser would ask; "" where there is none. */
+/** The host, with its port, that the browser would contact; "" if there is none. */
 export function parseHost(href: string): string {
   try {
     return new URL(href).host

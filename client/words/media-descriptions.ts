@@ -1,27 +1,22 @@
 /**
- * media-descriptions.ts: what is said of media and canvases where they cannot be shown: to the ear, in a copy, in a quote. Pure.
+ * media-descriptions.ts: text for media and canvases where they can't be shown: for screen readers, in copies and in
+ * quotes. Pure.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
+import { mediaKindText } from "./page-text.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 export type MediaKind = MediaSegment["kind"]
 
-const KIND_NAMES: { readonly [K in MediaKind]: string } = {
-  image: "Picture",
-  audio: "Audio",
-  video: "Video",
-  file: "File",
-}
-
 export function formatKind({ kind, voice }: Pick<MediaSegment, "kind" | "voice">): string {
-  return voice === true ? "Voice note" : KIND_NAMES[kind]
+  return voice === true ? mediaKindText.voice : mediaKindText[kind]
 }
 
-/** "Picture: chart.png" */
+/** "Image: chart.png" */
 export function describeMedia(segment: MediaSegment | CanvasSegment): string {
-  if (segment.type === "canvas") return formatNamed("Document", segment.preview.title)
+  if (segment.type === "canvas") return formatNamed(mediaKindText.canvas, segment.preview.title)
   return formatNamed(formatKind(segment), segment.label)
 }
 
@@ -29,20 +24,21 @@ function formatNamed(kind: string, label = ""): string {
   return label === "" ? kind : `${kind}: ${label}`
 }
 
-/** "1.2 MB" */
+/** "1.2 MB", "64 KB". A unit is 1,024 of the one before, like the limits in shared/limits.ts. */
 export function formatSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
+  if (bytes < 1024) return `${bytes} bytes`
   const units = ["KB", "MB", "GB"]
-  let size = bytes / 1000
+  let size = bytes / 1024
   let unit = 0
-  while (size >= 999.5 && unit < units.length - 1) {
-    size /= 1000
+  while (size >= 1023.5 && unit < units.length - 1) {
+    size /= 1024
     unit++
   }
-  return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`
+  const digits = size < 99.95 ? size.toFixed(1).replace(".0", "") : String(Math.round(size))
+  return `${digits} ${units[unit]}`
 }
 
-/** What stands on a file's picture: "PDF"; "" where nothing short says it. */
+/** The short type that a file's icon shows: "PDF"; "" if there is none. */
 export function formatExtension(label: string, mime = ""): string {
   const extension =
     /\.([a-z0-9]{1,4})$/i.exec(label)?.[1] ?? /^(?:application|text)\/(pdf|json|zip|csv)$/.exec(mime)?.[1]

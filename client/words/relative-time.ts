@@ -1,9 +1,11 @@
 /**
- * relative-time.ts: when something was last said, in a word or two, and under which heading that stands. Pure but for the
- * machine's calendar and language.
+ * relative-time.ts: when a session was last active, in a word or two, and the date groups of the sidebar.
+ *
+ * Pure, except for the machine's time zone.
  */
 
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import { timeText } from "./page-text.ts"
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -13,7 +15,7 @@ export interface DateGroup {
   readonly sessions: readonly SessionSummary[]
 }
 
-/** Days between the calendar day of `at` and that of `now`; never below 0, should a clock be ahead. */
+/** Calendar days between `at` and `now`; at least 0, in case a clock is ahead. */
 function countDaysAgo(at: number, now: number): number {
   const [then, today] = [new Date(at), new Date(now)]
   const toUtcDay = (day: Date): number => Date.UTC(day.getFullYear(), day.getMonth(), day.getDate())
@@ -25,10 +27,10 @@ export function formatRelativeTime(at: number, now: number): string {
   const days = countDaysAgo(at, now)
   if (days === 0) {
     const ms = Math.max(0, now - at)
-    if (ms < MINUTE_MS) return "now"
-    return ms < HOUR_MS ? `${Math.floor(ms / MINUTE_MS)} min` : `${Math.floor(ms / HOUR_MS)} h`
+    if (ms < MINUTE_MS) return timeText.now
+    return ms < HOUR_MS ? timeText.minutes(Math.floor(ms / MINUTE_MS)) : timeText.hours(Math.floor(ms / HOUR_MS))
   }
-  if (days === 1) return "Yesterday"
+  if (days === 1) return timeText.yesterday
   const day = new Date(at)
   if (days < 7) return day.toLocaleDateString("en-GB", { weekday: "short" })
   const isThisYear = day.getFullYear() === new Date(now).getFullYear()
@@ -41,12 +43,12 @@ export function formatRelativeTime(at: number, now: number): string {
 
 function getDateGroupName(at: number, now: number): string {
   const days = countDaysAgo(at, now)
-  if (days === 0) return "Today"
-  if (days < 7) return "Last 7 days"
-  return days < 30 ? "Last 30 days" : "Older"
+  if (days === 0) return timeText.groups.today
+  if (days < 7) return timeText.groups.week
+  return days < 30 ? timeText.groups.month : timeText.groups.older
 }
 
-/** The list as it comes, newest first, under headings. */
+/** Splits the sessions, which are sorted newest first, into date groups. */
 export function groupByDate(sessions: readonly SessionSummary[], now: number): readonly DateGroup[] {
   const names = [...new Set(sessions.map(({ active }) => getDateGroupName(active, now)))]
   return names.map((name) => ({

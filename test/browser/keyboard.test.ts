@@ -48,7 +48,7 @@ test.each([
     await frameOf(page)?.evaluate("take()")
     await page.keyboard.type("x")
     await page.waitForSelector(".canvas .note", SOON)
-    expect(await page.textContent(".canvas .note")).toContain("takes the keyboard")
+    expect(await page.textContent(".canvas .note")).toContain("capturing your typing")
     await expect.poll(() => active(page), SOON).toBe("textarea")
     await page.fill(FIELD, "")
     await page.keyboard.type(WORDS)

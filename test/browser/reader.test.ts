@@ -99,10 +99,10 @@ describe("an open image", () => {
       await page.keyboard.press("Tab")
       seen.add(await focused(page))
     }
-    expect([...seen].sort()).toEqual(["", "Close", "Download", "Next picture", "Previous picture"])
+    expect([...seen].sort()).toEqual(["", "Close", "Download", "Next image", "Previous image"])
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
-    expect(await focused(page)).toBe("Picture: bay.png")
+    expect(await focused(page)).toBe("Image: bay.png")
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -151,13 +151,13 @@ describe("copying and printing", () => {
     })
     expect(copied.html).not.toMatch(/token|<img|<iframe|<audio|src=/)
     for (const text of [copied.html, copied.plain]) {
-      expect(text).toContain("[Picture: a sunset.png]")
+      expect(text).toContain("[Image: a sunset.png]")
       expect(text).toContain("[Voice note: hello world.wav]")
       expect(text).toContain("[Document: Clock]")
       expect(text).toContain("I will paint a sunset.")
       expect(text).not.toContain("The tool paints")
     }
-    expect(copied.plain).toMatch(/^paint a sunset\n\nI will paint a sunset\.\n\nHere it is:\n\n\[Picture/)
+    expect(copied.plain).toMatch(/^paint a sunset\n\nI will paint a sunset\.\n\nHere it is:\n\n\[Image/)
     expect(errors).toEqual([])
     await page.context().close()
   })

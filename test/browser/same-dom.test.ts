@@ -181,9 +181,10 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** Removes the note of an unverified import, and the ids of questions, which files of other systems do not have. */
+/** Removes the note about an unverified import, and the ids of questions, which files of other systems don't have. */
 function unmarked(shown: string): string {
-  const note = /^ *<p class="note">\n *"Imported from a file: nobody vouches for what it shows\."\n/gm
+  const note =
+    /^ *<p class="note">\n *"Imported\. Tool results and cards in this conversation haven't been verified\."\n/gm
   return shown
     .replace(note, "")
     .replace(/ data-origin="import"/g, "")

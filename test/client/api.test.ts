@@ -1,7 +1,7 @@
 /** api.test.ts: tokens and requests, with a fake fetch. */
 
 import { describe, expect, test } from "vitest"
-import { createApi, RequestError } from "../../client/net/api.ts"
+import { HttpApi, RequestError } from "../../client/net/api.ts"
 
 /** A token as the server signs it: it says by the server's clock when it was made and when it runs out. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
@@ -13,7 +13,7 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
   const asked: string[] = []
   const tokens: (string | null)[] = []
   let count = 0
-  const api = createApi({
+  const api = new HttpApi({
     now: () => now,
     async fetch(path, init) {
       asked.push(path)
@@ -81,14 +81,16 @@ describe("requests", () => {
     expect(error).toBeInstanceOf(RequestError)
     expect(error).toMatchObject({ status: 404, message: "We couldn't find that conversation." })
     const other = setUp(() => new Response("<html>", { status: 502 }))
-    await expect(other.api.listSessions()).rejects.toThrow("The server answered 502.")
+    await expect(other.api.listSessions()).rejects.toThrow("Something went wrong (error 502).")
   })
 
   test("[PG16] pages are requested with their cursor, sessions created with their title", async () => {
     const bodies: unknown[] = []
     const { api, asked } = setUp((path, init) => {
       bodies.push(init.body)
-      return path === "/v1/sessions" ? Response.json({ id: "s1" }, { status: 201 }) : Response.json({ messages: [] })
+      return path === "/v1/sessions"
+        ? Response.json({ id: "s1" }, { status: 201 })
+        : Response.json({ messages: [], has_more: false, epoch: "e", seq: 0 })
     })
     await api.getHistoryPage("a_b", 24)
     await api.getHistoryPage("a_b", 24, "9 0")

@@ -1,12 +1,10 @@
 /** dom.ts: renders components into a document and reads them back as short HTML. */
 
-import type { ComponentChild } from "preact"
-import { render } from "preact"
-import { Markdown } from "../../client/markdown/markdown.tsx"
-import { h } from "preact"
+import { type ComponentChild, h, render } from "preact"
 import { vi } from "vitest"
+import { Markdown } from "../../client/markdown/markdown.tsx"
 
-/** Draws into a fresh element of the page. */
+/** Renders into a new element of the page. */
 export function draw(
   node: ComponentChild,
   root = document.body.appendChild(document.createElement("div")),
@@ -15,7 +13,7 @@ export function draw(
   return root
 }
 
-/** A text as Markdown; what comes back is the HTML inside `.prose`. */
+/** Renders a text as Markdown and returns the HTML inside `.prose`. */
 export function markdown(text: string): string {
   const root = document.createElement("div")
   draw(h(Markdown, { text }), root)
@@ -24,24 +22,24 @@ export function markdown(text: string): string {
   return html
 }
 
-/** A busy machine takes its time, in milliseconds. */
-const LONG = { timeout: 3_000 }
+/** Long enough for a busy machine. */
+const WAIT_OPTIONS = { timeout: 3_000 }
 
-/** Waits until that does not throw any more. */
+/** Waits until `check` no longer throws. */
 export function until(check: () => void): Promise<void> {
-  return vi.waitFor(check, LONG)
+  return vi.waitFor(check, WAIT_OPTIONS)
 }
 
-/** Waits until it is drawn. */
+/** Waits until an element exists. */
 export function found<E extends Element = HTMLElement>(root: Element, selector: string): Promise<E> {
   return vi.waitFor(() => {
     const element = root.querySelector<E>(selector)
     if (element === null) throw new Error(`no ${selector}`)
     return element
-  }, LONG)
+  }, WAIT_OPTIONS)
 }
 
-/** Effects, frames and promises settle. */
+/** Waits for effects, animation frames and promises. */
 export function soon(ms = 20): Promise<void> {
   return new Promise((done) => setTimeout(done, ms))
 }

@@ -11,8 +11,8 @@ import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { draw, soon } from "./dom.ts"
 import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
-import { text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, settle } from "./wire.ts"
 
 const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
@@ -90,7 +90,7 @@ describe("attachments", () => {
     await soon(0)
     expect(files.entries.value.map(({ state }) => state)).toEqual([
       { at: "failed", text: "Such files are not taken.", isFinal: true },
-      { at: "failed", text: "The server could not be reached.", isFinal: false },
+      { at: "failed", text: "We couldn't reach the server. Check your connection and try again.", isFinal: false },
     ])
     files.retryUpload(files.entries.value[1]?.key ?? 0)
     under[2]?.end(asset("b"))
@@ -110,8 +110,8 @@ describe("attachments", () => {
     expect(leftOut).toBe(4)
     expect(files.entries.value).toHaveLength(10)
     expect(files.entries.value.slice(0, 2).map(({ state }) => state)).toEqual([
-      { at: "failed", text: "The file is empty.", isFinal: true },
-      { at: "failed", text: "It may have 20 MB at most.", isFinal: true },
+      { at: "failed", text: "File is empty.", isFinal: true },
+      { at: "failed", text: "File is larger than 20 MB.", isFinal: true },
     ])
     expect(under).toHaveLength(2)
   })
@@ -140,7 +140,7 @@ describe("attachments", () => {
     chat.openFromHash()
     chat.attachFiles(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
     expect(chat.sessionList.notice.value).toMatchObject({
-      text: "A message takes 10 files: 1 was left out.",
+      text: "You can attach up to 10 files. 1 wasn't added.",
       isFault: true,
     })
   })
@@ -153,7 +153,8 @@ describe("attachments", () => {
       if (asked.length === 1) return { status: 401, text: "{}" }
       return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
     }
-    const up = () => uploadAttachment("s1", { api, upload }, file("ä b.txt"), () => {}, new AbortController().signal)
+    const up = () =>
+      uploadAttachment("s1", { api, sendFile: upload }, file("ä b.txt"), () => {}, new AbortController().signal)
     expect(await up()).toEqual(asset("a"))
     expect(asked).toEqual([
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t0"],

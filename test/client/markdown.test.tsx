@@ -24,7 +24,7 @@ describe("Markdown syntax", () => {
     ["a\n\n---\n\nb", "<p>a</p><hr><p>b</p>"],
     ["\\*a\\* &lt;b&gt; &amp;amp; &#8364; &nope;", "<p>*a* &lt;b&gt; &amp;amp; € &amp;nope;</p>"],
     ["Array&lt;T>", "<p>Array&lt;T&gt;</p>"],
-    // What turns text around, written out.
+    // Direction overrides, as character references.
     ["a &#8238;b&#x202D;c", "<p>a bc</p>"],
     ["`&lt;`", "<p><code>&amp;lt;</code></p>"],
     ["    indented", "<p>    indented</p>"],
@@ -131,20 +131,20 @@ describe("links and images", () => {
   test("[MD6] an image is text and a host, and nothing is fetched before a click", () => {
     const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
     expect(root.querySelector("img")).toBe(null)
-    expect(root.querySelector(".gate")?.textContent).toBe("a cat Picture from example.comLoad")
+    expect(root.querySelector(".gate")?.textContent).toBe("a cat Image from example.comLoad")
     expect(root.querySelectorAll("a")).toHaveLength(0)
   })
 })
 
 describe("growing text", () => {
-  const pieces = fc.constantFrom(
+  const snippets = fc.constantFrom(
     ..."a|b |\n|\n\n|# h|- l|  - n|1. o|> q|```|```\n|~~~|**|*|_|`|[x]|[x]: https://e.x|(https://e.x)|<b>|</b>|<!--|-->|| c | d |\n|-|-|\n|===|---|\\|&lt;|    i|\t|![|](|\r\n|<div>|- [ ] t|https://a.b".split(
       "|",
     ),
   )
 
   test("[MD3] the output depends on the text alone, however it grew", () => {
-    const grown = fc.array(pieces, { maxLength: 40 })
+    const grown = fc.array(snippets, { maxLength: 40 })
     hold(
       fc.property(grown, (parts) => {
         const read = createBlockReader()
@@ -171,7 +171,7 @@ describe("growing text", () => {
   })
 })
 
-/** What hostile texts repeat: JSON without its quotes, `·` for a space. */
+/** The parts that hostile texts repeat: JSON strings without quotes, with `·` for a space. */
 const PARTS =
   "* _ ~ [ ] [] ` > >· < <a· & ![ [a]( \\\\ *a· a* **a ·* *_~[`< -· 1.· - #· | \\t \\n http://a www.a. a@a. `a`· *a·**b· >·a\\n " +
   '-·a\\n a··\\n ![a](b)· [a](b)· *a*· <b> <b>x</b> <!-- <? <![CDATA[ <http: [a](\\" a\\n-\\n a|b\\n:-\\n a|b\\n-|-\\n a\\n:-\\n\\n ' +
@@ -195,12 +195,12 @@ describe("hostile text", () => {
   ]
 
   test.each(cases)("[MD8] 100 KB of %j neither blocks nor overflows, and loses no character", (_name, text) => {
-    // A hang is found by the time that a test may take: ordinary text of this size takes a few milliseconds.
+    // A hang shows as a timeout of this test: ordinary text of this size takes a few milliseconds.
     const read = createBlockReader()
     const blocks = read(text)
-    const words = segmentsToSpokenText([{ type: "text", content: text }])
+    const spoken = segmentsToSpokenText([{ type: "text", content: text }])
     expect(blocks.length).toBeGreaterThan(0)
-    expect(words.length).toBeLessThanOrEqual(1_201)
+    expect(spoken.length).toBeLessThanOrEqual(1_201)
   })
 
   test("[MD8] beyond the limits it is shown as plain text", () => {
@@ -214,7 +214,7 @@ describe("hostile text", () => {
 
 describe("announced text", () => {
   test("[PG17] is that of prose and cards, without syntax, code, tools and thinking", () => {
-    const words = segmentsToSpokenText([
+    const spoken = segmentsToSpokenText([
       { type: "thinking", content: "secret" },
       {
         type: "text",
@@ -223,6 +223,6 @@ describe("announced text", () => {
       { type: "tool", call_id: "c", name: "weather", args: "{}", status: "ok", result: "data" },
       { type: "rich", tag: "weather_1", payload: null, synthesis: "*Mild.*" },
     ])
-    expect(words).toBe("Now Bold & link raw one two Code. Mild.")
+    expect(spoken).toBe("Now Bold & link raw one two Code. Mild.")
   })
 })

@@ -6,16 +6,16 @@ import { trackPlay, stopPlayback } from "../../client/media/exclusive-playback.t
 import { formatClock, formatExtension, formatSize } from "../../client/words/media-descriptions.ts"
 import { samplesToBars } from "../../client/media/waveform.ts"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
-import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
+import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { found, soon, until } from "./dom.ts"
-import { answer, text } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, text } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 
 const srcs = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
 
-const picture = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
-const FAR = "https://example.com/cat.png"
+const imageSegment = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
+const REMOTE = "https://example.com/cat.png"
 const canvas = (url: string): Segment => ({
   type: "canvas",
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
@@ -24,13 +24,13 @@ const canvas = (url: string): Segment => ({
 beforeEach(() => {
   document.body.replaceChildren()
   forgetClicks()
-  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("nobody fetches here")))
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no network in this test")))
 })
 
 describe("images", () => {
   test("[PG38] [PG39] [PG56] one of ours is signed and shown; text that streams in beside it reloads neither", async () => {
-    const first = answer("a", { status: "running", segments: [text("See:"), picture("/media/x"), text("So")] })
-    const { root, store, wishes } = transcript([first])
+    const first = answer("a", { status: "running", segments: [text("See:"), imageSegment("/media/x"), text("So")] })
+    const { root, store, actions } = transcript([first])
     const image = await found<HTMLImageElement>(root, "img")
     expect(image.getAttribute("src")).toBe("/media/x?token=t")
     expect(image.alt).toBe("a chart")
@@ -44,37 +44,39 @@ describe("images", () => {
     await until(() => expect(root.textContent).toContain("So it is"))
     expect(root.querySelector("img")).toBe(image)
     expect(image.getAttribute("src")).toBe("/media/x?token=t")
-    expect(wishes.signUrls.mock.calls).toEqual([[["/media/x"]]])
+    expect(actions.signUrls.mock.calls).toEqual([[["/media/x"]]])
   })
 
   test("[PG38] one that fails gets another address once, then shows the failure and a retry", async () => {
     vi.stubGlobal("fetch", async () => new Response("no picture"))
-    const { root, wishes } = transcript([answer("a", { segments: [picture("/media/x")] })])
+    const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
     const first = await found(root, "img")
     first.dispatchEvent(new Event("error"))
-    await until(() => expect(wishes.signUrls).toHaveBeenCalledTimes(2))
-    // It has gone, and another stands there.
+    await until(() => expect(actions.signUrls).toHaveBeenCalledTimes(2))
+    // It has been replaced by another element.
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     ;(await found(root, "img")).dispatchEvent(new Event("error"))
     const gate = await found(root, ".gate")
-    expect(wishes.signUrls).toHaveBeenCalledTimes(2)
-    expect(gate.textContent).toBe("a chart Your browser cannot show it.Try again")
+    expect(actions.signUrls).toHaveBeenCalledTimes(2)
+    expect(gate.textContent).toBe("a chart Your browser can't open this file.Try again")
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     await found(root, "img")
-    expect(wishes.signUrls).toHaveBeenCalledTimes(3)
+    expect(actions.signUrls).toHaveBeenCalledTimes(3)
   })
 
   test("[PG55] what the network interrupted loads by itself when it is back, whether address or bytes failed", async () => {
-    const { root, wishes, link } = transcript([answer("a", { segments: [picture("/media/x"), picture("/media/y")] })])
+    const { root, actions, link } = transcript([
+      answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
+    ])
     await until(() => expect(srcs(root)).toHaveLength(2))
     const [first] = root.querySelectorAll("img")
     first?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     await until(() => expect(srcs(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
-    expect((await found(root, ".gate")).textContent).toBe("a chart It could not be loaded.Try again")
+    expect((await found(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
     link.value = "waiting"
-    wishes.signUrls.mockRejectedValueOnce(new TypeError("no network"))
+    actions.signUrls.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelectorAll(".gate")).toHaveLength(2))
     link.value = "live"
@@ -83,42 +85,42 @@ describe("images", () => {
   })
 
   test("[PG40] a remote one is text, a host and a button; nothing is requested before the click", async () => {
-    const message = answer("a", { segments: [picture(FAR, "a cat"), text(`Also ![a cat](${FAR}) here`)] })
-    const { root, wishes } = transcript([message])
+    const message = answer("a", { segments: [imageSegment(REMOTE, "a cat"), text(`Also ![a cat](${REMOTE}) here`)] })
+    const { root, actions } = transcript([message])
     await found(root, ".gate")
     await soon()
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
-    expect(wishes.signUrls).not.toHaveBeenCalled()
+    expect(actions.signUrls).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
-    expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
+    expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    // The click holds for the address, wherever it stands.
-    await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${FAR}?token=t`)))
+    // The click counts for the address, wherever it is shown.
+    await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
-    expect(wishes.signUrls.mock.calls).toEqual([[[FAR]]])
-    // And in another transcript of this page, but for nothing else.
-    const other = transcript([answer("b", { segments: [picture(FAR), picture(`${FAR}?more`)] })])
+    expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
+    // Also in another transcript of this page, but for no other address.
+    const other = transcript([answer("b", { segments: [imageSegment(REMOTE), imageSegment(`${REMOTE}?more`)] })])
     await found(other.root, "img")
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
   test("[PG40] a host that the tenant allows needs no click, also when that is known later; a look-alike does", async () => {
     const segments = [
-      picture(FAR),
-      picture("https://example.com.evil.test/cat.png"),
-      picture("https://cdn.example.com/x.png"),
+      imageSegment(REMOTE),
+      imageSegment("https://example.com.evil.test/cat.png"),
+      imageSegment("https://cdn.example.com/x.png"),
     ]
     const { root, settings } = transcript([answer("a", { segments })])
     await found(root, ".gate")
     await soon()
     expect(root.querySelectorAll("img")).toHaveLength(0)
     settings.value = { media_hosts: ["example.com"], embed_origins: [] }
-    await until(() => expect(srcs(root)).toEqual([`${FAR}?token=t`]))
+    await until(() => expect(srcs(root)).toEqual([`${REMOTE}?token=t`]))
   })
 
   test("[PG63] a refusal shows the server's error text, with a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
-    const { root } = transcript([answer("a", { segments: [picture(FAR, "a cat")] })])
+    const { root } = transcript([answer("a", { segments: [imageSegment(REMOTE, "a cat")] })])
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     const first = await found(root, "img")
     first.dispatchEvent(new Event("error"))
@@ -126,31 +128,31 @@ describe("images", () => {
     ;(await found(root, "img")).dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelector(".gate small")?.textContent).toBe("The address is not public."))
     const link = root.querySelector<HTMLAnchorElement>(".gate a")
-    expect([link?.href, link?.target, link?.rel]).toEqual([FAR, "_blank", "noopener noreferrer"])
+    expect([link?.href, link?.target, link?.rel]).toEqual([REMOTE, "_blank", "noopener noreferrer"])
   })
 
   test("[PG62] [PG63] the same for a file: a click requests it, a refusal leaves a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "That address gives nothing." }, { status: 502 }))
     const far = "https://example.com/report.pdf"
     const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }
-    const { root, wishes } = transcript([answer("a", { segments: [file] })])
+    const { root, actions } = transcript([answer("a", { segments: [file] })])
     const button = await found<HTMLButtonElement>(root, "button.file")
     expect([button.getAttribute("aria-label"), button.textContent]).toEqual([
       "Download report.pdf, from example.com",
       "PDFreport.pdf PDF · example.com",
     ])
-    expect(wishes.signUrls).not.toHaveBeenCalled()
+    expect(actions.signUrls).not.toHaveBeenCalled()
     expect(root.querySelector(".media a")).toBeNull()
     button.click()
     const link = await found<HTMLAnchorElement>(root, ".media a")
     expect([link.href, link.target, link.rel]).toEqual([far, "_blank", "noopener noreferrer"])
     expect(button.textContent).toContain("That address gives nothing.")
     expect(button.getAttribute("aria-label")).toContain("That address gives nothing.")
-    expect(wishes.signUrls.mock.calls).toEqual([[[far]]])
+    expect(actions.signUrls.mock.calls).toEqual([[[far]]])
   })
 
   test("[MD6] Markdown shows our images by their address, and no other address of this page", async () => {
-    const { root, wishes } = transcript([
+    const { root, actions } = transcript([
       answer("a", {
         segments: [
           text(
@@ -160,14 +162,14 @@ describe("images", () => {
       }),
     ])
     await until(() => expect(srcs(root)).toEqual(["/media/x?token=t"]))
-    expect(wishes.signUrls.mock.calls).toEqual([[["/media/x"]]])
+    expect(actions.signUrls.mock.calls).toEqual([[["/media/x"]]])
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
   test("[PG57] a click opens it among the images of its message; Escape closes, the focus returns", async () => {
-    const { root, wishes } = transcript([
-      answer("a", { segments: [picture("/media/x", "one"), picture("/media/y", "two")] }),
-      answer("b", { segments: [picture("/media/z", "another")] }),
+    const { root, actions } = transcript([
+      answer("a", { segments: [imageSegment("/media/x", "one"), imageSegment("/media/y", "two")] }),
+      answer("b", { segments: [imageSegment("/media/z", "another")] }),
     ])
     await until(() => expect(srcs(root)).toHaveLength(3))
     const frame = [...root.querySelectorAll<HTMLElement>(".frame")][1]
@@ -185,15 +187,15 @@ describe("images", () => {
     await until(() => expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
     await press("ArrowLeft")
     expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
-    // Its address ran out since it was drawn.
-    const old = wishes.signUrls.mock.calls.length
+    // The address has expired since the image was loaded.
+    const old = actions.signUrls.mock.calls.length
     box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
     await until(() =>
-      expect([wishes.signUrls.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
+      expect([actions.signUrls.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
     )
     await until(() => {
       box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-      expect(box()?.querySelector(".stage")?.textContent).toBe("It could not be loaded.")
+      expect(box()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
     })
     expect(await press("Escape")).toBe(true)
     await until(() => expect(box()).toBe(null))
@@ -225,7 +227,7 @@ describe("audio", () => {
     const forward = (): void => {
       range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }))
     }
-    // A recording may not say how long it is until it was played.
+    // A recording may not declare its length until it has been played.
     let duration = Number.POSITIVE_INFINITY
     Object.defineProperty(sound, "duration", { get: () => duration })
     sound.dispatchEvent(new Event("durationchange"))
@@ -243,7 +245,7 @@ describe("audio", () => {
   test.each(["audio", "video"] as const)(
     "[PG59] %s whose address expired continues at the same position",
     async (kind) => {
-      const { root, wishes } = transcript([
+      const { root, actions } = transcript([
         answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
       ])
       const element = await found<HTMLMediaElement>(root, `${kind}[src]`)
@@ -252,7 +254,7 @@ describe("audio", () => {
       Object.defineProperty(element, "paused", { value: false })
       element.dispatchEvent(new Event("error"))
       element.currentTime = 0
-      await until(() => expect([wishes.signUrls.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
+      await until(() => expect([actions.signUrls.mock.calls.length, root.querySelector(kind)]).toEqual([2, element]))
       element.dispatchEvent(new Event("loadedmetadata"))
       await until(() => expect([element.currentTime, play.mock.calls.length]).toEqual([75, 1]))
     },
@@ -270,21 +272,21 @@ describe("audio", () => {
 describe("media descriptions", () => {
   test("[PG61] announcements and copies name kind and label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
-    const segments = [text("Look."), picture("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
-    expect(segmentsToSpokenText(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
-    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
+    const segments = [text("Look."), imageSegment("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
+    expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")
+    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Image: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })
 
   test("[PG60] sizes, extensions and durations are short", () => {
-    expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(formatSize)).toEqual([
+    expect([0, 1023, 1024, 10_000, 102_400, 1_048_000, 1_048_576, 12_400_000].map(formatSize)).toEqual([
       "0 bytes",
-      "999 bytes",
-      "1.0 KB",
-      "9.9 KB",
-      "10 KB",
-      "999 KB",
-      "1.0 MB",
-      "12 MB",
+      "1023 bytes",
+      "1 KB",
+      "9.8 KB",
+      "100 KB",
+      "1023 KB",
+      "1 MB",
+      "11.8 MB",
     ])
     expect([
       formatExtension("a.pdf"),

@@ -63,9 +63,10 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
   }
   const ended: string[] = []
   const claims = createClaims()
-  const deps: SessionControllerDeps & Pick<SessionRouterDeps, "withLock" | "isVisible"> = {
+  const deps: SessionControllerDeps & Pick<SessionRouterDeps, "withLock" | "isVisible" | "sendFile"> = {
     withLock: claims.claim,
     isVisible: () => true,
+    sendFile: () => Promise.reject(new TypeError("no network")),
     api,
     storage: shelf,
     connect: (_session, protocols, events) => server.connect(protocols, events),

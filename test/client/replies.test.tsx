@@ -5,8 +5,8 @@ import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { draw, soon, until } from "./dom.ts"
 import { opened, pageOf, user as userOf } from "./opened.ts"
-import { answer, text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 
 beforeEach(() => document.body.replaceChildren())
 
@@ -25,15 +25,15 @@ describe("replies", () => {
   test("[PG43] a reply shows whose message it answers, and an excerpt in plain text", async () => {
     const { root } = scene()
     const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
-    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Picture: p.", "An earlier message"])
+    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 
   test("[PG43] a click leads there, loads it if needed, and says if it is gone", async () => {
-    const { root, wishes } = scene()
+    const { root, actions } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
-    await until(() => expect(last?.textContent).toBe("It is not there any more."))
-    expect(wishes.loadUntilMessage.mock.calls).toEqual([["far"]])
+    await until(() => expect(last?.textContent).toBe("This message is no longer available."))
+    expect(actions.loadUntilMessage.mock.calls).toEqual([["far"]])
   })
 
   test("[PG73] Reply adds it to the draft; the composer shows it, and can remove it", async () => {

@@ -1,7 +1,7 @@
 /** socket.test.ts: the page's side of the wire, against a fake server. */
 
 import { describe, expect, test } from "vitest"
-import { retryDelayMs } from "../../client/net/socket-link.ts"
+import { retryDelayMs } from "../../client/net/retry-delay.ts"
 import { SessionSocket } from "../../client/net/session-socket.ts"
 import { DEAD_SOCKET_MS, PING_MS, PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import {

@@ -11,13 +11,15 @@ import {
   createMessage,
   createWeather,
 } from "../support/page-fixtures/messages.ts"
-import { formatDuration, SegmentView } from "../../client/transcript/segment-view.tsx"
+import { SegmentView } from "../../client/transcript/segment-view.tsx"
+import { formatSize } from "../../client/words/media-descriptions.ts"
+import { formatDuration } from "../../client/words/transcript-text.ts"
 import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"
-import { transcript } from "./window.tsx"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
 const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =>
@@ -54,11 +56,11 @@ describe("a message", () => {
   })
 
   test.each<[MessageStatus, string | null, string]>([
-    ["cancelled", null, "Stopped. Regenerate"],
+    ["cancelled", null, "You stopped this response. Regenerate"],
     ["interrupted", "process_restart", "The response was interrupted by a restart. Continue"],
     ["failed", "model_unreachable", "We couldn't reach the model. Try again"],
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
-    ["waiting", null, "Waiting for an answer."],
+    ["waiting", null, "Waiting for a response."],
   ])("[PG12] status %s (%s) is shown at its end", (status, reason, words) => {
     const { root } = answer([{ type: "text", content: "a" }], { status, reason })
     expect(root.querySelector("article > .note")?.textContent).toBe(words)
@@ -109,12 +111,12 @@ describe("thinking", () => {
 
 describe("tools", () => {
   test.each<[CallStatus, string]>([
-    ["queued", "[QUEUED]"],
-    ["running", "[RUNNING]"],
-    ["waiting", "[WAITING]"],
-    ["ok", "[OK]"],
-    ["failed", "[FAILED]"],
-    ["interrupted", "[INTERRUPTED]"],
+    ["queued", "Queued"],
+    ["running", "Running"],
+    ["waiting", "Waiting"],
+    ["ok", "Done"],
+    ["failed", "Failed"],
+    ["interrupted", "Interrupted"],
   ])("[PG10] %s is %s", (status, badge) => {
     const { root } = answer([{ type: "tool", call_id: "c", name: "weather", args: '{"city":"London"}', status }])
     expect(root.querySelector("summary")?.textContent).toBe(`weatherLondon${badge}`)
@@ -137,7 +139,7 @@ describe("tools", () => {
     expect(before).toContain('{\n  "city": "Lon\\"don",\n  "days": -2500,\n')
     expect(before).toContain("plain, not JSON {")
     expect(before).toContain("asking…")
-    expect(before).toContain("3,000 lines, 99,999 bytes")
+    expect(before).toContain(`3,000 lines (${formatSize(99_999)})`)
     expect(root.querySelector(".key")).toBe(null)
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
@@ -205,7 +207,7 @@ describe("cards", () => {
     const { root } = answer([createCardSegment(createWeather("Partly cloudy", { source: "sample" }), "Take *care*.")])
     const words = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
     expect(words).toBe(
-      "London, GBSample data14:0012°CPartly cloudyFeels 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
+      "London, GBSample data14:0012°CPartly cloudyFeels like 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
     )
     const live = answer([
       createCardSegment(

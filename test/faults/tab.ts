@@ -4,7 +4,7 @@
  * server ⇄ proxy ⇄ TAB: api, Room → states that it showed
  */
 
-import { createApi } from "../../client/net/api.ts"
+import { HttpApi } from "../../client/net/api.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { WebSocketEvents } from "../../client/net/socket-link.ts"
@@ -125,18 +125,17 @@ export function openTab(deps: TabDeps): Tab {
     fetch(`http://127.0.0.1:${proxy.port}${path}`, { ...init, signal: AbortSignal.timeout(REQUEST_MS * CLOCK) })
   const open = (): SessionController => {
     const clock = createClock()
-    const api = createApi({ fetch: request, now: clock.now })
+    const api = new HttpApi({ fetch: request, now: clock.now })
+    const readPage = api.getHistoryPage.bind(api)
+    api.getHistoryPage = async (id, limit, before): Promise<HistoryPage> => {
+      const page = await readPage(id, limit, before)
+      pages += 1
+      // The controller applies the page with this promise.
+      setTimeout(() => lookAt(room), 0)
+      return page
+    }
     const room: SessionController = new SessionController(session, {
-      api: {
-        ...api,
-        async getHistoryPage(id, limit, before): Promise<HistoryPage> {
-          const page = await api.getHistoryPage(id, limit, before)
-          pages += 1
-          // The controller applies the page with this promise.
-          setTimeout(() => lookAt(room), 0)
-          return page
-        },
-      },
+      api,
       storage: deps.shelf,
       connect: (_session, protocols, events) => connect(() => room, protocols, events),
       now: clock.now,

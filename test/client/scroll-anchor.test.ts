@@ -1,9 +1,9 @@
-/** scroll.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
+/** scroll-anchor.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 
-/** A scrolling element of 500 px over content of so many. */
+/** A scrolling element of 500 px with content of the given height. */
 function createView(height: number) {
   const view = document.createElement("div")
   const size = { height, top: 0 }
@@ -26,15 +26,15 @@ function createView(height: number) {
 
 function setUp(height = 3000) {
   const nearTop = vi.fn()
-  const keeper = new ScrollAnchor(nearTop)
+  const scrollAnchor = new ScrollAnchor(nearTop)
   const all = createView(height)
-  keeper.attachTo(all.view, document.createElement("div"))
-  keeper.updatePosition()
+  scrollAnchor.attachTo(all.view, document.createElement("div"))
+  scrollAnchor.updatePosition()
   const grow = (by: number): void => {
     all.size.height += by
-    keeper.updatePosition()
+    scrollAnchor.updatePosition()
   }
-  return { ...all, keeper, nearTop, grow }
+  return { ...all, scrollAnchor, nearTop, grow }
 }
 
 beforeEach(() => {
@@ -56,48 +56,48 @@ describe("scrolling", () => {
   })
 
   test("[PG15] stops when the user scrolls up, and shows that there is more", () => {
-    const { view, keeper, grow, scrollTo } = setUp()
+    const { view, scrollAnchor, grow, scrollTo } = setUp()
     scrollTo(2460)
-    expect(keeper.isFollowing.value).toBe(false)
-    keeper.noteNewContent()
+    expect(scrollAnchor.isFollowing.value).toBe(false)
+    scrollAnchor.noteNewContent()
     grow(300)
     expect(view.scrollTop).toBe(2460)
-    expect(keeper.hasUnread.value).toBe(true)
+    expect(scrollAnchor.hasUnread.value).toBe(true)
     scrollTo(2800)
-    expect(keeper.isFollowing.value).toBe(true)
-    expect(keeper.hasUnread.value).toBe(false)
+    expect(scrollAnchor.isFollowing.value).toBe(true)
+    expect(scrollAnchor.hasUnread.value).toBe(false)
   })
 
   test("[PG15] content that shrinks doesn't count as scrolling up", () => {
-    const { keeper, size, scrollTo } = setUp()
+    const { scrollAnchor, size, scrollTo } = setUp()
     size.height -= 40
     scrollTo(2460)
-    expect(keeper.isFollowing.value).toBe(true)
+    expect(scrollAnchor.isFollowing.value).toBe(true)
     size.height -= 10
     scrollTo(2420)
-    expect(keeper.isFollowing.value).toBe(true)
+    expect(scrollAnchor.isFollowing.value).toBe(true)
   })
 
   test("[PG15] the button, and sending, return to the end", () => {
-    const { view, keeper, scrollTo } = setUp()
+    const { view, scrollAnchor, scrollTo } = setUp()
     scrollTo(1000)
-    keeper.scrollToEnd()
+    scrollAnchor.scrollToEnd()
     expect(view.scrollTop).toBe(2500)
-    expect(keeper.isFollowing.value).toBe(true)
+    expect(scrollAnchor.isFollowing.value).toBe(true)
   })
 
   test("[PG16] requests older messages near the top, and keeps the position when they arrive", () => {
-    const { view, keeper, size, nearTop, scrollTo } = setUp()
+    const { view, scrollAnchor, size, nearTop, scrollTo } = setUp()
     expect(nearTop).not.toHaveBeenCalled()
     scrollTo(800)
     expect(nearTop).toHaveBeenCalledTimes(1)
     size.height += 1200
-    keeper.shiftBy(-800, 400)
+    scrollAnchor.shiftBy(-800, 400)
     expect(view.scrollTop).toBe(2000)
   })
 
   test("[PG23] keeps what is in view, except at the end", () => {
-    const { view, keeper, scrollTo } = setUp()
+    const { view, scrollAnchor, scrollTo } = setUp()
     for (const [id, bottom] of [
       ["a", -20],
       ["b", 30],
@@ -107,9 +107,9 @@ describe("scrolling", () => {
       article.dataset["id"] = id
       article.getBoundingClientRect = () => ({ bottom }) as DOMRect
     }
-    expect(keeper.findReadingMessage()).toBe(null)
+    expect(scrollAnchor.findReadingMessage()).toBe(null)
     scrollTo(1000)
-    expect(keeper.findReadingMessage()).toBe("b")
+    expect(scrollAnchor.findReadingMessage()).toBe("b")
   })
 
   test("[PG16] requests more at once if the first page doesn't fill the window", () => {

@@ -1,11 +1,12 @@
 /**
- * picture.tsx: a picture, in a box that is as high before it came as after, and can be looked at closely.
+ * image-view.tsx: an image in a box whose height doesn't change when the image loads. Clicking it opens the lightbox.
  *
- * source → PICTURE → lightbox
- * Segments, Markdown and a user's own files draw the same. Source: SPEC PG39, PG40, MD6.
+ * Used for media segments, Markdown images and the user's attachments. SPEC PG39, PG40, MD6.
  */
 
 import type { VNode } from "preact"
+import { formatKind } from "../words/media-descriptions.ts"
+import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 
@@ -13,20 +14,25 @@ interface ImageViewProps {
   readonly url: string
   readonly label: string
   readonly isInline?: boolean
-  /** Pixels, where they are known: then the box is as the picture is, and else one that fits most. */
+  /** In pixels. If both are known the box has the image's own shape, otherwise one that suits most images. */
   readonly width?: number | undefined
   readonly height?: number | undefined
 }
 
-/** One that is higher, for its width, is cut below: a screen that was scrolled would be a thread. */
+/** Taller images are cropped at the bottom: a full-page screenshot would fill the whole transcript. */
 const MIN_ASPECT_RATIO = 0.5
 
 export function ImageView({ url, label, isInline = false, width, height }: ImageViewProps): VNode {
   const media = useMediaContext()
   const source = useMediaSource(url)
   const { state } = source
+  const kind = formatKind({ kind: "image" })
   if (state.at === "closed" || state.at === "failed") {
-    return <ConsentGate source={source} url={url} icon="image" kind="Picture" label={label} isInline={isInline} />
+    return <ConsentGate source={source} url={url} icon="image" kind={kind} label={label} isInline={isInline} />
+  }
+  const onClick = (event: MouseEvent & { readonly currentTarget: HTMLElement }): void => {
+    // An image inside a link follows the link.
+    if (media !== null && event.currentTarget.closest("a") === null) openLightbox(media, event.currentTarget)
   }
   return (
     <button
@@ -36,13 +42,9 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
       data-sized={width === undefined ? undefined : ""}
       style={createBoxStyle(width, height)}
       data-url={url}
-      aria-label={`Picture: ${label}`}
+      aria-label={mediaText.named(kind, label)}
       aria-haspopup="dialog"
-      onClick={(event) => {
-        // A picture in a link leads where the link leads.
-        if (media === null || event.currentTarget.closest("a") !== null) return
-        openLightbox(media, event.currentTarget)
-      }}
+      onClick={onClick}
     >
       {state.at === "ready" && (
         <img
@@ -66,7 +68,7 @@ function createBoxStyle(
   return { "--width": `${width}px`, "--ratio": Math.max(MIN_ASPECT_RATIO, width / height).toFixed(4) }
 }
 
-/** All pictures of the message that are there, the one that was chosen first in view. */
+/** Opens all loaded images of the message, starting with the one that was clicked. */
 function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
   const frames = Array.from(chosen.closest("article")?.querySelectorAll<HTMLElement>(".frame[data-url]") ?? [chosen])
   const loadedFrames = frames.filter((frame) => frame === chosen || frame.querySelector("img") !== null)

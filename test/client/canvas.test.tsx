@@ -1,36 +1,36 @@
-/** documents.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
+/** canvas.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { cycleTheme } from "../../client/ui/theme.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { found, soon, until } from "./dom.ts"
-import { answer, text } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, text } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 
 const canvas = (url: string): Segment => ({
   type: "canvas",
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
 
-/** What is watched for coming near, and how it comes. */
-let watched: ((isIntersecting: boolean) => void)[] = []
+/** Reports an intersection to each observed element. */
+let reports: ((isIntersecting: boolean) => void)[] = []
 let isNear = true
 
 beforeEach(() => {
   document.body.replaceChildren()
-  watched = []
+  reports = []
   isNear = true
   vi.stubGlobal(
     "IntersectionObserver",
     class {
-      readonly tell: (isIntersecting: boolean) => void
-      constructor(hear: (entries: readonly { readonly isIntersecting: boolean }[]) => void) {
-        this.tell = (isIntersecting) => hear([{ isIntersecting }])
+      readonly report: (isIntersecting: boolean) => void
+      constructor(callback: (entries: readonly { readonly isIntersecting: boolean }[]) => void) {
+        this.report = (isIntersecting) => callback([{ isIntersecting }])
       }
       observe() {
-        watched.push(this.tell)
-        this.tell(isNear)
+        reports.push(this.report)
+        this.report(isNear)
       }
       disconnect() {}
     },
@@ -59,14 +59,14 @@ describe("documents", () => {
   })
 
   test("[PG41] [PG66] a remote one shows its host and needs no signature; a missing one says so", async () => {
-    const { root, wishes, settings } = transcript([
+    const { root, actions, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
-    // What was allowed once and is not any more is a link.
+    // An origin that is no longer allowed leaves a link.
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
-    wishes.signUrls.mockImplementation(async (urls) => ({
+    actions.signUrls.mockImplementation(async (urls) => ({
       signed: urls.map((url) => ({ url, href: null })),
       expires: 4e9,
     }))
@@ -79,18 +79,18 @@ describe("documents", () => {
 
   test("[PG64] [PG38] a frame out of view requests no address: it gets a fresh one when it comes into view", async () => {
     isNear = false
-    const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     await soon()
-    expect([wishes.signUrls.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
+    expect([actions.signUrls.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
     expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
-    for (const tell of watched) tell(true)
+    for (const report of reports) report(true)
     const frame = await found(root, "iframe")
-    expect(wishes.signUrls).toHaveBeenCalledTimes(1)
+    expect(actions.signUrls).toHaveBeenCalledTimes(1)
     expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
   test("[PG65] [PG66] [PG38] a missing document gets another address once, and then an error text", async () => {
-    const { root, wishes } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     const first = await found(root, "iframe")
     // Its ears come with it.
     const sayGone = (isItsOwn = true): void => {
@@ -103,7 +103,7 @@ describe("documents", () => {
     sayGone(false)
     await soon()
     expect(root.querySelector("iframe")).toBe(first)
-    wishes.signUrls.mockResolvedValueOnce({
+    actions.signUrls.mockResolvedValueOnce({
       signed: [{ url: "/canvas/documents/d/index.html", href: "/canvas/documents/d/index.html?token=t2" }],
       expires: 4e9,
     })
@@ -113,7 +113,7 @@ describe("documents", () => {
     )
     sayGone()
     await until(() => expect(root.querySelector(".canvas")?.textContent).toBe("PlanNo longer available. Try again"))
-    expect(wishes.signUrls).toHaveBeenCalledTimes(2)
+    expect(actions.signUrls).toHaveBeenCalledTimes(2)
     root.querySelector<HTMLButtonElement>(".canvas button")?.click()
     await until(() => expect(root.querySelectorAll("iframe")).toHaveLength(1))
   })

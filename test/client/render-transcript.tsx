@@ -1,4 +1,4 @@
-/** window.tsx: a transcript rendered into the page, with the user's actions recorded. */
+/** render-transcript.tsx: a transcript rendered into the page, with the user's actions recorded. */
 
 import { signal } from "@preact/signals"
 import { vi } from "vitest"
@@ -29,7 +29,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
   const entries = signal(unsent)
   const settings = signal(EMPTY_SETTINGS)
   const link = signal<LinkState>("live")
-  const wishes = {
+  const actions = {
     decideApproval: vi.fn(),
     withdrawMessage: vi.fn(),
     regenerateAnswer: vi.fn(),
@@ -50,7 +50,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
       store={store}
       unsent={entries}
       scrollAnchor={new ScrollAnchor(() => {})}
-      requests={{ store, commands, draft, settings, link, ...wishes }}
+      requests={{ store, commands, draft, settings, link, ...actions }}
       onRetry={() => {}}
       onDiscard={() => {}}
     />,
@@ -62,7 +62,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
     link,
     commands,
     draft,
-    wishes,
+    actions,
     root,
     log: root.querySelector("[data-transcript]") as HTMLElement,
   }

@@ -1,13 +1,13 @@
-/** acts.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
+/** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { focusRequests } from "../../client/composer/composer.tsx"
-import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
+import { focusRequests } from "../../client/ui/focus.ts"
+import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { soon } from "./dom.ts"
-import { answer, call, text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, call, text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
 const buttonsIn = (root: ParentNode) =>
@@ -31,40 +31,40 @@ describe("a call that needs approval", () => {
     const { root, log } = waiting()
     expect(root.querySelector("details")?.open).toBe(true)
     expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
-    expect(buttonsIn(root.querySelector("[data-segment=tool]") as Element)).toEqual(["Approve", "Deny"])
+    expect(buttonsIn(root.querySelector("[data-segment=tool]") as Element)).toEqual(["Allow", "Deny"])
     expect(root.querySelector(".ask")?.getAttribute("aria-label")).toBe("Allow probe_ask?")
-    expect(root.querySelector("article:last-of-type > .note")?.textContent).toBe("Waiting for your answer.")
+    expect(root.querySelector("article:last-of-type > .note")?.textContent).toBe("Waiting for your approval.")
     expect(log.querySelector("[data-typing]")).toBe(null)
   })
 
   test("[PG20] one decision is sent once, and is shown as pending until the server's state arrives", async () => {
-    const { root, wishes, commands, store } = waiting()
+    const { root, actions, commands, store } = waiting()
     button(root, "Deny").click()
-    expect(wishes.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
+    expect(actions.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
     expect(document.activeElement?.localName).toBe("summary")
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "deny" })
     await soon()
-    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Denying…"])
-    button(root, "Approve").click()
-    expect(wishes.decideApproval).toHaveBeenCalledTimes(1)
+    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Denying…"])
+    button(root, "Allow").click()
+    expect(actions.decideApproval).toHaveBeenCalledTimes(1)
     const error = { code: "denied", message: "The call was not allowed." }
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "failed", approval: "denied", error } }]))
     await soon()
     expect(root.querySelector(".ask")).toBe(null)
     expect(root.querySelector("details")?.open).toBe(false)
-    expect(root.querySelector(".badge")?.textContent).toBe("[DENIED]")
+    expect(root.querySelector(".badge")?.textContent).toBe("Denied")
   })
 
   test("[PG20] an allowed call is labelled so, running and done; a refused decision shows the error", async () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
-    expect(allowed.root.querySelector(".badge")?.textContent).toBe("[OK]")
+    expect(allowed.root.querySelector(".badge")?.textContent).toBe("Done")
     const { root, commands } = waiting()
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "allow" })
     commands.refuseCommand("c1", "call_unknown", "We couldn't find that tool call.")
     await soon()
     expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("We couldn't find that tool call.")
-    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Approve", "Deny"])
+    expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Deny"])
   })
 })
 
@@ -76,17 +76,17 @@ describe("retry, continue, regenerate", () => {
     ["failed", "Try again", "retry"],
     ["interrupted", "Continue", "retry"],
     ["cancelled", "Regenerate", "regenerate"],
-  ] as const)("[PG21] an answer that %s offers %s", async (status, name, wish) => {
-    const { root, wishes, commands } = ended(status)
+  ] as const)("[PG21] an answer that %s offers %s", async (status, name, action) => {
+    const { root, actions, commands } = ended(status)
     const before = focusRequests.value
     button(root, name).click()
-    expect(wishes[`${wish}Answer` as const].mock.calls).toEqual([["a"]])
+    expect(actions[`${action}Answer` as const].mock.calls).toEqual([["a"]])
     expect(focusRequests.value).toBe(before + 1)
-    commands.sendCommand("a", { type: wish, id: "n", message: "a" })
+    commands.sendCommand("a", { type: action, id: "n", message: "a" })
     await soon()
     expect(button(root, name).getAttribute("aria-disabled")).toBe("true")
     button(root, name).click()
-    expect(wishes[`${wish}Answer` as const]).toHaveBeenCalledTimes(1)
+    expect(actions[`${action}Answer` as const]).toHaveBeenCalledTimes(1)
     commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
     await soon()
     expect(root.querySelector("article[data-id=a] [role=alert]")?.textContent).toContain("Stop it first")
@@ -104,24 +104,24 @@ describe("retry, continue, regenerate", () => {
   test("[PG21] a stopped answer without content is only a note and a button", () => {
     const { root } = ended("cancelled", { segments: [] })
     const article = root.querySelector("article[data-id=a]") as Element
-    expect(article.textContent).toBe("Stopped. Regenerate")
+    expect(article.textContent).toBe("You stopped this response. Regenerate")
     expect(buttonsIn(article)).toEqual(["Regenerate"])
   })
 
   test("[PG21] only the last answer can be requested again, and only while none is running", async () => {
-    const { root, store, wishes } = transcript([user("q", "go"), answer("a"), user("q2", "on"), answer("b")])
-    const acts = () => [...root.querySelectorAll("article[data-role=assistant]")].map(buttonsIn)
-    expect(acts()).toEqual([
+    const { root, store, actions } = transcript([user("q", "go"), answer("a"), user("q2", "on"), answer("b")])
+    const buttonNames = () => [...root.querySelectorAll("article[data-role=assistant]")].map(buttonsIn)
+    expect(buttonNames()).toEqual([
       ["Copy", "Reply"],
       ["Copy", "Reply", "Regenerate"],
     ])
     expect(root.querySelector("[data-id=b] .acts")?.hasAttribute("data-last")).toBe(true)
     button(root, "Regenerate").click()
-    expect(wishes.regenerateAnswer.mock.calls).toEqual([["b"]])
+    expect(actions.regenerateAnswer.mock.calls).toEqual([["b"]])
     store.applyFrame(messageFrame(2, 1, user("q3", "and?", { timestamp: "2026-05-02T14:00:01.000Z" })))
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await soon()
-    expect(acts()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
+    expect(buttonNames()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
     expect([...root.querySelectorAll("[data-way=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual([
       "true",
       "true",
@@ -149,19 +149,19 @@ describe("retry, continue, regenerate", () => {
 
 describe("queued messages", () => {
   test("[PG19] are marked as waiting, and can be withdrawn", async () => {
-    const { root, wishes, commands, store } = transcript([
+    const { root, actions, commands, store } = transcript([
       user("q", "go"),
       answer("a", { status: "running" }),
       user("q2", "later", { status: "queued" }),
     ])
     const article = root.querySelector("article[data-id=q2]") as Element
-    expect(article.querySelector(".note")?.textContent).toBe("Queued Withdraw")
-    expect(buttonsIn(article)).toEqual(["Withdraw"])
-    button(article, "Withdraw").click()
-    expect(wishes.withdrawMessage.mock.calls).toEqual([["q2"]])
+    expect(article.querySelector(".note")?.textContent).toBe("Queued Cancel")
+    expect(buttonsIn(article)).toEqual(["Cancel"])
+    button(article, "Cancel").click()
+    expect(actions.withdrawMessage.mock.calls).toEqual([["q2"]])
     commands.sendCommand("q2", { type: "withdraw", id: "n", message: "q2" })
     await soon()
-    expect(buttonsIn(article)).toEqual(["Withdrawing…"])
+    expect(buttonsIn(article)).toEqual(["Canceling…"])
     store.applyFrame(ops(2, 1, "q2", [{ op: "end", status: "cancelled", reason: null, metrics: null }]))
     await soon()
     expect(root.querySelector("article[data-id=q2]")).toBe(null)
@@ -170,12 +170,12 @@ describe("queued messages", () => {
 
 describe("editing a message", () => {
   async function editing() {
-    const all = transcript([user("q", "old words"), answer("a")])
+    const all = transcript([user("q", "old text"), answer("a")])
     button(all.root, "Edit").click()
     await soon()
     const field = all.root.querySelector("textarea") as HTMLTextAreaElement
-    const type = async (words: string) => {
-      field.value = words
+    const type = async (value: string) => {
+      field.value = value
       field.dispatchEvent(new Event("input", { bubbles: true }))
       await soon()
     }
@@ -183,50 +183,50 @@ describe("editing a message", () => {
   }
 
   test("[PG22] works in place; Escape cancels and returns the focus", async () => {
-    const { root, field, wishes } = await editing()
-    expect(field.value).toBe("old words")
+    const { root, field, actions } = await editing()
+    expect(field.value).toBe("old text")
     expect(document.activeElement).toBe(field)
     expect(press(field, "Escape", { isComposing: true }).defaultPrevented).toBe(false)
     expect(press(field, "Escape").defaultPrevented).toBe(true)
     await soon()
     expect(root.querySelector("textarea")).toBe(null)
-    expect(root.querySelector("article[data-id=q] p")?.textContent).toBe("old words")
+    expect(root.querySelector("article[data-id=q] p")?.textContent).toBe("old text")
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Edit")
-    expect(wishes.editMessage).not.toHaveBeenCalled()
+    expect(actions.editMessage).not.toHaveBeenCalled()
   })
 
   test("[PG22] Ctrl or Cmd and Enter save; the editor stays until the edited message appears", async () => {
-    const { root, field, type, wishes, commands, store } = await editing()
+    const { root, field, type, actions, commands, store } = await editing()
     press(field, "Enter")
-    expect(wishes.editMessage).not.toHaveBeenCalled()
-    await type("new words")
+    expect(actions.editMessage).not.toHaveBeenCalled()
+    await type("new text")
     press(field, "Enter", { ctrlKey: true })
-    expect(wishes.editMessage.mock.calls).toEqual([["q", "new words"]])
-    commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    expect(actions.editMessage.mock.calls).toEqual([["q", "new text"]])
+    commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
     commands.acknowledgeCommand("n")
     await soon()
     expect(field.readOnly).toBe(true)
     expect(buttonsIn(root.querySelector(".editor") as Element)).toEqual(["Cancel", "Saving…"])
     press(field, "Escape")
     await soon()
-    expect(root.textContent).not.toContain("old words")
-    store.loadPage({ messages: [user("n", "new words"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
+    expect(root.textContent).not.toContain("old text")
+    store.loadPage({ messages: [user("n", "new text"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")).toBe(null)
-    expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new words")
+    expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new text")
   })
 
   test("[PG22] until the server has it, a saved edit can be cancelled with Escape and with Cancel", async () => {
-    for (const giveUp of ["Escape", "Cancel"]) {
-      const { root, type, wishes, commands } = await editing()
-      await type("new words")
-      commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    for (const way of ["Escape", "Cancel"]) {
+      const { root, type, actions, commands } = await editing()
+      await type("new text")
+      commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
       await soon()
-      // A mouse left the focus on Save.
-      if (giveUp === "Escape") press(button(root, "Saving…"), "Escape")
+      // After a click on Save, the focus is there.
+      if (way === "Escape") press(button(root, "Saving…"), "Escape")
       else button(root, "Cancel").click()
       await soon()
-      expect(wishes.cancelEdit.mock.calls).toEqual([["q"]])
+      expect(actions.cancelEdit.mock.calls).toEqual([["q"]])
       expect(root.querySelector("textarea")).toBe(null)
     }
   })
@@ -238,25 +238,25 @@ describe("editing a message", () => {
     store.loadPage({ messages: [], has_more: false, epoch: "e1", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")).toBe(null)
-    store.loadPage({ messages: [user("q", "old words")], has_more: false, epoch: "e1", seq: 2 })
+    store.loadPage({ messages: [user("q", "old text")], has_more: false, epoch: "e1", seq: 2 })
     await soon()
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
   test("[PG22] a refusal keeps the text; an empty or too long one can't be saved", async () => {
-    const { root, field, type, wishes, commands } = await editing()
+    const { root, field, type, actions, commands } = await editing()
     await type(" ")
     press(field, "Enter", { metaKey: true })
     await type("é".repeat(40_000))
     press(field, "Enter", { metaKey: true })
-    expect(root.querySelector(".editor .note")?.textContent).toBe("A message may have 64 KB at most.")
-    expect(wishes.editMessage).not.toHaveBeenCalled()
-    await type("new words")
-    commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new words" })
+    expect(root.querySelector(".editor .note")?.textContent).toBe("Messages can be up to 64 KB.")
+    expect(actions.editMessage).not.toHaveBeenCalled()
+    await type("new text")
+    commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
     await soon()
     commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
     await soon()
-    expect(field.value).toBe("new words")
+    expect(field.value).toBe("new text")
     expect(field.readOnly).toBe(false)
     expect(root.querySelector("article[data-id=q] [role=alert]")?.textContent).toContain("Stop it first")
   })
@@ -277,21 +277,21 @@ describe("versions", () => {
   const second = { version: 2, versions: 3 }
 
   test("[PG23] a message with versions shows which is active, and lets the user switch", async () => {
-    const { root, wishes, commands } = transcript([user("q", "go", second), answer("a", { version: 1, versions: 2 })])
+    const { root, actions, commands } = transcript([user("q", "go", second), answer("a", { version: 1, versions: 2 })])
     const [asked, answered] = [...root.querySelectorAll(".versions")]
     expect(asked?.textContent).toBe("2/3")
     expect(asked?.getAttribute("aria-label")).toBe("Version 2 of 3")
     button(asked as Element, "Previous version").click()
     button(asked as Element, "Next version").click()
     button(answered as Element, "Previous version").click()
-    expect(wishes.switchVersion.mock.calls).toEqual([
+    expect(actions.switchVersion.mock.calls).toEqual([
       ["q", 1],
       ["q", 3],
     ])
     commands.sendCommand("a", { type: "switch", id: "n", message: "a", version: 2 })
     await soon()
     button(answered as Element, "Next version").click()
-    expect(wishes.switchVersion).toHaveBeenCalledTimes(2)
+    expect(actions.switchVersion).toHaveBeenCalledTimes(2)
   })
 
   test("[PG23] a message with one version shows none", () => {
@@ -304,7 +304,7 @@ describe("versions", () => {
     const first = answer("first", { segments: [open, text("**same**")] })
     const { root, store } = transcript([user("q", "go"), first, user("q2", "on"), answer("b1", second)])
     const kept = root.querySelector("article[data-id=first]") as HTMLElement
-    const words = kept.querySelector("strong")
+    const strong = kept.querySelector("strong")
     ;(kept.querySelector("details") as HTMLDetailsElement).open = true
     const shown = store.getMessageSignal("first")?.value.segments
     button(root, "Next version").focus()
@@ -312,7 +312,7 @@ describe("versions", () => {
     store.loadPage({ messages: page, has_more: false, epoch: "e2", seq: 2 })
     await soon()
     expect(root.querySelector("article[data-id=first]")).toBe(kept)
-    expect(kept.querySelector("strong")).toBe(words)
+    expect(kept.querySelector("strong")).toBe(strong)
     expect(kept.querySelector("details")?.open).toBe(true)
     expect(store.getMessageSignal("first")?.value.segments[1]).toBe(shown?.[1])
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")

@@ -1,7 +1,7 @@
 /**
- * lossy.ts: a small server that keeps a session like the real one, behind connections that a test can delay, cut and flood.
+ * lossy-server.ts: a small server with one session, behind connections that a test can delay, cut and flood.
  *
- * Frames go into queues in both directions and move when the test says so. Frames on a connection that is cut are lost.
+ * Frames wait in a queue per direction until the test delivers them. Frames on a connection that is cut are lost.
  */
 
 import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
@@ -14,13 +14,13 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
 import { wireMessage } from "./wire.ts"
 
-interface Line {
+interface Connection {
   readonly events: WebSocketEvents
   readonly up: string[]
   readonly down: string[]
   isOpen: boolean
   isDead: boolean
-  /** Seq of the last numbered frame that was put on it; null while it has to say hello. */
+  /** The seq of the last numbered frame sent on it; null until the client has sent hello. */
   last: number | null
 }
 
@@ -32,15 +32,15 @@ export class LossyServer {
   epoch = "e0"
   seq = 0
   messages: WireMessage[] = []
-  readonly lines: Line[] = []
-  /** Frames that memory still has. */
-  ring: { readonly seq: number; readonly body: Body }[] = []
+  readonly lines: Connection[] = []
+  /** The frames that can be replayed. */
+  replayBuffer: { readonly seq: number; readonly body: Body }[] = []
   readonly changed = new Map<string, number>()
   readonly known = new Map<string, number>()
   #made = 0
 
   connect(events: WebSocketEvents): WebSocketLike {
-    const line: Line = { events, up: [], down: [], isOpen: false, isDead: false, last: null }
+    const line: Connection = { events, up: [], down: [], isOpen: false, isDead: false, last: null }
     this.lines.push(line)
     return {
       send: (text) => void (line.isDead || line.up.push(text)),
@@ -58,7 +58,7 @@ export class LossyServer {
     return this.messages.find(({ status }) => status === "running")
   }
 
-  /** One more piece of the answer that runs, or its end. */
+  /** Appends to the running answer. */
   grow(text: string): void {
     const answer = this.running()
     const before = answer?.segments[0]
@@ -75,21 +75,21 @@ export class LossyServer {
     if (answer !== undefined) this.#change(answer.id, [{ op: "end", status, reason: null, metrics: null }])
   }
 
-  /** Another answer to the last question: everybody reads history again. */
+  /** Replaces the last answer. A new epoch makes all clients load history again. */
   revise(): void {
     if (this.running() !== undefined || this.messages.length === 0) return
     const old = this.messages.pop() as WireMessage
     this.epoch = `e${++this.#made}`
-    this.ring = []
+    this.replayBuffer = []
     for (const line of this.lines) {
       if (line.last === null) continue
       line.last = null
-      this.#put(line, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
+      this.#sendFrame(line, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
     }
     this.#add(this.#answer(old.exchange_id))
   }
 
-  /** A question. Nothing is queued here: what comes while an answer runs ends it. */
+  /** Accepts a user's message. There is no queue: a running answer is ended. */
   say(id: string, content: string): void {
     this.end("completed")
     const segments = [{ type: "text", content }] as const
@@ -99,43 +99,45 @@ export class LossyServer {
     this.#add(this.#answer(id))
   }
 
-  /** Everything that lies on the line goes its way; the first `most` of it. */
-  moveUp(line: Line, most = Number.POSITIVE_INFINITY): void {
+  /** Delivers up to `most` frames from the client. */
+  moveUp(line: Connection, most = Number.POSITIVE_INFINITY): void {
     for (let i = 0; i < most && line.isOpen && !line.isDead && line.up.length > 0; i++)
-      this.#hear(line, line.up.shift() as string)
+      this.#receive(line, line.up.shift() as string)
   }
 
-  moveDown(line: Line, most = Number.POSITIVE_INFINITY): void {
+  /** Delivers up to `most` frames to the client. */
+  moveDown(line: Connection, most = Number.POSITIVE_INFINITY): void {
     for (let i = 0; i < most && line.isOpen && !line.isDead && line.down.length > 0; i++)
       line.events.onMessage(line.down.shift())
   }
 
-  open(line: Line): void {
+  open(line: Connection): void {
     if (line.isOpen || line.isDead) return
     line.isOpen = true
     line.events.onOpen()
   }
 
-  /** The line is cut: told to the page, or not. */
-  cut(line: Line, isTold: boolean): void {
+  /** Cuts the connection, with a close event or without. */
+  cut(line: Connection, hasCloseEvent: boolean): void {
     if (line.isDead) return
     line.isDead = true
-    if (isTold) line.events.onClose(1006)
+    if (hasCloseEvent) line.events.onClose(1006)
   }
 
-  /** One numbered frame less, where a later one tells of it. */
-  lose(line: Line): void {
+  /** Drops the first numbered frame, if a later one reveals the gap. */
+  lose(line: Connection): void {
     const [first, ...rest] = line.down.map((text) => text.includes('"prev"'))
     if (first === true && rest.includes(true)) line.down.shift()
   }
 
-  /** What was sent last is sent once more. */
-  repeat(line: Line): void {
-    const last = this.ring.at(-1)
-    if (last !== undefined && line.last !== null) this.#put(line, { ...last.body, seq: last.seq, prev: last.seq - 1 })
+  /** Sends the last frame again. */
+  repeat(line: Connection): void {
+    const last = this.replayBuffer.at(-1)
+    if (last !== undefined && line.last !== null)
+      this.#sendFrame(line, { ...last.body, seq: last.seq, prev: last.seq - 1 })
   }
 
-  #hear(line: Line, text: string): void {
+  #receive(line: Connection, text: string): void {
     const frame = parseJson(text) as unknown as ClientFrame
     switch (frame.type) {
       case "ping":
@@ -147,33 +149,33 @@ export class LossyServer {
       case "cancel": {
         const isRunning = this.running()?.exchange_id === frame.exchange_id
         if (!isRunning)
-          return this.#put(line, { type: "error", code: "turn_ended", text: "ended", id: frame.exchange_id })
+          return this.#sendFrame(line, { type: "error", code: "turn_ended", text: "ended", id: frame.exchange_id })
         this.end("cancelled")
-        return this.#put(line, { type: "ack", id: frame.exchange_id, seq: this.seq })
+        return this.#sendFrame(line, { type: "ack", id: frame.exchange_id, seq: this.seq })
       }
       default:
     }
   }
 
-  #hello(line: Line, frame: Extract<ClientFrame, { type: "hello" }>): void {
-    this.#put(line, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
+  #hello(line: Connection, frame: Extract<ClientFrame, { type: "hello" }>): void {
+    this.#sendFrame(line, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
     if (frame.epoch !== this.epoch) return
     const after = frame.after ?? this.seq
     line.last = after
-    const missed = this.ring.filter(({ seq }) => seq > after)
+    const missed = this.replayBuffer.filter(({ seq }) => seq > after)
     if (missed.length === this.seq - after) {
-      for (const { seq, body } of missed) this.#number(line, seq, body)
+      for (const { seq, body } of missed) this.#sendNumbered(line, seq, body)
       return
     }
     const changed = this.messages.filter(({ id }) => (this.changed.get(id) ?? 0) > after)
     changed.sort((a, b) => (this.changed.get(a.id) ?? 0) - (this.changed.get(b.id) ?? 0))
     for (const message of changed)
-      this.#number(line, this.changed.get(message.id) ?? 0, { type: "message", ...message })
+      this.#sendNumbered(line, this.changed.get(message.id) ?? 0, { type: "message", ...message })
   }
 
-  #send(line: Line, { id, content }: Extract<ClientFrame, { type: "send" }>): void {
+  #send(line: Connection, { id, content }: Extract<ClientFrame, { type: "send" }>): void {
     if (!this.known.has(id)) this.say(id, content)
-    this.#put(line, { type: "ack", id, seq: this.known.get(id) ?? 0 })
+    this.#sendFrame(line, { type: "ack", id, seq: this.known.get(id) ?? 0 })
   }
 
   #answer(exchange_id: string): WireMessage {
@@ -197,16 +199,16 @@ export class LossyServer {
   #broadcast(id: string, body: Body): void {
     const seq = ++this.seq
     this.changed.set(id, seq)
-    this.ring.push({ seq, body })
-    for (const line of this.lines) if (line.last !== null) this.#number(line, seq, body)
+    this.replayBuffer.push({ seq, body })
+    for (const line of this.lines) if (line.last !== null) this.#sendNumbered(line, seq, body)
   }
 
-  #number(line: Line, seq: number, body: Body): void {
-    this.#put(line, { ...body, seq, prev: line.last ?? 0 })
+  #sendNumbered(line: Connection, seq: number, body: Body): void {
+    this.#sendFrame(line, { ...body, seq, prev: line.last ?? 0 })
     line.last = seq
   }
 
-  #put(line: Line, frame: ServerFrame): void {
+  #sendFrame(line: Connection, frame: ServerFrame): void {
     if (!line.isDead) line.down.push(JSON.stringify(frame))
   }
 }

@@ -1,4 +1,4 @@
-/** calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
+/** tool-calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
@@ -7,8 +7,8 @@ import { groupExchanges } from "../../client/transcript/transcript-rows.tsx"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { CallStatus } from "../../shared/protocol/message.ts"
 import { soon } from "./dom.ts"
-import { answer, call, text, user } from "./said.ts"
-import { transcript } from "./window.tsx"
+import { answer, call, text, user } from "./sample-messages.ts"
+import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
 const tool = (n: number, status: CallStatus = "ok", more: object = {}): Segment =>
@@ -32,7 +32,7 @@ describe("adjacent calls", () => {
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
     expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
-    expect(two?.querySelector("button")?.textContent).toBe("2 callstool_2, tool_3[FAILED]")
+    expect(two?.querySelector("button")?.textContent).toBe("2 tool callstool_2, tool_3Failed")
     expect([...root.querySelectorAll("[data-segment]")].map((each) => each.getAttribute("data-segment"))).toEqual([
       "tool",
       "text",
@@ -49,9 +49,9 @@ describe("adjacent calls", () => {
     [["failed", "waiting"], "waiting"],
     [["interrupted", "failed", "ok"], "failed"],
     [["ok", "interrupted"], "interrupted"],
-  ])("[PG36] %j together are %s", (statuses, together) => {
+  ])("[PG36] %j together are %s", (statuses, joint) => {
     const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof getGroupStatus>[0]
-    expect(getGroupStatus(calls)).toBe(together)
+    expect(getGroupStatus(calls)).toBe(joint)
   })
 
   test("[PG36] a group grows in place: existing elements, folds and the focus stay", async () => {
@@ -64,13 +64,13 @@ describe("adjacent calls", () => {
     fold.querySelector("summary")?.focus()
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 2, segment: plain(2, "running") }]))
     await soon()
-    expect(heading(root)?.textContent).toContain("2 calls")
+    expect(heading(root)?.textContent).toContain("2 tool calls")
     expect(root.querySelector("[data-segment=tool]")).toBe(first)
     expect(fold.open).toBe(true)
     expect(document.activeElement).toBe(fold.querySelector("summary"))
     for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
     await soon()
-    // The reader is inside: it does not fold away under them.
+    // The focus is inside, so the group doesn't fold.
     expect(heading(root)?.getAttribute("aria-expanded")).toBe("true")
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
@@ -86,7 +86,7 @@ describe("adjacent calls", () => {
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 1, fields: { status: "ok" } }]))
     await soon()
     expect(visible(root)).toEqual([])
-    expect(heading(root)?.textContent).toBe("2 callstool_1, tool_2[OK]")
+    expect(heading(root)?.textContent).toBe("2 tool callstool_1, tool_2Done")
     ;(heading(root) as HTMLElement).click()
     await soon()
     expect(visible(root)).toEqual(["tool_1", "tool_2"])
@@ -157,7 +157,7 @@ describe("agents", () => {
     const block = root.querySelector<HTMLElement>("section.exchange")
     const first = block?.querySelector("article")
     expect(block?.getAttribute("aria-label")).toBe("Exchange with general")
-    expect(first?.textContent).toContain("Received from generalWhere is it warm?")
+    expect(first?.textContent).toContain("Message from generalWhere is it warm?")
     expect(first?.querySelector("strong")?.textContent).toBe("warm")
     expect(first?.querySelector(".acts")).toBe(null)
     store.applyFrame(messageFrame(2, 1, sent("a", "x")))
@@ -165,7 +165,7 @@ describe("agents", () => {
     expect(root.querySelector("section.exchange")).toBe(block)
     expect(block?.querySelector("article")).toBe(first)
     expect([...(block?.querySelectorAll("article") ?? [])].map((one) => one.dataset["id"])).toEqual(["x", "a"])
-    expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Sent to generalyes")
+    expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Reply to generalyes")
     store.applyFrame(messageFrame(3, 2, user("q", "thanks", { timestamp: "2026-05-02T15:00:00.000Z" })))
     await soon()
     expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
@@ -191,24 +191,24 @@ describe("agents", () => {
 
   test("[PG37] a call to an agent shows agent, question and answer; a slow one asks nothing of the user", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
-    const { root, store, wishes } = transcript([answer("a", { segments: [asked()] })])
+    const { root, store, actions } = transcript([answer("a", { segments: [asked()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
-    expect(block?.querySelector("header")?.textContent).toBe("Sent to researcher[RUNNING]")
+    expect(block?.querySelector("header")?.textContent).toBe("Asked researcherRunning")
     expect(block?.querySelector("strong")?.textContent).toBe("Compare")
     const waits = { status: "waiting", result: JSON.stringify(queued) } as const
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: waits }]))
     await soon()
-    expect(block?.querySelector(".badge")?.textContent).toBe("[WAITING]")
-    expect(block?.textContent).toContain("Waiting for its answer.")
+    expect(block?.querySelector(".badge")?.textContent).toBe("Waiting")
+    expect(block?.textContent).toContain("Waiting for researcher…")
     expect(block?.querySelector("a")?.getAttribute("href")).toBe("#/s/agent-1")
     expect(block?.querySelectorAll("button")).toHaveLength(0)
-    expect(root.textContent).not.toContain("Waiting for your answer.")
-    expect(wishes.decideApproval).not.toHaveBeenCalled()
+    expect(root.textContent).not.toContain("Waiting for your approval.")
+    expect(actions.decideApproval).not.toHaveBeenCalled()
     const result = JSON.stringify({ agent: "researcher", session: "agent-1", answer: "Lima is *warm*." })
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { status: "ok", result } }]))
     await soon()
     expect(root.querySelector("section.agent")).toBe(block)
-    expect(block?.querySelector(".badge")?.textContent).toBe("[OK]")
+    expect(block?.querySelector(".badge")?.textContent).toBe("Done")
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
   })
 

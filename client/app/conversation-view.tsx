@@ -1,0 +1,173 @@
+/** conversation-view.tsx: an open session: its transcript, the state of its connection, and the composer. */
+
+import { type ReadonlySignal, useComputed, useSignalEffect } from "@preact/signals"
+import type { RefObject, VNode } from "preact"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { Composer } from "../composer/composer.tsx"
+import type { MessageExtras } from "../net/outbox.ts"
+import type { Quote } from "../session/quote.ts"
+import type { SessionController } from "../session/session-controller.ts"
+import type { SessionRouter } from "../session/session-router.ts"
+import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
+import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
+import { focusRequests } from "../ui/focus.ts"
+import { appText } from "../words/page-text.ts"
+import { LinkStatus } from "./link-status.tsx"
+import { WelcomeScreen } from "./welcome-screen.tsx"
+
+interface ConversationViewProps {
+  readonly controller: SessionController
+  readonly router: SessionRouter
+  readonly isOnline: ReadonlySignal<boolean>
+}
+
+export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
+  const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
+  const { store } = controller
+  const isTranscriptLost = transcriptModule.value === "lost"
+  useEffect(loadTranscript, [])
+  const sendMessage = (text: string, extras?: MessageExtras): void => {
+    router.sendMessage(text, extras)
+    scrollAnchor.scrollToEnd()
+  }
+  return (
+    <>
+      <main class="view" ref={viewRef}>
+        <div class="column" ref={contentRef}>
+          {store.hasOlder.value && (
+            <p class="note older">{controller.isLoadingOlder.value ? appText.loadingOlder : ""}</p>
+          )}
+          <ConversationContent controller={controller} scrollAnchor={scrollAnchor} onSelectPrompt={sendMessage} />
+        </div>
+      </main>
+      <footer class="foot">
+        <ScrollToEndButton scrollAnchor={scrollAnchor} />
+        <LinkStatus
+          link={isTranscriptLost ? "outdated" : controller.link.value}
+          isOnline={isOnline.value}
+          wasLoaded={controller.isLoaded.value}
+        />
+        <ConversationComposer
+          controller={controller}
+          onSend={sendMessage}
+          onFiles={(files) => router.attachFiles(files)}
+        />
+      </footer>
+    </>
+  )
+}
+
+interface ScrollRefs {
+  readonly scrollAnchor: ScrollAnchor
+  readonly viewRef: RefObject<HTMLElement | null>
+  readonly contentRef: RefObject<HTMLDivElement | null>
+}
+
+/** Keeps the reading position while the conversation changes. */
+function useScrollAnchor(controller: SessionController): ScrollRefs {
+  const scrollAnchor = useMemo(() => new ScrollAnchor(() => void controller.loadOlder()), [controller])
+  const viewRef = useRef<HTMLElement>(null)
+  const contentRef = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    controller.findReadingMessage = () => scrollAnchor.findReadingMessage()
+  }, [controller, scrollAnchor])
+  useEffect(() => {
+    if (viewRef.current === null || contentRef.current === null) return undefined
+    return scrollAnchor.attachTo(viewRef.current, contentRef.current)
+  }, [scrollAnchor])
+  useSignalEffect(() => {
+    if (controller.store.changeCount.value > 0 && !controller.isLoadingOlder.peek()) scrollAnchor.noteNewContent()
+  })
+  return { scrollAnchor, viewRef, contentRef }
+}
+
+interface ConversationContentProps {
+  readonly controller: SessionController
+  readonly scrollAnchor: ScrollAnchor
+  readonly onSelectPrompt: (prompt: string) => void
+}
+
+function ConversationContent({ controller, scrollAnchor, onSelectPrompt }: ConversationContentProps): VNode {
+  const { store, outbox } = controller
+  const code = transcriptModule.value
+  const hasUnsent = outbox.entries.value.length > 0
+  const isLoaded = controller.isLoaded.value || hasUnsent
+  const isEmpty = controller.isLoaded.value && store.messageIds.value.length === 0 && !hasUnsent
+  return (
+    <>
+      {isEmpty && <WelcomeScreen onSelect={onSelectPrompt} />}
+      {code === null || code === "lost" || !isLoaded ? (
+        <p class="note loading">{appText.loading}</p>
+      ) : (
+        <code.Transcript
+          store={store}
+          unsent={outbox.entries}
+          scrollAnchor={scrollAnchor}
+          requests={controller}
+          onRetry={(id) => controller.retrySend(id)}
+          onDiscard={(id) => controller.discardUnsent(id)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ConversationComposerProps {
+  readonly controller: SessionController
+  readonly onSend: (text: string, extras: MessageExtras) => void
+  readonly onFiles: (files: readonly File[]) => void
+}
+
+/** The composer of an open session, with its stop button and reply reference. */
+function ConversationComposer({ controller, onSend, onFiles }: ConversationComposerProps): VNode {
+  const { store, commands, draft, link } = controller
+  const quote = useReplyQuote(controller)
+  const canSend = link.value !== "gone" && link.value !== "outdated"
+  const activeTurn = store.activeTurn.value
+  const isStopRequested = activeTurn !== null && commands.pending.value.get(activeTurn.id)?.command.type === "cancel"
+  const onStop = (): void => {
+    controller.stopAnswer()
+    // The button disappears.
+    focusRequests.value++
+  }
+  return (
+    <Composer
+      canSend={canSend}
+      onSend={onSend}
+      stop={activeTurn === null ? null : { isRequested: isStopRequested, onStop }}
+      draft={draft}
+      quote={quote}
+      onFiles={canSend ? onFiles : undefined}
+    />
+  )
+}
+
+/** The message that is replied to; null if there is none or it was withdrawn. */
+function useReplyQuote({ store, draft }: SessionController): Quote | null {
+  const code = transcriptModule.value
+  // As JSON, so that an equal quote does not render the composer again.
+  const quoteJson = useComputed(() => {
+    const id = draft.replyTo.value
+    const message = id === null || !store.messageIds.value.includes(id) ? undefined : store.getMessageSignal(id)?.value
+    const { value } = transcriptModule
+    return message === undefined || value === null || value === "lost" ? "" : JSON.stringify(value.createQuote(message))
+  }).value
+  return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
+}
+
+function ScrollToEndButton({ scrollAnchor }: { readonly scrollAnchor: ScrollAnchor }): VNode | null {
+  if (scrollAnchor.isFollowing.value) return null
+  const scrollToEnd = (): void => {
+    scrollAnchor.scrollToEnd()
+    // The button disappears.
+    focusRequests.value++
+  }
+  return (
+    <button type="button" class="jump" onClick={scrollToEnd}>
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M10 4v11.5M5 11l5 5 5-5" />
+      </svg>
+      {scrollAnchor.hasUnread.value ? appText.newMessages : appText.jumpToLatest}
+    </button>
+  )
+}

@@ -1,0 +1,177 @@
+/**
+ * canvas-view.tsx: a canvas document with its title, its host if it isn't ours, and a full-screen button.
+ *
+ * The frame is created when it comes near the viewport, with an address that is valid at that time, and is not created
+ * again while the answer streams in. SPEC PG41, PG64, PG66.
+ */
+
+import type { ComponentChildren, RefObject, VNode } from "preact"
+import { useEffect, useRef, useState } from "preact/hooks"
+import type { SignedLink } from "../files/signed-links.ts"
+import { parseHost } from "../words/link-policy.ts"
+import type { CanvasSegment } from "../words/media-descriptions.ts"
+import { mediaText } from "../words/transcript-text.ts"
+import { CanvasFrame } from "./canvas-frame.tsx"
+import { UNREACHABLE_TEXT } from "./load-failure.ts"
+import { MediaIcon } from "./media-icons.tsx"
+import { useInView } from "./use-in-view.ts"
+import { useMediaContext } from "./use-media-source.ts"
+
+/** For a document that declares no height. */
+const DEFAULT_HEIGHT_PX = 320
+
+export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VNode {
+  const { url, title = "", preferredHeight = DEFAULT_HEIGHT_PX } = segment.preview
+  const sectionRef = useRef<HTMLElement>(null)
+  const name = title === "" ? mediaText.document : title
+  const host = parseHost(url)
+  const link = useCanvasLink(url, sectionRef)
+  return (
+    <section class="canvas" ref={sectionRef} aria-label={mediaText.named(mediaText.document, name)}>
+      <header>
+        <MediaIcon name="canvas" />
+        <b>{name}</b>
+        {host !== "" && <small>{host}</small>}
+        {document.fullscreenEnabled && <FullScreenButton sectionRef={sectionRef} />}
+      </header>
+      <CanvasBody url={url} name={name} link={link} height={preferredHeight} />
+    </section>
+  )
+}
+
+function FullScreenButton({ sectionRef }: { readonly sectionRef: RefObject<HTMLElement | null> }): VNode {
+  const toggleFullScreen = (): void => {
+    if (document.fullscreenElement === null) sectionRef.current?.requestFullscreen().catch(() => {})
+    else void document.exitFullscreen()
+  }
+  return (
+    <button type="button" aria-label={mediaText.fullScreen} title={mediaText.fullScreen} onClick={toggleFullScreen}>
+      <MediaIcon name="grow" />
+    </button>
+  )
+}
+
+interface CanvasBodyProps {
+  readonly url: string
+  readonly name: string
+  readonly link: CanvasLink
+  readonly height: number
+}
+
+/** The frame, or a note of the same height about why it isn't there. */
+function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
+  const [hasStolenFocus, setStolenFocus] = useState(false)
+  if (link.isBlocked) {
+    return (
+      <CanvasNote text={mediaText.onAnotherSite} height={height}>
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          {mediaText.openInNewTab}
+        </a>
+      </CanvasNote>
+    )
+  }
+  if (link.fault !== null) {
+    return (
+      <CanvasNote text={link.fault} height={height}>
+        <button type="button" onClick={link.retry}>
+          {mediaText.tryAgain}
+        </button>
+      </CanvasNote>
+    )
+  }
+  if (hasStolenFocus) {
+    return (
+      <CanvasNote text={mediaText.capturedTyping} height={height}>
+        <button type="button" onClick={() => setStolenFocus(false)}>
+          {mediaText.resume}
+        </button>
+      </CanvasNote>
+    )
+  }
+  return (
+    <div class="pane" style={{ height: `${height}px` }}>
+      {link.href !== null && (
+        <CanvasFrame
+          href={link.href}
+          name={name}
+          onMissing={link.onMissing}
+          onFocusStolen={() => setStolenFocus(true)}
+        />
+      )}
+    </div>
+  )
+}
+
+interface CanvasNoteProps {
+  readonly text: string
+  readonly height: number
+  readonly children: ComponentChildren
+}
+
+function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
+  return (
+    <p class="note" style={{ height: `${height}px` }}>
+      {text} {children}
+    </p>
+  )
+}
+
+interface CanvasLink {
+  /** The address for the frame; null until it is in view and signed. */
+  readonly href: string | null
+  readonly fault: string | null
+  /** On an origin that the tenant doesn't allow (any more): the page's policy would show a broken frame. */
+  readonly isBlocked: boolean
+  retry(): void
+  /** To be called when the frame reports that its document doesn't exist. */
+  onMissing(): void
+}
+
+/**
+ * Our own documents get a signed address, others are framed at their own. The address doesn't change once it is in use,
+ * unless the document turns out to be missing: then a new address is requested, once.
+ */
+function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
+  const media = useMediaContext()
+  const isInView = useInView(sectionRef)
+  const isForeign = parseHost(url) !== ""
+  const isBlocked = isForeign && media?.settings.value.embed_origins.includes(new URL(url).origin) !== true
+  const shownHref = useRef<string | null>(isForeign ? url : null)
+  const tries = useRef(0)
+  const [isMissing, setMissing] = useState(false)
+  const link = isForeign || media === null ? null : media.signer.getLink(url).value
+  if (isInView && shownHref.current === null && link?.at === "ready") shownHref.current = link.href
+  useEffect(() => {
+    if (isInView && !isForeign) media?.signer.requestLink(url)
+  }, [media, url, isInView])
+
+  const renewLink = (): void => {
+    shownHref.current = null
+    media?.signer.renewLink(url)
+  }
+  const retry = (): void => {
+    tries.current = 0
+    setMissing(false)
+    renewLink()
+  }
+  const onMissing = (): void => {
+    if (isForeign) return
+    if (++tries.current === 1) renewLink()
+    else setMissing(true)
+  }
+  const linkFault = shownHref.current === null && !isForeign ? describeFault(link?.at) : null
+  const href = isInView ? shownHref.current : null
+  return { href, fault: isMissing ? mediaText.missing : linkFault, isBlocked, retry, onMissing }
+}
+
+function describeFault(at: SignedLink["at"] = "refused"): string | null {
+  switch (at) {
+    case "asking":
+    case "ready":
+      return null
+    case "refused":
+      return mediaText.missing
+    case "failed":
+      return UNREACHABLE_TEXT
+  }
+}

@@ -1,0 +1,31 @@
+/** load-failure.ts: the text that explains why media couldn't be loaded, from the server if it sent one. */
+
+import { errorText } from "../words/page-text.ts"
+
+const REFUSAL_TIMEOUT_MS = 10_000
+
+export const UNREACHABLE_TEXT = errorText.loadFailed
+export const GONE_TEXT = errorText.mediaGone
+
+/** The server's error text of a response that isn't ok. */
+export async function readRefusal(response: Response): Promise<string> {
+  const text: unknown = Reflect.get(Object(await response.json()), "text")
+  return typeof text === "string" ? text : UNREACHABLE_TEXT
+}
+
+/**
+ * Fetches an address again to learn why an element failed to load it, which the element's error event does not include.
+ * Null if the address now responds.
+ */
+export async function fetchFailureReason(href: string): Promise<string | null> {
+  try {
+    const response = await fetch(href, { signal: AbortSignal.timeout(REFUSAL_TIMEOUT_MS) })
+    if (response.ok) {
+      void response.body?.cancel()
+      return null
+    }
+    return await readRefusal(response)
+  } catch {
+    return UNREACHABLE_TEXT
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * answer-stopper.ts: stops the running answer, or one that is about to begin.
+ *
+ * The user presses Stop for the answer on screen. A second press right after it, or right after an answer has ended, must
+ * not stop the next one. Source: SPEC SO11, PG18.
+ */
+
+import type { Outbox } from "../net/outbox.ts"
+import type { Commands } from "./commands.ts"
+import type { ActiveTurn, TranscriptStore } from "./transcript-store.ts"
+
+export interface AnswerStopperDeps {
+  readonly store: TranscriptStore
+  readonly outbox: Outbox
+  readonly commands: Commands
+  now(): number
+  isLive(): boolean
+}
+
+/** A stop this soon after another, or after an answer has ended, was meant for the previous answer, in milliseconds. */
+const STOP_COOLDOWN_MS = 600
+
+export class AnswerStopper {
+  readonly #deps: AnswerStopperDeps
+  /** When the running answer was stopped, or was replaced by the next. */
+  #stoppedAt = Number.NEGATIVE_INFINITY
+  #activeTurn: ActiveTurn | null = null
+  /** The exchange whose answer is stopped as soon as it begins. */
+  #exchangeToStop: string | null = null
+
+  constructor(deps: AnswerStopperDeps) {
+    this.#deps = deps
+    deps.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
+  }
+
+  /** False if there is no answer that the user can mean. */
+  stopAnswer(): boolean {
+    const { store, outbox, now, isLive } = this.#deps
+    const stopTime = now()
+    if (stopTime - this.#stoppedAt < STOP_COOLDOWN_MS) return false
+    const activeTurn = store.activeTurn.peek()
+    if (activeTurn === null) this.#exchangeToStop = isLive() ? (outbox.findNewestPending() ?? null) : null
+    else this.#cancelTurn(activeTurn)
+    if (activeTurn === null && this.#exchangeToStop === null) return false
+    this.#stoppedAt = stopTime
+    return true
+  }
+
+  /** The user sent another message, so a stop now means its answer. */
+  endCooldown(): void {
+    this.#stoppedAt = Number.NEGATIVE_INFINITY
+  }
+
+  #handleTurnChange(turn: ActiveTurn | null): void {
+    if (this.#activeTurn !== null) this.#stoppedAt = this.#deps.now()
+    this.#activeTurn = turn
+    // Commands that were refused because of the previous answer may be accepted now.
+    this.#deps.commands.clearRefusals()
+    if (turn === null || turn.exchangeId !== this.#exchangeToStop) return
+    this.#cancelTurn(turn)
+    this.#exchangeToStop = null
+  }
+
+  #cancelTurn(turn: ActiveTurn): void {
+    this.#deps.commands.sendCommand(turn.id, { type: "cancel", exchange_id: turn.exchangeId })
+  }
+}

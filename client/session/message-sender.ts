@@ -1,0 +1,51 @@
+/**
+ * message-sender.ts: sends the messages of the outbox one at a time.
+ *
+ * The next message is sent once the server has accepted the one before, so that they keep their order even if one has to
+ * wait for room in the server's queue. Source: SPEC SO6, SO14.
+ */
+
+import type { FaultReason } from "../../shared/fault.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import { type Outbox, toSendFrame } from "../net/outbox.ts"
+
+export class MessageSender {
+  readonly #outbox: Outbox
+  /** False if the session isn't live. */
+  readonly #send: (frame: ClientFrame) => boolean
+  /** The message that was sent and is not acknowledged. */
+  #sendingId: string | null = null
+  /** The server's queue is full: nothing is sent until it shrinks. */
+  #isQueueFull = false
+
+  constructor(outbox: Outbox, send: (frame: ClientFrame) => boolean) {
+    this.#outbox = outbox
+    this.#send = send
+  }
+
+  sendNext(): void {
+    const next = this.#outbox.listPending()[0]
+    if (next === undefined || next.id === this.#sendingId || this.#isQueueFull) return
+    if (this.#send(toSendFrame(next))) this.#sendingId = next.id
+  }
+
+  /** The session is live again: what was not acknowledged is sent again. */
+  restart(): void {
+    this.#sendingId = null
+    this.#isQueueFull = false
+    this.sendNext()
+  }
+
+  /** The server's queue may have room again. */
+  markQueueMoved(): void {
+    this.#isQueueFull = false
+  }
+
+  /** The server refused a message. A full queue only delays it. */
+  handleRefusal(id: string, code: FaultReason, text: string): void {
+    if (code === "queue_full" && this.#sendingId === id) this.#isQueueFull = true
+    else this.#outbox.markFailed(id, text)
+    if (this.#sendingId === id) this.#sendingId = null
+    this.sendNext()
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * copy-text.ts: the text that the copy button of an answer copies. Pure. SPEC PG21, PG61.
+ */
+
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { describeMedia } from "../words/media-descriptions.ts"
+
+/**
+ * The answer as Markdown, without thinking and tool calls, with media by kind and name. The server escapes `<` so that
+ * Markdown shows it; that is undone here.
+ */
+export function segmentsToCopyText(segments: readonly Segment[]): string {
+  const texts = segments.map(segmentToText).filter((text) => text !== "")
+  return texts.join("\n\n").replace(/&lt;(?=[A-Za-z/!?])/g, "<")
+}
+
+export function hasCopyText(segments: readonly Segment[]): boolean {
+  return segments.some((segment) => segmentToText(segment) !== "")
+}
+
+function segmentToText(segment: Segment): string {
+  if (segment.type === "text") return segment.content
+  if (segment.type === "media" || segment.type === "canvas") return `[${describeMedia(segment)}]`
+  return segment.type === "rich" ? segment.synthesis : ""
+}

@@ -1,0 +1,6 @@
+/** focus.ts: requests to move the focus to the composer, which focuses its field when the count changes. */
+
+import { signal } from "@preact/signals"
+
+/** Incremented by whatever wants the composer focused. */
+export const focusRequests = signal(0)

@@ -1,0 +1,18 @@
+/** save-file.ts: saves a file through the browser's download. */
+
+/** The browser has started the download by then, in milliseconds. */
+const REVOKE_AFTER_MS = 60_000
+
+/** Downloads what an address points to. */
+export function saveHref(href: string, fileName: string): void {
+  const link = document.createElement("a")
+  link.href = href
+  link.download = fileName
+  link.click()
+}
+
+export function saveBlob(blob: Blob, fileName: string): void {
+  const href = URL.createObjectURL(blob)
+  saveHref(href, fileName)
+  setTimeout(() => URL.revokeObjectURL(href), REVOKE_AFTER_MS)
+}

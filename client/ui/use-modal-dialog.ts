@@ -1,0 +1,19 @@
+/** use-modal-dialog.ts: opens a <dialog> as a modal while its component is mounted. */
+
+import type { RefObject } from "preact"
+import { useLayoutEffect } from "preact/hooks"
+
+/** Focuses the element marked `data-first`. After closing, the focus returns to where it was. */
+export function useModalDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
+  useLayoutEffect(() => {
+    const dialog = dialogRef.current
+    const previousFocus = document.activeElement
+    dialog?.showModal()
+    dialog?.querySelector<HTMLElement>("[data-first]")?.focus()
+    return () => {
+      // Close first: while a modal is open, nothing behind it can receive the focus.
+      dialog?.close()
+      if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
+    }
+  }, [])
+}
