@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
-import { assignOrdinals } from "../../worker/turn/turn-recovery.ts"
+import { assignOrdinals } from "../../worker/turn/next-action.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
 import { createCardTrailer, type ToolResult, type Tool, type ToolContext, toolResult } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"

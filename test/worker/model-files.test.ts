@@ -17,7 +17,8 @@ import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
 import { createModel } from "../../worker/model/model-registry.ts"
 import { createScriptedModel } from "../../worker/model/scripted/scripted-model.ts"
 import { estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"
-import { buildContext, createPastTurns } from "../../worker/turn/model-context.ts"
+import { buildContext } from "../../worker/turn/model-context.ts"
+import { createPastTurns } from "../../worker/turn/past-turns.ts"
 import { createAssetLoader } from "../../worker/asset/asset-bytes.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
@@ -145,7 +146,7 @@ describe("which files are sent", () => {
     expect(parseFileKinds("")).toEqual({ ok: true, value: new Set(["text"]) })
     expect(parseFileKinds("images")).toMatchObject({ ok: false, fault: expect.stringContaining('"images"') })
     const base = { MODEL_BASE_URL: "https://example.com/v1", MODEL_NAME: "m" }
-    expect(createModel({ ...base, MODEL_TAKES: "pdf" })).toMatchObject({ value: { takes: new Set(["pdf", "text"]) } })
+    expect(createModel({ ...base, MODEL_TAKES: "pdf" })).toMatchObject({ value: { fileKinds: new Set(["pdf", "text"]) } })
     expect(createModel({ ...base, MODEL_TAKES: "smell" }).ok).toBe(false)
   })
 })

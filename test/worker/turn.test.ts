@@ -9,13 +9,14 @@ import { type Message, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
 import type { ResolvedAgent } from "../../worker/turn/resolve-agent.ts"
-import { createPastTurns } from "../../worker/turn/model-context.ts"
-import { decideNextAction as nextActOf, planRecovery } from "../../worker/turn/turn-recovery.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createPastTurns } from "../../worker/turn/past-turns.ts"
+import { decideNextAction as nextActOf } from "../../worker/turn/next-action.ts"
+import { planRecovery } from "../../worker/turn/turn-recovery.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
-import { createTurnScheduler, type TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
+import { TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
@@ -77,7 +78,7 @@ describe("text chunks", () => {
       for (const piece of pieces) {
         const stored = store.findMessageAt(1)
         if (stored === null) throw new Error("not stored")
-        const recorder = createTurnRecorder(store, stored, () => ++seq)
+        const recorder = new TurnRecorder(store, stored, () => ++seq)
         const before = store.countRows().written
         recorder.feed({ type: "text_delta", delta: piece })
         recorder.flush()
@@ -143,7 +144,7 @@ describe("failures", () => {
           maxMessageTokens: 1000,
           model: { ok: true, value: { name: "test", canContinue: false, fileKinds: new Set(), stream: model } },
         }
-        const turns = createTurnScheduler({
+        const turns = new TurnScheduler({
           store,
           sockets,
           onIdle: () => {},
