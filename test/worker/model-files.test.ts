@@ -146,7 +146,9 @@ describe("which files are sent", () => {
     expect(parseFileKinds("")).toEqual({ ok: true, value: new Set(["text"]) })
     expect(parseFileKinds("images")).toMatchObject({ ok: false, fault: expect.stringContaining('"images"') })
     const base = { MODEL_BASE_URL: "https://example.com/v1", MODEL_NAME: "m" }
-    expect(createModel({ ...base, MODEL_TAKES: "pdf" })).toMatchObject({ value: { fileKinds: new Set(["pdf", "text"]) } })
+    expect(createModel({ ...base, MODEL_TAKES: "pdf" })).toMatchObject({
+      value: { fileKinds: new Set(["pdf", "text"]) },
+    })
     expect(createModel({ ...base, MODEL_TAKES: "smell" }).ok).toBe(false)
   })
 })
@@ -200,14 +202,14 @@ describe("how they are sent", () => {
         ),
       },
       { type: "image_url", image_url: { url: `data:image/png;base64,${base64(PNG)}` } },
-      { type: "text", text: '[Text of "notes.x" (text/plain, 17 bytes):]\nGrüße\nfrom *me*\n[End of that file.]' },
+      { type: "text", text: '[Text of "notes.x" (text/plain, 17 bytes):]\nGrüße\nfrom *me*\n[End of file.]' },
       {
         type: "file",
         file: { filename: "doc.x", file_data: `data:application/pdf;base64,${base64(bytes("%PDF-1.7"))}` },
       },
       { type: "input_audio", input_audio: { data: base64(bytes("RIFF")), format: "wav" } },
     ])
-    expect(JSON.stringify(content)).toContain("You cannot read such files.")
+    expect(JSON.stringify(content)).toContain("You cannot read files of this type.")
   })
 
   test("[AT5] a long text is cut to its head, with a note of what is missing", async () => {
@@ -215,7 +217,7 @@ describe("how they are sent", () => {
     await env.MEDIA.put(keyOf("mf", "long"), "x".repeat(size))
     const { content } = await heard([whole(assetOf("long", { ...TYPES.text, size }))], "mf")
     const text = JSON.stringify(content)
-    expect(text).toContain("[1000 more bytes are left out here]")
+    expect(text).toContain("[1000 more bytes omitted]")
     expect(text.length).toBeLessThan(MAX_MODEL_TEXT_BYTES + 600)
   })
 

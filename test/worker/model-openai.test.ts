@@ -3,6 +3,7 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
+import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
 import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
 import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
@@ -26,6 +27,7 @@ async function ask(scenario: string, change: Partial<ModelRequest> = {}, times =
   const model = createOpenAiModel({
     baseUrl: `${upstreamUrl(env)}/model/${scenario}/${run}`,
     modelName: "fake",
+    fileKinds: ALL_FILE_KINDS,
     apiKey: "secret-key",
     ...times,
   })
@@ -204,7 +206,7 @@ describe("upstream failures", () => {
   })
 
   test("[MO8] a host that doesn't answer", async () => {
-    const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake" })
+    const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake", fileKinds: ALL_FILE_KINDS })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()
     for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) events.push(event)
@@ -248,7 +250,11 @@ describe("aborts", () => {
   test("[MO9] a consumer that leaves in the middle closes it too", async () => {
     runs += 1
     const run = `m${runs}`
-    const model = createOpenAiModel({ baseUrl: `${upstreamUrl(env)}/model/stall/${run}`, modelName: "fake" })
+    const model = createOpenAiModel({
+      baseUrl: `${upstreamUrl(env)}/model/stall/${run}`,
+      modelName: "fake",
+      fileKinds: ALL_FILE_KINDS,
+    })
     const { signal } = new AbortController()
     for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) {
       expect(event.type).toBe("text_delta")

@@ -18,7 +18,6 @@ function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; re
   let asked = 0
   const model: Model = {
     name: "test",
-    canContinue: false,
     fileKinds: new Set<never>(),
     async *stream() {
       yield* calls[Math.min(asked++, calls.length - 1)] ?? []

@@ -142,7 +142,7 @@ describe("failures", () => {
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,
           maxMessageTokens: 1000,
-          model: { ok: true, value: { name: "test", canContinue: false, fileKinds: new Set(), stream: model } },
+          model: { ok: true, value: { name: "test", fileKinds: new Set(), stream: model } },
         }
         const turns = new TurnScheduler({
           store,

@@ -52,7 +52,6 @@ export function createReplayModel(json: string, delayMs: number): Result<Model, 
   if (!script.ok) return script
   return succeed({
     name: "replay",
-    canContinue: false,
     fileKinds: ALL_FILE_KINDS,
     stream: ({ messages, signal }) => streamScriptStep(script.value, messages, delayMs, signal),
   })

@@ -52,7 +52,6 @@ export function createScriptedModel(env: ScriptedEnv = {}): Model {
   const delayMs = parseDelayMs(env.SCRIPTED_DELAY_MS)
   return {
     name: "scripted",
-    canContinue: false,
     // It says what it was given, and opens nothing.
     fileKinds: ALL_FILE_KINDS,
     stream({ purpose, system, messages, tools, signal }: ModelRequest) {
