@@ -263,7 +263,7 @@ describe("the scripted model", () => {
     client.say({ type: "send", id: "q1", content: "", attachments: ["one"] })
     await client.untilEnd("q1")
     expect(textIn((await pageOf(id)).messages[1])).toMatch(
-      /`"A 'plan'\.png" \(image\/png, \d+ bytes\)`[\s\S]*cannot look inside/,
+      /`"A 'plan'\.png" \(image\/png, \d+ bytes\)`[\s\S]*can't open files/,
     )
     client.say({ type: "send", id: "q2", content: "/say exactly", attachments: ["one"] })
     expect(textIn(await client.untilEnd("q2"))).toBe("exactly")
@@ -273,7 +273,7 @@ describe("the scripted model", () => {
 
   test("[MO2] reports a file that had no room", async () => {
     const files: ModelFile[] = [{ asset: assetOf("big"), inclusion: "left_out" }, whole(assetOf("small"))]
-    expect(await reply([{ role: "user", content: "hello", files }])).toContain("no room for it")
+    expect(await reply([{ role: "user", content: "hello", files }])).toContain("because it didn't fit")
   })
 })
 

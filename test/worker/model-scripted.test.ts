@@ -152,7 +152,7 @@ describe("a turn about the weather", () => {
       [
         "First, London:",
         "<span id='weather_1'>It is 12 °C in London with a partly cloudy sky, feeling like 10 °C. Tomorrow: slight rain, 9 to 14 °C, a 70% chance of rain.</span>",
-        "And this is Tokyo:",
+        "And Tokyo:",
         "<span id='weather_2'>It is 21 °C in Tokyo with a clear sky. Tomorrow: mainly clear, 16 to 23 °C.</span>",
         "Tokyo is 9 degrees warmer than London. Take an umbrella in London tomorrow.",
       ].join("\n\n"),
@@ -183,7 +183,7 @@ describe("a turn about the weather", () => {
   test("[MO3] a failed call is described in words, with its place", async () => {
     const [, second] = await turn([], "weather in Atlantis and Madrid")
     const said = textIn(second?.events ?? [])
-    expect(said).toContain('I could not get the weather for **Atlantis**: there is no place called "Atlantis".')
+    expect(said).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
     expect(said).toContain("<span id='weather_2'>It is 26 °C in Madrid")
     expect(said).not.toContain("weather_1")
   })
@@ -245,7 +245,7 @@ describe("commands", () => {
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
     const [called, told] = await turn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: this tool doesn't exist.")
+    expect(textIn(told?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
     expect((await hear([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({ type: "fault", fault })
   })
