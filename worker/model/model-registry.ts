@@ -3,29 +3,32 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
-import { readTimeLimits, type TimeLimitsEnv } from "../platform/time-limits.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 import { parseFileKinds } from "./model-files.ts"
 import { withRetries } from "./model-retry.ts"
 import type { OpenAiConfig } from "./openai-adapter.ts"
 import { createReplayModel } from "./scripted/replay-model.ts"
-import { createScriptedModel, type ScriptedEnv } from "./scripted/scripted-model.ts"
+import { createScriptedModel } from "./scripted/scripted-model.ts"
 
-export interface ModelEnv extends ScriptedEnv, TimeLimitsEnv {
-  /** `scripted` or `openai`. Default: `openai` if MODEL_BASE_URL is set, else `scripted`. */
-  readonly MODEL?: string
-  readonly MODEL_BASE_URL?: string
-  readonly MODEL_NAME?: string
-  readonly MODEL_API_KEY?: string
-  /** Kinds of files that the model accepts in addition to text: image, pdf, audio, video. Default: `image`. */
-  readonly MODEL_TAKES?: string
-  /** For tests: a script as in replay-model.ts. Overrides all other variables. */
-  readonly MODEL_SCRIPT?: string
-}
+/** The variables that select and configure a model. They are described in `Env`. */
+export type ModelEnv = Pick<
+  Env,
+  | "MODEL"
+  | "MODEL_BASE_URL"
+  | "MODEL_NAME"
+  | "MODEL_API_KEY"
+  | "MODEL_TAKES"
+  | "MODEL_SCRIPT"
+  | "SCRIPTED_DELAY_MS"
+  | "TIME_SCALE"
+>
 
 /**
- * The selected model with its retries, or a fault for the log.
+ * The selected model with its retries, or a fault for the log. MODEL_SCRIPT overrides all other variables. The default is
+ * `openai` if MODEL_BASE_URL is set, else `scripted` (SPEC MO10).
  * `name` is an agent's own choice: `scripted`, or the name of a model at MODEL_BASE_URL. Null: the deployment's model.
  */
 export function createModel(env: ModelEnv, log: Log = () => {}, name: string | null = null): Result<Model, string> {

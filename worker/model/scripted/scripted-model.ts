@@ -20,6 +20,7 @@ import { joinWords, writeAnswer, type CallOutcome } from "./weather-prose.ts"
 import { type Intent, parseIntent } from "./intent.ts"
 import { parseBenchPlan, streamBenchStep } from "./bench-model.ts"
 import { ALL_FILE_KINDS } from "../model-files.ts"
+import type { Env } from "../../env.ts"
 import { pause } from "../../platform/pause.ts"
 import { describeFile } from "../system-prompt.ts"
 import { streamScriptStep, parseScript } from "./replay-model.ts"
@@ -35,11 +36,6 @@ import {
 import { planMediaCall, describeMediaResults } from "./scripted-media.ts"
 import { getScriptedResponse } from "./showcase.ts"
 
-export interface ScriptedEnv {
-  /** Pause between two tokens, in milliseconds; 0 in tests. */
-  readonly SCRIPTED_DELAY_MS?: string
-}
-
 /** Default pause between two tokens, in milliseconds: a comfortable reading pace. */
 const DELAY_MS = 18
 /** Maximum time of one model call, in milliseconds. A longer text is streamed with fewer pauses. */
@@ -47,7 +43,7 @@ const MAX_STREAM_MS = 4_000
 /** Maximum number of tokens between two pauses, so that other work on this thread can run. */
 const MAX_TOKENS_PER_PAUSE = 256
 
-export function createScriptedModel(env: ScriptedEnv = {}): Model {
+export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): Model {
   const delayMs = parseDelayMs(env.SCRIPTED_DELAY_MS)
   return {
     name: "scripted",
