@@ -10,7 +10,7 @@ import { messageToWire } from "../../shared/segment/segmenter.ts"
 import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
 import type { ResolvedAgent } from "../../worker/turn/resolve-agent.ts"
 import { createPastTurns } from "../../worker/turn/past-turns.ts"
-import { decideNextAction as nextActOf } from "../../worker/turn/next-action.ts"
+import { decideNextAction } from "../../worker/turn/next-action.ts"
 import { planRecovery } from "../../worker/turn/turn-recovery.ts"
 import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
@@ -21,18 +21,18 @@ import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
 
-const nextAct = (message: Message) => nextActOf(message, AT_REST)
+const decideNext = (message: Message) => decideNextAction(message, AT_REST)
 
 describe("the next action", () => {
   test("[TU4] depends on the stored state alone", () => {
     const step: TurnEvent = { type: "step_start" }
-    expect(nextAct(answerOf()).do).toBe("step")
-    expect(nextAct(answerOf(step, callOf("a"))).do).toBe("dispatch")
-    expect(nextAct(answerOf(step, callOf("a"), startOf(), resultOf("{}"))).do).toBe("step")
-    expect(nextAct(answerOf(step, { type: "text_delta", delta: "x" }, { type: "text_done" }))).toMatchObject({
+    expect(decideNext(answerOf()).do).toBe("step")
+    expect(decideNext(answerOf(step, callOf("a"))).do).toBe("dispatch")
+    expect(decideNext(answerOf(step, callOf("a"), startOf(), resultOf("{}"))).do).toBe("step")
+    expect(decideNext(answerOf(step, { type: "text_delta", delta: "x" }, { type: "text_done" }))).toMatchObject({
       do: "end",
     })
-    expect(nextAct(answerOf({ type: "end", status: "completed", reason: null, metrics: null })).do).toBe("rest")
+    expect(decideNext(answerOf({ type: "end", status: "completed", reason: null, metrics: null })).do).toBe("rest")
   })
 
   test("[TU4] a turn without an end is ended by its step limit", () => {
@@ -43,7 +43,7 @@ describe("the next action", () => {
       resultOf("{}", null, `c${i}`),
     ]
     const message = answerOf(...Array.from({ length: 24 }, (_, i) => round(i + 1)).flat())
-    expect(nextAct(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
+    expect(decideNext(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
   })
 
   test("[TU4] recovery interrupts what may have had side effects, and nothing else", () => {
@@ -102,7 +102,7 @@ describe("failures", () => {
     readonly modelCalls: number
   }
 
-  /** Plays turns on real SQLite with a model and a store of our own; sockets that apply what they are sent. */
+  /** Runs turns on real SQLite with a test model. The sockets apply the ops that they are sent. */
   function play(
     name: string,
     model: Model["stream"],
@@ -270,7 +270,7 @@ describe("failures", () => {
     expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
     const blank = answerOf({ type: "step_start" }, { type: "text_delta", delta: "\n\n" })
     expect(planRecovery(blank, none)).toEqual([])
-    expect(nextAct(blank).do).toBe("step")
+    expect(decideNext(blank).do).toBe("step")
   })
 
   test("[TU3] the number of waiting messages is limited", async () => {

@@ -90,11 +90,12 @@ function findRevisionFault(
   }
 }
 
+/** Activates another version. Returns the newest seq, or null if there is no such version. */
 function switchVersion(
   { host, setEpoch }: RevisionContext,
   frame: Extract<RevisionFrame, { type: "switch" }>,
   target: StoredMessage,
-) {
+): number | null {
   const { store } = host
   const { parent, pos, message } = target
   const switches = [...(store.readSession()?.switches ?? []), frame.id].slice(-MAX_SWITCHES)
@@ -119,7 +120,7 @@ function createVersion(
   { host, turns, setEpoch }: RevisionContext,
   frame: Exclude<RevisionFrame, { type: "switch" }>,
   target: StoredMessage,
-) {
+): number {
   const { store } = host
   const epoch = host.nextId()
   const version = store.countVersions(target.parent) + 1
