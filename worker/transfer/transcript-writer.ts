@@ -11,7 +11,7 @@ import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter } from "../../shared/segment/segmenter.ts"
 import { type StoredMessage, versionGroupKey } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
-import { createPartWriter, createTurnRecorder } from "../turn/turn-recorder.ts"
+import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
 export interface TranscriptWriterHost {
   readonly store: SessionStore
@@ -56,7 +56,7 @@ export class TranscriptWriter {
     const pos = store.findById(id)?.pos ?? null
     const stored = pos === null ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
-    const recorder = createTurnRecorder(store, stored, nextSeq)
+    const recorder = new TurnRecorder(store, stored, nextSeq)
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()
