@@ -13,7 +13,7 @@ import {
   type WireMessage,
 } from "../../shared/protocol/frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { Claims } from "../../worker/auth/verify-token.ts"
+import type { Claims } from "../../worker/platform/claims.ts"
 
 export const CLAIMS: Claims = { tenant: "acme", user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
 

@@ -14,12 +14,6 @@ import { parseJsonColumn } from "../store/row-codec.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 
-/** An asset that is kept now; `duplicate`: it was before, from the same bytes. */
-export interface StoredAsset {
-  readonly asset: Asset
-  readonly duplicate: boolean
-}
-
 export interface AssetRows {
   /** One that is kept; null: it is not of this session, or not there yet. */
   find(id: string): Asset | null

@@ -9,13 +9,14 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { IMAGE_SIZE_BYTES, MAX_CANVAS_BYTES, FILE_TYPE_BYTES } from "../../shared/limits.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset, SaveOptions } from "../tool/tool.ts"
-import type { AssetRows, AssetOrigin, StoredAsset } from "./asset-rows.ts"
+import type { AssetRows, AssetOrigin } from "./asset-rows.ts"
 import { deleteAssetBytes, type SessionRef } from "./bucket.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { readImageSize } from "./image-size.ts"
 import { storeAsset } from "./asset-upload.ts"
 import { titleToLabel } from "./file-name.ts"
 import { detectFileType } from "./detect-file-type.ts"
+import type { StoredAsset } from "../platform/session-types.ts"
 
 export interface AssetService {
   /** An id for a file that comes. Errors: `assets_full`. */

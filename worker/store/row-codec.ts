@@ -21,6 +21,7 @@ import {
 } from "../../shared/protocol/message.ts"
 
 import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
+import type { SessionGroup } from "../platform/session-types.ts"
 
 export type Row = Record<string, SqlStorageValue>
 
@@ -43,12 +44,6 @@ export interface SessionRow {
 /** A session that is to be made. */
 export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
   /** Name of the one who answers in it. */
-  readonly agent: string
-}
-
-/** The session in which a person talks, and its agent: those that are asked there, and by these, have one session each. */
-export interface SessionGroup {
-  readonly session: string
   readonly agent: string
 }
 

@@ -8,11 +8,12 @@
 import * as v from "valibot"
 import { turnFaultToText } from "../../shared/fault.ts"
 import type { Json } from "../../shared/protocol/frame.ts"
-import { type ImageEnv, generateAiImage } from "./image-ai.ts"
+import { generateAiImage } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
 import { drawLandscape } from "./render/landscape.ts"
 import { encodePng } from "./render/png-encoder.ts"
 import { createMediaTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
+import type { ImageEnv } from "../platform/image-env.ts"
 
 /** Edges of what is drawn, in pixels: what fits a page, in both directions. */
 const [MIN_EDGE, MAX_EDGE] = [120, 1024]

@@ -7,12 +7,12 @@ import { type TimeLimitsEnv, readTimeLimits } from "../platform/time-limits.ts"
 import { createAgentsTool, type AskAgent } from "./agents-tool.ts"
 import { createCanvasTool } from "./canvas-tool.ts"
 import { createImageTool } from "./image-tool.ts"
-import type { ImageEnv } from "./image-ai.ts"
 import { type ProbeEnv, createProbeTools } from "./probe-tools.ts"
 import { type RenameSession, createRenameTool } from "./rename-tool.ts"
 import { createSpeakTool } from "./speak-tool.ts"
 import type { Tool } from "./tool.ts"
 import { type WeatherEnv, createWeatherSource, createWeatherTool } from "./weather/weather-tool.ts"
+import type { ImageEnv } from "../platform/image-env.ts"
 
 export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
 

@@ -12,8 +12,6 @@ import type { AssetRows } from "../asset/asset-rows.ts"
 import { createSeal, recordToSealedLine } from "./export-seal.ts"
 import type { SessionStore } from "../store/session-store.ts"
 
-export type ExportFormat = "jsonl" | "markdown"
-
 export interface ExportStream {
   readonly lines: ReadableStream<Uint8Array>
   /** Resolves when all was taken, or the reader went away. */

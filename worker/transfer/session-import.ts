@@ -16,15 +16,10 @@ import { foldStagedFile, type FoldingHost, verifySeal, computeWholeSource } from
 import { computePartSource, stagePart } from "./stage-upload.ts"
 import type { StagedFile } from "./staged-rows.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
+import type { ImportPart } from "../platform/session-types.ts"
 
 /** Failures of one turn after which a file is given up: over minutes, since the alarm tries again each time. */
 export const MAX_FOLDING_TRIES = 8
-
-/** Which part of how many; a file that comes whole is the only part of one. */
-export interface ImportPart {
-  readonly part: number
-  readonly of: number
-}
 
 /** A file that comes whole. */
 export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }

@@ -14,21 +14,7 @@ import type { AssetRows } from "../asset/asset-rows.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createUserMessage } from "./begin-turn.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
-
-export interface SendRequest {
-  readonly id: string
-  readonly content: string
-  readonly reply_to?: string | undefined
-  /** Ids of files of the session, in the order in which they are shown. */
-  readonly attachments?: readonly string[] | undefined
-}
-
-export interface AcceptedMessage {
-  readonly id: string
-  /** The seq that its row has: that of its coming, or, once it left the queue, of its turn's beginning. */
-  readonly seq: number
-  readonly duplicate: boolean
-}
+import type { AcceptedMessage, SendRequest } from "../platform/session-types.ts"
 
 /** Where a message comes in. */
 export interface MessageIngress {

@@ -10,12 +10,13 @@
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
-import { type AcceptedMessage, findContentFault } from "./accept-message.ts"
+import { findContentFault } from "./accept-message.ts"
 import { countFinishedSteps } from "./turn-recovery.ts"
 import type { TurnHost } from "./turn-run.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
+import type { AcceptedMessage } from "../platform/session-types.ts"
 
 export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 
