@@ -4,11 +4,20 @@
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Reads a stream to its end. Returns null, and cancels the stream, if it has more than `maxBytes`. */
-export async function readBounded(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<Bytes | null> {
+/**
+ * Reads a stream to its end. Returns null, and cancels the stream, if it has more than `maxBytes`.
+ *
+ * Errors  throws the signal's reason if a chunk arrives after the signal was aborted.
+ */
+export async function readBounded(
+  body: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+  signal?: AbortSignal,
+): Promise<Bytes | null> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {
+    signal?.throwIfAborted()
     length += chunk.byteLength
     // Leaving the loop cancels the stream.
     if (length > maxBytes) return null
