@@ -2,7 +2,7 @@
  * vite.config.ts: page and Worker from one command.
  *
  * `vite dev` serves both with hot reload; `vite build` writes dist/client (page) and dist/cuecard (Worker).
- * `--mode testing` builds the `cuecard/testing` entry for plain Node instead.
+ * `--mode testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
@@ -29,12 +29,12 @@ function withoutPaths(): Plugin {
 const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 export default defineConfig(({ mode, command, isPreview }) =>
-  mode === "testing"
+  mode === "testing" || mode === "shared"
     ? {
         publicDir: false,
         build: {
-          ssr: "testing/index.ts",
-          outDir: "dist/testing",
+          ssr: `${mode}/index.ts`,
+          outDir: `dist/${mode}`,
           target: "node22",
           emptyOutDir: true,
           rolldownOptions: { output: { entryFileNames: "index.js" } },

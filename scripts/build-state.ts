@@ -18,6 +18,7 @@ const SOURCES = [
   "wrangler.toml",
   "vite.config.ts",
   "package-lock.json",
+  ".dev.vars",
 ]
 
 function newestMs(path: string): number {

@@ -1,15 +1,17 @@
 /**
- * record-sender.ts: sends records into a session as they come, and goes on after whatever breaks in between.
+ * record-sender.ts: sends records to an external answer while they arrive, and resumes after network errors.
  *
  * records → numbered lines → POST /external/sessions/:id/events → acknowledged numbers
- * Lines are kept until the server says that it has them. A request lasts REQUEST_MS at most: so the server's word comes
- * soon, also through a proxy that hands bodies on only when they are whole, and each request is a sign of life.
+ * Lines are kept until the server acknowledges them. A request ends after REQUEST_MS, so that acknowledgements arrive
+ * soon even through proxies that buffer whole bodies, and so that every request proves that the producer is alive.
  */
 
 import { type ClientRequest, request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
+import { setTimeout as delay } from "node:timers/promises"
+import { backoffDelayMs } from "../shared/backoff.ts"
 
-/** How an answer stands, as the server tells it. */
+/** State of an answer, as the server reports it. */
 export interface Standing {
   readonly responseId?: string
   readonly n?: number
@@ -24,39 +26,24 @@ export interface Standing {
 export interface SenderOptions {
   readonly url: URL
   readonly token: string
-  /** A problem that does not end it, in words. */
+  /** Reports a problem that the sender recovers from. */
   readonly warn: (text: string) => void
-}
-
-export interface Sender {
-  push(records: readonly object[]): void
-  /** Resolves when what waits is not too much: until then, read no more. */
-  waitForCapacity(): Promise<void>
-  /** There will be no more. */
-  close(): void
-  /** The answer is cancelled, and what comes later is no part of it. One that has not begun never does. */
-  cancel(): void
-  /** How the answer ended, or stood when all was sent. Rejects where it cannot go on. */
-  readonly done: Promise<Standing>
-  /** Lines that the server refused, by code. */
-  readonly refused: ReadonlyMap<string, number>
 }
 
 /** Longest request, in milliseconds. */
 const REQUEST_MS = 10_000
-/** Wait before the session is asked again whether it is free, in milliseconds. */
+/** Delay before asking again whether a busy session is free, in milliseconds. */
 const BUSY_MS = 2_000
-/** First and longest wait after a fault of the network, in milliseconds. */
-const RETRY_MS = 200
-const MAX_RETRY_MS = 5_000
-/** Faults in a row, or requests that brought nothing on, before it gives up. */
+/** Delays after a network error, in milliseconds. */
+const RETRY = { firstMs: 200, maxMs: 5_000 }
+/** Consecutive errors, or requests without progress, after which the sender gives up. */
 const MAX_FAULTS = 100
 const MAX_STALLS = 5
-/** How long an answer is waited for that was on its way when the body could not be written any more, in milliseconds. */
-const LATE_MS = 300
+/** How long to wait for a response after the request body could no longer be written, in milliseconds. */
+const LATE_RESPONSE_MS = 300
 const FOREVER_MS = 2 ** 31 - 1
-/** Characters that may wait. */
-const MAX_WAITING = 8 * 1024 * 1024
+/** UTF-16 code units that may be pending before `waitForCapacity` waits. */
+const MAX_PENDING_CHARS = 8 * 1024 * 1024
 
 interface Line {
   readonly n: number
@@ -70,195 +57,221 @@ interface ServerResponse {
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "cancelled", "interrupted", "failed"])
 
-export function createSender(options: SenderOptions): Sender {
-  const refused = new Map<string, number>()
-  let lines: Line[] = []
-  let pendingChars = 0
-  let last = 0
-  let isClosed = false
-  let isCancelled = false
-  let isOver = false
-  /** Nothing is known of how the answer stands: that is asked before anything is sent. */
-  let isAsking = true
-  /** A request with records was opened: the answer may have begun. */
-  let hasSent = false
-  let hasBegun = false
-  let faults = 0
-  let stalls = 0
-  const capacityWaiters: (() => void)[] = []
-  /** Wakes whoever waits for something to send. */
-  let wakeSender = (): void => {}
-  /** Wakes whoever waits for the session to be free. */
-  let giveUpWaiting = (): void => {}
-  /** The request that is open learns that there is more, or that there will be no more. */
-  let pumpRequest = (): void => {}
+export class RecordSender {
+  readonly #options: SenderOptions
+  /** Number of lines that the server refused, by error code. */
+  readonly refused = new Map<string, number>()
+  /** Resolves with the final state of the answer, or its state after the last record. Rejects on a permanent error. */
+  readonly done: Promise<Standing>
 
-  const acknowledgeLines = (n: number): void => {
-    lines = lines.filter((line) => line.n > n)
-    pendingChars = lines.reduce((sum, line) => sum + line.text.length, 0)
-    if (pendingChars <= MAX_WAITING) releaseWaiters()
-  }
-  const releaseWaiters = (): void => {
-    for (const go of capacityWaiters.splice(0)) go()
-  }
+  /** Lines that are not acknowledged yet. */
+  #lines: Line[] = []
+  #pendingChars = 0
+  #lastNumber = 0
+  #isClosed = false
+  #isCancelled = false
+  #isDone = false
+  /** The state of the answer is unknown and has to be queried before records are sent. */
+  #needsQuery = true
+  /** A request with records was started, so the answer may exist. */
+  #hasSent = false
+  #hasBegun = false
+  #faults = 0
+  #stalls = 0
+  #capacityWaiters: (() => void)[] = []
+  /** Ends the wait for something to send. */
+  #wake = (): void => {}
+  /** Ends the wait for a busy session. */
+  #stopWaiting = (): void => {}
+  /** Writes pending lines to the open request, and ends it after the last one. */
+  #pumpRequest = (): void => {}
 
-  /** One request: all that waits, and what comes while it is open, as fast as it is taken. */
-  const sendLines = (): Promise<ServerResponse> => {
-    hasSent = true
-    let timer: ReturnType<typeof setTimeout> | undefined
-    return postLines(options, (request) => {
-      let at = 0
-      let isBlocked = false
-      const end = (): void => {
-        pumpRequest = () => {}
-        request.end()
-      }
-      pumpRequest = () => {
-        while (at < lines.length && !isBlocked) {
-          isBlocked = !request.write(`${lines[at]?.text}\n`)
-          at += 1
-        }
-        if (isClosed && at >= lines.length) end()
-      }
-      request.on("drain", () => {
-        isBlocked = false
-        pumpRequest()
-      })
-      timer = setTimeout(end, REQUEST_MS)
-      if (lines.length === 0) request.write("\n")
-      pumpRequest()
-    }).finally(() => {
-      clearTimeout(timer)
-      pumpRequest = () => {}
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.done = this.#run().finally(() => {
+      this.#isDone = true
+      this.#lines = []
+      this.#releaseWaiters()
     })
   }
-  /** An empty body: the address names the answer, so the server says how it stands, or that it may not begin yet. */
-  const queryStatus = (): Promise<ServerResponse> => postLines(options, (request) => void request.end("\n"))
 
-  const waitWhileBusy = async (): Promise<Standing | null> => {
-    isAsking = true
-    const { promise: cancelled, resolve } = Promise.withResolvers<void>()
-    giveUpWaiting = resolve
-    // What is pushed meanwhile wakes nobody: the session is no freer for it.
-    if (!isCancelled) await Promise.race([waitMs(BUSY_MS), cancelled])
-    // It has not begun, and nobody wants it any more.
-    return isCancelled && !hasBegun ? {} : null
+  push(records: readonly object[]): void {
+    if (this.#isDone || this.#isCancelled) return
+    for (const record of records) {
+      this.#lastNumber += 1
+      const line = { n: this.#lastNumber, text: JSON.stringify({ ...record, n: this.#lastNumber }) }
+      this.#lines.push(line)
+      this.#pendingChars += line.text.length
+    }
+    this.#pumpRequest()
+    this.#wake()
   }
 
-  /** What the server said; its standing where that is the end. */
-  const handleResponse = async ({ status, body }: ServerResponse, wasAsked: boolean): Promise<Standing | null> => {
-    for (const { code } of body.bad ?? []) refused.set(code, (refused.get(code) ?? 0) + 1)
-    if (status >= 500) throw new Error(`the server answered ${status}`)
-    faults = 0
-    const before = lines.length
-    acknowledgeLines(body.n ?? 0)
-    if (body.status !== undefined && ENDED.has(body.status)) return body
-    if (status === 409 && body.code === "turn_running") return await waitWhileBusy()
-    if (status !== 200) throw new FatalError(`${body.code ?? status}: ${body.text ?? "refused"}`)
-    isAsking = false
-    hasBegun ||= body.status !== undefined
-    if (!wasAsked) stalls = before > 0 && lines.length === before ? stalls + 1 : 0
-    if (stalls >= MAX_STALLS) throw new FatalError("the server takes none of the records")
-    return isClosed && lines.length === 0 ? body : null
+  /** Resolves when there is room for more records. Callers should not read further input until then. */
+  waitForCapacity(): Promise<void> {
+    if (this.#isDone || this.#isCancelled || this.#pendingChars <= MAX_PENDING_CHARS) return Promise.resolve()
+    return new Promise((resolve) => this.#capacityWaiters.push(resolve))
   }
 
-  const run = async (): Promise<Standing> => {
+  /** Ends the answer after the pending records. */
+  close(): void {
+    this.#isClosed = true
+    this.#pumpRequest()
+    this.#wake()
+  }
+
+  /** Cancels the answer. Later records are dropped. An answer that has not begun is never created. */
+  cancel(): void {
+    this.push([{ type: "output_cancelled" }])
+    this.#isCancelled = true
+    this.#releaseWaiters()
+    this.#stopWaiting()
+    this.close()
+  }
+
+  async #run(): Promise<Standing> {
     for (;;) {
-      // Once it has begun there is always a request open: it is a sign of life, and tells when a reader stops it.
-      if (lines.length === 0 && !isClosed && !hasBegun) {
-        const { promise: woken, resolve } = Promise.withResolvers<void>()
-        wakeSender = resolve
-        const timer = setTimeout(resolve, FOREVER_MS)
-        await woken
-        clearTimeout(timer)
-      }
-      if (isCancelled && !hasSent) return {}
+      // Once the answer has begun, a request is always open: it proves that the producer is alive, and its response
+      // reports when the user stops the answer.
+      if (this.#lines.length === 0 && !this.#isClosed && !this.#hasBegun) await this.#waitForLines()
+      if (this.#isCancelled && !this.#hasSent) return {}
       try {
-        const wasAsked = isAsking
-        const end = await handleResponse(await (wasAsked ? queryStatus() : sendLines()), wasAsked)
+        const isQuery = this.#needsQuery
+        const response = await (isQuery ? this.#queryStanding() : this.#sendLines())
+        const end = await this.#handleResponse(response, isQuery)
         if (end !== null) return end
       } catch (error) {
-        if (error instanceof FatalError) throw error
-        faults += 1
-        // What was answered before the line broke is answered again to a body that nobody need read.
-        isAsking = true
-        if (faults >= MAX_FAULTS) throw error
-        if (faults === 1) options.warn(`${error instanceof Error ? error.message : error}; trying again`)
-        await waitMs(Math.min(RETRY_MS * 2 ** (faults - 1), MAX_RETRY_MS))
+        await this.#recover(error)
       }
     }
   }
-  const close = (): void => {
-    isClosed = true
-    pumpRequest()
-    wakeSender()
+
+  async #waitForLines(): Promise<void> {
+    const { promise: woken, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    // The timer keeps the process running.
+    const timer = setTimeout(resolve, FOREVER_MS)
+    await woken
+    clearTimeout(timer)
   }
-  const push = (records: readonly object[]): void => {
-    if (isOver || isCancelled) return
-    for (const record of records) {
-      last += 1
-      const line = { n: last, text: JSON.stringify({ ...record, n: last }) }
-      lines.push(line)
-      pendingChars += line.text.length
+
+  /** Waits before the next attempt. Throws the error if there should not be one. */
+  async #recover(error: unknown): Promise<void> {
+    if (error instanceof PermanentError) throw error
+    this.#faults += 1
+    // The server repeats a lost response when it is queried with an empty body.
+    this.#needsQuery = true
+    if (this.#faults >= MAX_FAULTS) throw error
+    if (this.#faults === 1) this.#options.warn(`${error instanceof Error ? error.message : error}; retrying`)
+    await delay(backoffDelayMs(this.#faults, RETRY))
+  }
+
+  /** One request with all pending lines and those that are pushed while it is open. */
+  async #sendLines(): Promise<ServerResponse> {
+    this.#hasSent = true
+    let timer: ReturnType<typeof setTimeout> | undefined
+    try {
+      return await postLines(this.#options, (request) => {
+        timer = setTimeout(this.#startPump(request), REQUEST_MS)
+        if (this.#lines.length === 0) request.write("\n")
+        this.#pumpRequest()
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#pumpRequest = () => {}
     }
-    pumpRequest()
-    wakeSender()
   }
-  const done = run().finally(() => {
-    // Whoever waits for room waits no more: nothing of what comes now is sent.
-    isOver = true
-    lines = []
-    releaseWaiters()
-  })
 
-  return {
-    refused,
-    done,
-    push,
-    close,
-    waitForCapacity: () => {
-      if (isOver || isCancelled || pendingChars <= MAX_WAITING) return Promise.resolve()
-      return new Promise((resolve) => capacityWaiters.push(resolve))
-    },
-    cancel() {
-      push([{ type: "output_cancelled" }])
-      isCancelled = true
-      releaseWaiters()
-      giveUpWaiting()
-      close()
-    },
+  /** Makes `#pumpRequest` write to a request, at the speed at which it is read. Returns a function that ends the request. */
+  #startPump(request: ClientRequest): () => void {
+    let at = 0
+    let isBlocked = false
+    const end = (): void => {
+      this.#pumpRequest = () => {}
+      request.end()
+    }
+    const pump = (): void => {
+      while (at < this.#lines.length && !isBlocked) {
+        isBlocked = !request.write(`${this.#lines[at]?.text}\n`)
+        at += 1
+      }
+      if (this.#isClosed && at >= this.#lines.length) end()
+    }
+    request.on("drain", () => {
+      isBlocked = false
+      this.#pumpRequest()
+    })
+    this.#pumpRequest = pump
+    return end
+  }
+
+  /** The URL names the answer, so the server responds to an empty body with the answer's state, or that the session is busy. */
+  #queryStanding(): Promise<ServerResponse> {
+    return postLines(this.#options, (request) => void request.end("\n"))
+  }
+
+  /** Processes a response. Returns the answer's state if nothing is left to do, otherwise null. */
+  async #handleResponse({ status, body }: ServerResponse, isQuery: boolean): Promise<Standing | null> {
+    for (const { code } of body.bad ?? []) this.refused.set(code, (this.refused.get(code) ?? 0) + 1)
+    if (status >= 500) throw new Error(`the server responded with status ${status}`)
+    this.#faults = 0
+    const pendingBefore = this.#lines.length
+    this.#acknowledgeLines(body.n ?? 0)
+    if (body.status !== undefined && ENDED.has(body.status)) return body
+    if (status === 409 && body.code === "turn_running") return await this.#waitWhileBusy()
+    if (status !== 200) throw new PermanentError(`${body.code ?? status}: ${body.text ?? "refused"}`)
+    this.#needsQuery = false
+    this.#hasBegun ||= body.status !== undefined
+    if (!isQuery) this.#stalls = pendingBefore > 0 && this.#lines.length === pendingBefore ? this.#stalls + 1 : 0
+    if (this.#stalls >= MAX_STALLS) throw new PermanentError("the server accepts none of the records")
+    return this.#isClosed && this.#lines.length === 0 ? body : null
+  }
+
+  async #waitWhileBusy(): Promise<Standing | null> {
+    this.#needsQuery = true
+    const { promise: stopped, resolve } = Promise.withResolvers<void>()
+    this.#stopWaiting = resolve
+    // Only a cancel shortens the wait: pushing more records does not make the session free.
+    if (!this.#isCancelled) await Promise.race([delay(BUSY_MS), stopped])
+    return this.#isCancelled && !this.#hasBegun ? {} : null
+  }
+
+  #acknowledgeLines(n: number): void {
+    this.#lines = this.#lines.filter((line) => line.n > n)
+    this.#pendingChars = this.#lines.reduce((sum, line) => sum + line.text.length, 0)
+    if (this.#pendingChars <= MAX_PENDING_CHARS) this.#releaseWaiters()
+  }
+
+  #releaseWaiters(): void {
+    for (const release of this.#capacityWaiters.splice(0)) release()
   }
 }
 
-function waitMs(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
+/** An error after which a retry is useless. */
+class PermanentError extends Error {}
 
-/** There is no use in trying again. */
-class FatalError extends Error {}
-
-/** A request whose body is written by `fill`, until it is ended or the answer is there before that. */
+/** Sends a request whose body `fill` writes. Resolves as soon as the whole response was received, even if the body is unfinished. */
 function postLines({ url, token }: SenderOptions, fill: (request: ClientRequest) => void): Promise<ServerResponse> {
   const start = url.protocol === "https:" ? requestHttps : requestHttp
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" }
   return new Promise((resolve, reject) => {
-    // A connection of its own each time: one that was kept may be dead.
+    // A new connection for each request: a reused one may be dead.
     const request = start(url, { method: "POST", headers, agent: false })
     let isAnswered = false
-    // The answer may be there although nobody reads the body any more.
-    request.on("error", (error) => void setTimeout(() => !isAnswered && reject(error), LATE_MS))
+    // The server may have responded before it stopped reading the body.
+    request.on("error", (error) => void setTimeout(() => !isAnswered && reject(error), LATE_RESPONSE_MS))
     request.on("response", (response) => {
       isAnswered = true
       const chunks: Buffer[] = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
       response.on("error", reject)
       response.on("end", () => {
-        // The answer may come before the body is over: then nobody reads the rest.
+        // After a response the server does not read the rest of the body.
         request.destroy()
         resolve({ status: response.statusCode ?? 0, body: parseBody(Buffer.concat(chunks).toString("utf8")) })
       })
     })
-    request.setTimeout(3 * REQUEST_MS, () => request.destroy(new Error("no answer")))
+    request.setTimeout(3 * REQUEST_MS, () => request.destroy(new Error("no response")))
     fill(request)
   })
 }

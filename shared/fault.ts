@@ -1,10 +1,8 @@
 /**
  * fault.ts: the closed catalogue of errors and their public texts.
  *
- * Faults are values: functions return `Result`, and only programming errors are
- * thrown. `faultToWire` is the only place where a fault gets its public text;
- * internal details go to the log. A test compares the texts with SPEC ER1.
- * Pure.
+ * Faults are values: functions return a `Result`, and only programming errors are thrown. Public texts are defined here
+ * and nowhere else; internal details go to the log. A test compares the texts with SPEC ER1 and ER2.
  */
 
 export type Result<T, F = Fault> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: F }
@@ -81,10 +79,10 @@ export type Fault =
 
 export type FaultReason = Fault["reason"]
 
-/** Why an address does not count as public. */
+/** Why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host"
 
-/** Why remote media is not shown. */
+/** Why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
 
 /** The public form of a fault: `code` is its reason, `text` is for the user. */
@@ -93,247 +91,160 @@ export interface WireFault {
   readonly text: string
   /** Status of the HTTP response. */
   readonly status: number
-  /** WebSocket close code; null where the socket stays open. */
+  /** WebSocket close code; null if the socket stays open. */
   readonly close: number | null
 }
 
-/**
- * The public form of a fault.
- *
- * Shapes  Fault → { code, text, status, close }.
- * Errors  none.
- * Source  SPEC ER1.
- */
-export function faultToWire(fault: Fault): WireFault {
-  const createWireFault = (status: number, text: string, close: number | null = null): WireFault => ({
-    code: fault.reason,
-    text,
-    status,
-    close,
-  })
-  switch (fault.reason) {
-    case "frame_malformed":
-      return createWireFault(400, "The frame isn't a JSON object.")
-    case "frame_unknown":
-      return createWireFault(400, `Unknown frame type "${fault.type}".`)
-    case "frame_invalid":
-      return createWireFault(400, `The field "${fault.field}" is missing or invalid.`)
-    case "frame_too_large":
-      return createWireFault(413, `Frames can be up to ${sizeText(fault.max)}.`)
-    case "hello_first":
-      return createWireFault(400, 'Send a "hello" frame first.')
-    case "protocol_unsupported":
-      return createWireFault(400, `This server uses protocol ${fault.speaks}. Reload the page to update.`, 4406)
-    case "message_empty":
-      return createWireFault(400, "The message is empty. Enter some text or attach a file.")
-    case "message_too_large":
-      return createWireFault(413, `Messages can be up to ${sizeText(fault.max)}. Shorten yours and try again.`)
-    case "attachment_unknown":
-      return createWireFault(404, "We couldn't find that file in this conversation. Attach it again.")
-    case "file_gone":
-      return createWireFault(410, "This file is no longer available.")
-    case "attachments_too_many":
-      return createWireFault(413, `You can attach up to ${fault.max} files to a message.`)
-    case "queue_full":
-      return createWireFault(429, `You have ${fault.max} messages queued. Wait for a response first.`)
-    case "context_exceeded":
-      return createWireFault(413, `This message is too long for the model. Keep it under about ${fault.max} tokens.`)
-    case "turn_unknown":
-      return createWireFault(404, "We couldn't find that response.")
-    case "turn_ended":
-      return createWireFault(409, "That response has already ended.")
-    case "turn_running":
-      return createWireFault(409, "A response is in progress. Stop it first.")
-    case "turn_whole":
-      return createWireFault(409, "This response is already complete. There's nothing to retry.")
-    case "call_unknown":
-      return createWireFault(404, "We couldn't find that tool call.")
-    case "call_decided":
-      return createWireFault(409, "This tool call isn't waiting for approval.")
-    case "message_unknown":
-      return createWireFault(404, "We couldn't find that message.")
-    case "message_begun":
-      return createWireFault(409, "This message has already been sent.")
-    case "version_unknown":
-      return createWireFault(404, "We couldn't find that version.")
-    case "socket_behind":
-      return createWireFault(408, "The connection fell too far behind. Reconnect to resume.", 4408)
-    case "token_missing":
-      return createWireFault(401, "A token is required. Sign in and try again.", 4401)
-    case "token_invalid":
-      return createWireFault(401, "The token isn't valid. Sign in again.", 4401)
-    case "token_expired":
-      return createWireFault(401, "The token has expired. Sign in again.", 4401)
-    case "token_revoked":
-      return createWireFault(401, "The token has been revoked. Sign in again.", 4401)
-    case "scope_denied":
-      return createWireFault(403, "The token doesn't grant access to this.")
-    case "origin_denied":
-      return createWireFault(403, "Requests from this origin aren't allowed.")
-    case "session_unknown":
-      return createWireFault(404, "We couldn't find that conversation.", 4404)
-    case "route_unknown":
-      return createWireFault(404, "There's nothing at this address.")
-    case "upgrade_expected":
-      return createWireFault(426, "This address only accepts WebSocket connections.")
-    case "body_malformed":
-      return createWireFault(400, "Not valid JSON. Send a JSON object.")
-    case "body_too_large":
-      return createWireFault(413, `This is too large. The limit is ${sizeText(fault.max)}.`)
-    case "field_invalid":
-      return createWireFault(400, `The field "${fault.field}" is missing or invalid.`)
-    case "record_refused":
-      return createWireFault(400, `An external producer can't send "${fault.type}".`)
-    case "record_gap":
-      return createWireFault(409, `Some records are missing. Resume with number ${fault.want}.`)
-    case "call_settled":
-      return createWireFault(409, "This tool call already has a result.")
-    case "import_too_large":
-      return createWireFault(413, `Files can be up to ${sizeText(fault.max)}. Send larger files in numbered parts.`)
-    case "import_empty":
-      return createWireFault(422, "We couldn't find any messages in this file.")
-    case "import_damaged":
-      return createWireFault(400, "This file is damaged and can't be unpacked. Try another copy.")
-    case "import_stalled":
-      return createWireFault(408, "The upload stalled. Send it again.")
-    case "import_running":
-      return createWireFault(409, "Another import is in progress. Wait until it's done.")
-    case "session_begun":
-      return createWireFault(409, "This conversation already has messages. Import into a new one.")
-    case "agent_unknown":
-      return createWireFault(404, "We couldn't find that agent.")
-    case "agents_full":
-      return createWireFault(409, `You can have up to ${fault.max} agents. Delete one first.`)
-    case "url_refused":
-      return createWireFault(422, `This isn't a public https address (${fault.because}).`)
-    case "asset_unknown":
-      return createWireFault(404, "We couldn't find that file.")
-    case "asset_type_refused":
-      return createWireFault(415, "This file type isn't supported. Try an image, audio, video, PDF or text file.")
-    case "asset_too_large":
-      return createWireFault(413, `Files of this type can be up to ${sizeText(fault.max)}.`)
-    case "asset_cut_off":
-      return createWireFault(400, "The upload was incomplete. Send the file again.")
-    case "assets_full":
-      return createWireFault(
-        409,
-        `A conversation can hold up to ${fault.max} files and 1 GB. Start a new one to add more.`,
-      )
-    case "asset_store_failed":
-      return createWireFault(503, "We couldn't store or read the file. Try again in a moment.")
-    case "length_required":
-      return createWireFault(411, "The Content-Length header is required.")
-    case "link_invalid":
-      return createWireFault(403, "This link isn't valid.")
-    case "link_expired":
-      return createWireFault(403, "This link has expired. Reload the page.")
-    case "range_invalid":
-      return createWireFault(416, "The requested range is outside this file.")
-    case "remote_refused":
-      return createWireFault(502, `We can't show what's at this address (${fault.because}).`)
-    case "deployment_unsafe":
-      return createWireFault(503, `This deployment is misconfigured and won't serve requests: ${fault.because}.`)
-    case "internal":
-      return createWireFault(500, "Something went wrong on our side. Try again in a moment.", 1011)
-  }
+interface CatalogueEntry<F extends Fault> {
+  readonly status: number
+  readonly text: string | ((fault: F) => string)
+  /** WebSocket close code. Without one the socket stays open. */
+  readonly close?: number
 }
 
-/** A limit in the largest unit that divides it: 262144 → "256 KB". */
-function sizeText(bytes: number): string {
+type FaultsByReason = { readonly [R in FaultReason]: Extract<Fault, { readonly reason: R }> }
+
+const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]> } = {
+  frame_malformed: { status: 400, text: "The frame isn't a JSON object." },
+  frame_unknown: { status: 400, text: ({ type }) => `Unknown frame type "${type}".` },
+  frame_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
+  frame_too_large: { status: 413, text: ({ max }) => `Frames can be up to ${formatSize(max)}.` },
+  hello_first: { status: 400, text: 'Send a "hello" frame first.' },
+  protocol_unsupported: {
+    status: 400,
+    text: ({ speaks }) => `This server uses protocol ${speaks}. Reload the page to update.`,
+    close: 4406,
+  },
+  message_empty: { status: 400, text: "The message is empty. Enter some text or attach a file." },
+  message_too_large: {
+    status: 413,
+    text: ({ max }) => `Messages can be up to ${formatSize(max)}. Shorten yours and try again.`,
+  },
+  attachment_unknown: { status: 404, text: "We couldn't find that file in this conversation. Attach it again." },
+  file_gone: { status: 410, text: "This file is no longer available." },
+  attachments_too_many: { status: 413, text: ({ max }) => `You can attach up to ${max} files to a message.` },
+  queue_full: { status: 429, text: ({ max }) => `You have ${max} messages queued. Wait for a response first.` },
+  context_exceeded: {
+    status: 413,
+    text: ({ max }) => `This message is too long for the model. Keep it under about ${max} tokens.`,
+  },
+  turn_unknown: { status: 404, text: "We couldn't find that response." },
+  turn_ended: { status: 409, text: "That response has already ended." },
+  turn_running: { status: 409, text: "A response is in progress. Stop it first." },
+  turn_whole: { status: 409, text: "This response is already complete. There's nothing to retry." },
+  call_unknown: { status: 404, text: "We couldn't find that tool call." },
+  call_decided: { status: 409, text: "This tool call isn't waiting for approval." },
+  message_unknown: { status: 404, text: "We couldn't find that message." },
+  message_begun: { status: 409, text: "This message has already been sent." },
+  version_unknown: { status: 404, text: "We couldn't find that version." },
+  socket_behind: { status: 408, text: "The connection fell too far behind. Reconnect to resume.", close: 4408 },
+  token_missing: { status: 401, text: "A token is required. Sign in and try again.", close: 4401 },
+  token_invalid: { status: 401, text: "The token isn't valid. Sign in again.", close: 4401 },
+  token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
+  token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
+  scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  origin_denied: { status: 403, text: "Requests from this origin aren't allowed." },
+  session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
+  route_unknown: { status: 404, text: "There's nothing at this address." },
+  upgrade_expected: { status: 426, text: "This address only accepts WebSocket connections." },
+  body_malformed: { status: 400, text: "Not valid JSON. Send a JSON object." },
+  body_too_large: { status: 413, text: ({ max }) => `This is too large. The limit is ${formatSize(max)}.` },
+  field_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
+  record_refused: { status: 400, text: ({ type }) => `An external producer can't send "${type}".` },
+  record_gap: { status: 409, text: ({ want }) => `Some records are missing. Resume with number ${want}.` },
+  call_settled: { status: 409, text: "This tool call already has a result." },
+  import_too_large: {
+    status: 413,
+    text: ({ max }) => `Files can be up to ${formatSize(max)}. Send larger files in numbered parts.`,
+  },
+  import_empty: { status: 422, text: "We couldn't find any messages in this file." },
+  import_damaged: { status: 400, text: "This file is damaged and can't be unpacked. Try another copy." },
+  import_stalled: { status: 408, text: "The upload stalled. Send it again." },
+  import_running: { status: 409, text: "Another import is in progress. Wait until it's done." },
+  session_begun: { status: 409, text: "This conversation already has messages. Import into a new one." },
+  agent_unknown: { status: 404, text: "We couldn't find that agent." },
+  agents_full: { status: 409, text: ({ max }) => `You can have up to ${max} agents. Delete one first.` },
+  url_refused: { status: 422, text: ({ because }) => `This isn't a public https address (${because}).` },
+  asset_unknown: { status: 404, text: "We couldn't find that file." },
+  asset_type_refused: {
+    status: 415,
+    text: "This file type isn't supported. Try an image, audio, video, PDF or text file.",
+  },
+  asset_too_large: { status: 413, text: ({ max }) => `Files of this type can be up to ${formatSize(max)}.` },
+  asset_cut_off: { status: 400, text: "The upload was incomplete. Send the file again." },
+  assets_full: {
+    status: 409,
+    text: ({ max }) => `A conversation can hold up to ${max} files and 1 GB. Start a new one to add more.`,
+  },
+  asset_store_failed: { status: 503, text: "We couldn't store or read the file. Try again in a moment." },
+  length_required: { status: 411, text: "The Content-Length header is required." },
+  link_invalid: { status: 403, text: "This link isn't valid." },
+  link_expired: { status: 403, text: "This link has expired. Reload the page." },
+  range_invalid: { status: 416, text: "The requested range is outside this file." },
+  remote_refused: { status: 502, text: ({ because }) => `We can't show what's at this address (${because}).` },
+  deployment_unsafe: {
+    status: 503,
+    text: ({ because }) => `This deployment is misconfigured and won't serve requests: ${because}.`,
+  },
+  internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
+}
+
+/** The public form of a fault. SPEC ER1. */
+export function faultToWire(fault: Fault): WireFault {
+  return entryToWire(fault.reason, fault)
+}
+
+function entryToWire<R extends FaultReason>(code: R, fault: FaultsByReason[R]): WireFault {
+  const { status, text, close }: CatalogueEntry<FaultsByReason[R]> = CATALOGUE[code]
+  return { code, text: typeof text === "string" ? text : text(fault), status, close: close ?? null }
+}
+
+/** Formats a limit in the largest unit that divides it: 262144 → "256 KB". */
+function formatSize(bytes: number): string {
   if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20} MB`
   return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`
 }
 
-/** Why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire. SPEC ER2. */
-const TURN_FAULTS = [
-  "model_unreachable",
-  "model_refused",
-  "model_rate_limited",
-  "model_malformed",
-  "model_timeout",
-  "model_cut_off",
-  "context_exceeded",
-  "answer_too_long",
-  "step_limit",
-  "turn_timeout",
-  "process_restart",
-  "producer_gone",
-  "producer_failed",
-  "internal",
-  "tool_unknown",
-  "tool_arguments",
-  "tool_failed",
-  "tool_timeout",
-  "tool_result_too_large",
-  "tool_interrupted",
-  "agent_unknown",
-  "agent_loop",
-  "agent_fan_out",
-  "agent_busy",
-  "agent_failed",
-  "denied",
-] as const
+/**
+ * Why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire, with the text for
+ * the user. SPEC ER2.
+ */
+const TURN_FAULT_TEXTS = {
+  model_unreachable: "We couldn't reach the model.",
+  model_refused: "The model rejected the request.",
+  model_rate_limited: "The model is busy. Try again in a moment.",
+  model_malformed: "The model sent an invalid response.",
+  model_timeout: "The model took too long to respond.",
+  model_cut_off: "The response was cut off.",
+  context_exceeded: "The response exceeded the model's limit.",
+  answer_too_long: "The response is too long to store.",
+  step_limit: "The response took too many steps.",
+  turn_timeout: "The response took too long.",
+  process_restart: "The response was interrupted by a restart.",
+  producer_gone: "The connected program disconnected.",
+  producer_failed: "The connected program failed.",
+  internal: "Something went wrong on our side.",
+  tool_unknown: "This tool doesn't exist.",
+  tool_arguments: "The tool was called with invalid arguments.",
+  tool_failed: "The tool failed.",
+  tool_timeout: "The tool took too long.",
+  tool_result_too_large: "The tool's result is too large to store.",
+  tool_interrupted: "The tool was interrupted.",
+  agent_unknown: "We couldn't find that agent.",
+  agent_loop: "These agents would wait on each other.",
+  agent_fan_out: "Too many agents were called in one turn.",
+  agent_busy: "This agent has too many messages queued.",
+  agent_failed: "The agent didn't respond.",
+  denied: "The call was not allowed.",
+} as const
 
-export type TurnFault = (typeof TURN_FAULTS)[number]
+export type TurnFault = keyof typeof TURN_FAULT_TEXTS
 
 export function isTurnFault(code: string): code is TurnFault {
-  return TURN_FAULTS.some((fault) => fault === code)
+  return Object.hasOwn(TURN_FAULT_TEXTS, code)
 }
 
-/** The user-visible text for a failed turn or call. SPEC ER2. */
+/** The text for the user. SPEC ER2. */
 export function turnFaultToText(fault: TurnFault): string {
-  switch (fault) {
-    case "model_unreachable":
-      return "We couldn't reach the model."
-    case "model_refused":
-      return "The model rejected the request."
-    case "model_rate_limited":
-      return "The model is busy. Try again in a moment."
-    case "model_malformed":
-      return "The model sent an invalid response."
-    case "model_timeout":
-      return "The model took too long to respond."
-    case "model_cut_off":
-      return "The response was cut off."
-    case "context_exceeded":
-      return "The response exceeded the model's limit."
-    case "answer_too_long":
-      return "The response is too long to store."
-    case "step_limit":
-      return "The response took too many steps."
-    case "turn_timeout":
-      return "The response took too long."
-    case "process_restart":
-      return "The response was interrupted by a restart."
-    case "producer_gone":
-      return "The connected program disconnected."
-    case "producer_failed":
-      return "The connected program failed."
-    case "internal":
-      return "Something went wrong on our side."
-    case "tool_unknown":
-      return "This tool doesn't exist."
-    case "tool_arguments":
-      return "The tool was called with invalid arguments."
-    case "tool_failed":
-      return "The tool failed."
-    case "tool_timeout":
-      return "The tool took too long."
-    case "tool_result_too_large":
-      return "The tool's result is too large to store."
-    case "tool_interrupted":
-      return "The tool was interrupted."
-    case "agent_unknown":
-      return "We couldn't find that agent."
-    case "agent_loop":
-      return "These agents would wait on each other."
-    case "agent_fan_out":
-      return "Too many agents were called in one turn."
-    case "agent_busy":
-      return "This agent has too many messages queued."
-    case "agent_failed":
-      return "The agent didn't respond."
-    case "denied":
-      return "The call was not allowed."
-  }
+  return TURN_FAULT_TEXTS[fault]
 }

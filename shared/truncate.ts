@@ -1,13 +1,22 @@
 /**
- * truncate.ts: how much of a tool's text a client is shown.
+ * truncate.ts: measures texts and shortens the texts of tools for display.
  *
- * The store keeps the whole; a client gets the head, on whole lines, and the
- * true totals. Pure.
+ * The store keeps the whole text. Clients receive its head, cut at a line end, and the size of the whole.
  */
 
-import type { Truncated } from "./protocol/frame.ts"
+/** Size of a text. `bytes` counts UTF-8. */
+export interface TextSize {
+  readonly lines: number
+  readonly bytes: number
+}
 
-/** Size of a text in UTF-8, in bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
+/** The start of a text. If it is not the whole text, `truncated` is the size of the whole. */
+export interface TruncatedText {
+  readonly text: string
+  readonly truncated?: TextSize
+}
+
+/** Size of a text in UTF-8 bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
 export function countUtf8Bytes(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
@@ -17,14 +26,14 @@ export function countUtf8Bytes(text: string): number {
     else {
       bytes += 2
       const next = text.charCodeAt(i + 1)
-      // A pair is two units and four bytes.
+      // A pair is two code units and four bytes.
       if (unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000) i++
     }
   }
   return bytes
 }
 
-/** Size of a text inside a JSON string, in UTF-8 bytes: what it costs on the wire, escapes included. One pass. */
+/** Size of a text inside a JSON string, in UTF-8 bytes, escapes included. One pass. */
 export function countJsonBytes(text: string): number {
   let bytes = countUtf8Bytes(text)
   for (let i = 0; i < text.length; i++) {
@@ -36,39 +45,29 @@ export function countJsonBytes(text: string): number {
 }
 
 /**
- * The head of a text that fits both bounds, on whole lines; a first line that is
- * too long by itself is cut between code points.
- *
- * Shapes  (text, lines, bytes on the wire) → { text, truncated? }; `truncated` holds the true totals.
- * Cost    one pass.
- * Source  SPEC SG9.
+ * Shortens a text to whole lines that fit both bounds. If its first line alone is too long, the line is cut between two
+ * code points. `maxBytes` bounds the size inside a JSON string. One pass. SPEC SG9.
  */
-export function truncateLines(
-  text: string,
-  maxLines: number,
-  maxBytes: number,
-): { readonly text: string; readonly truncated?: Truncated } {
-  const bytes = countUtf8Bytes(text)
-  const lines = countLines(text)
-  if (countJsonBytes(text) <= maxBytes && lines <= maxLines) return { text }
-  const end = findHeadEnd(text, maxLines, maxBytes)
-  return { text: text.slice(0, end), truncated: { lines, bytes } }
+export function truncateLines(text: string, maxLines: number, maxBytes: number): TruncatedText {
+  const size = { lines: countLines(text), bytes: countUtf8Bytes(text) }
+  if (countJsonBytes(text) <= maxBytes && size.lines <= maxLines) return { text }
+  return { text: text.slice(0, findHeadEnd(text, maxLines, maxBytes)), truncated: size }
 }
 
 export interface TextHead {
-  /** Takes more of the text; it must not end inside a surrogate pair. */
+  /** Appends text. The text must not end inside a surrogate pair. */
   push(text: string): void
-  /** As `truncateLines` of the whole would give it. */
-  readHead(): { readonly text: string; readonly truncated?: Truncated }
+  /** What `truncateLines` returns for the whole text. */
+  readHead(): TruncatedText
 }
 
 export interface SizeCounter {
-  /** Takes more of the text; it must not end inside a surrogate pair. */
+  /** Appends text. The text must not end inside a surrogate pair. */
   push(text: string): void
-  size(): Truncated
+  size(): TextSize
 }
 
-/** Counts the lines and UTF-8 bytes of a text that grows. Cost: linear in what is pushed. */
+/** Counts the lines and UTF-8 bytes of a growing text. Cost: linear in what is pushed. */
 export function createSizeCounter(): SizeCounter {
   let lines = 1
   let bytes = 0
@@ -81,27 +80,22 @@ export function createSizeCounter(): SizeCounter {
   }
 }
 
-/**
- * The same head of a text that grows.
- *
- * Cost    linear in what is pushed, once the bounds are passed; before that in the bounds.
- * Source  SPEC SG9.
- */
+/** `truncateLines` for a growing text. Once a bound is exceeded, the cost is linear in what is pushed. SPEC SG9. */
 export function createTextHead(maxLines: number, maxBytes: number): TextHead {
   let head = ""
-  const size = createSizeCounter()
+  const counter = createSizeCounter()
   let isFull = false
   return {
     push(text) {
       if (text === "") return
-      size.push(text)
+      counter.push(text)
       if (isFull) return
-      const cut = truncateLines(head + text, maxLines, maxBytes)
-      // Kept whole until it is too long: only then is it known where it is to be cut.
-      isFull = cut.truncated !== undefined
-      head = cut.text
+      const result = truncateLines(head + text, maxLines, maxBytes)
+      // The position of the cut depends on the text after it, so the head stays whole until it exceeds a bound.
+      isFull = result.truncated !== undefined
+      head = result.text
     },
-    readHead: () => (isFull ? { text: head, truncated: size.size() } : { text: head }),
+    readHead: () => (isFull ? { text: head, truncated: counter.size() } : { text: head }),
   }
 }
 
@@ -125,6 +119,7 @@ function findHeadEnd(text: string, maxLines: number, maxBytes: number): number {
   return end > 0 ? end : findByteCut(text, maxBytes)
 }
 
+/** The largest index up to which the text has at most `maxBytes`, between two code points. */
 function findByteCut(text: string, maxBytes: number): number {
   let bytes = 0
   let end = 0

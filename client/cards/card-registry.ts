@@ -6,7 +6,7 @@
  */
 
 import type { VNode } from "preact"
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
 import { renderWeatherCard } from "./weather-card.tsx"
 
 export interface CardContent {

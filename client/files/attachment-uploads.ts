@@ -9,7 +9,7 @@
 import { type Signal, signal } from "@preact/signals"
 import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import { type Api, RequestError } from "../net/api.ts"
 import type { SendFile } from "./send-file.ts"

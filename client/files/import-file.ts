@@ -6,7 +6,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { type Api, type ImportProgress, RequestError } from "../net/api.ts"
 import { retryDelayMs } from "../net/socket-link.ts"

@@ -6,15 +6,14 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { PageSettings } from "../../shared/protocol/asset.ts"
+import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 
 /** What is allowed before the server has said what is, and where it does not say. */
 export const EMPTY_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }
 
-const OWN_MEDIA_URL = /^\/media\/[A-Za-z0-9_-]{1,64}$/
-
 export function isOwnMediaUrl(url: string): boolean {
-  return OWN_MEDIA_URL.test(url)
+  return parseAssetUrl(url) !== null
 }
 
 /** Addresses that the reader clicked. */

@@ -8,7 +8,7 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { SignResponse } from "../../shared/protocol/asset.ts"
+import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import { RequestError } from "../net/api.ts"
 import { retryDelayMs } from "../net/socket-link.ts"

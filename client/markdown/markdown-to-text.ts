@@ -4,7 +4,7 @@
  * segments → WORDS: no marks, no code, no tools, no thinking. Pure.
  */
 
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
 import { createBlockReader } from "./markdown-blocks.ts"

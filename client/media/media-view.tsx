@@ -8,7 +8,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import { AudioView } from "./audio-player.tsx"
 import { FileView } from "./file-link.tsx"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
 import { ImageView } from "./picture.tsx"
 import { getLearnedKind } from "../files/remote-media.ts"

@@ -9,7 +9,7 @@
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
-import type { PageSettings } from "../../shared/protocol/asset.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import {
   recordClick,
   GONE_TEXT,

@@ -4,8 +4,8 @@
  * A token is renewed before it runs out, shared by all who ask at once, and thrown away when it is refused.
  */
 
-import type { PageSettings, SignResponse } from "../../shared/protocol/asset.ts"
-import { type HistoryPage, parseJson, type SessionSummary } from "../../shared/protocol/frame.ts"
+import type { PageSettings, SignResponse, HistoryPage, SessionSummary } from "../../shared/protocol/http-body.ts"
+import { parseJson } from "../../shared/json.ts"
 
 export interface AccessToken {
   readonly token: string

@@ -8,7 +8,8 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { type ClientFrame, parseJson } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import { parseJson } from "../../shared/json.ts"
 
 /** What goes with the words of a message. */
 export interface MessageExtras {

@@ -6,14 +6,14 @@
  * Source: SPEC SO1–SO4, SO8.
  */
 
+import { apply } from "../../shared/protocol/apply-ops.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import {
-  apply,
-  type ClientFrame,
   type MessageFrame,
   type OpsFrame,
   parseServerFrame,
   type ServerFrame,
-} from "../../shared/protocol/frame.ts"
+} from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { SocketLink, type LinkState, type SocketLinkDeps } from "./socket-link.ts"
 

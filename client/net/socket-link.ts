@@ -6,7 +6,7 @@
  * something; what says nothing is given up. Time, chance, timers and the socket itself come in. Source: SPEC SO1, SO5, SO9, SO10.
  */
 
-import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/frame.ts"
+import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
 import { DEAD_SOCKET_MS, PING_MS } from "../../shared/limits.ts"
 
 /** What a reader may be told about the connection. `live` needs no words. */

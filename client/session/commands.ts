@@ -8,7 +8,8 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { FaultReason } from "../../shared/fault.ts"
-import type { ClientFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import type { MessageExtras } from "../net/outbox.ts"
 

@@ -6,10 +6,10 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { AttachmentUploads } from "../files/attachment-uploads.ts"
-import { isOwnMediaUrl } from "../files/remote-media.ts"
 import { type MessageExtras, pickExtras } from "../net/outbox.ts"
 
 export class Draft {
@@ -41,9 +41,9 @@ export class Draft {
 /** What goes with the words of a message, as it stands in its segments. */
 export function extractExtras({ reply_to, segments }: WireMessage): MessageExtras {
   const attachments = segments.flatMap((segment): Asset[] => {
-    if (segment.type !== "media" || !isOwnMediaUrl(segment.url)) return []
-    const { url, kind, label, mime_type = "", size = 0, voice, width, height } = segment
-    const id = url.slice(url.lastIndexOf("/") + 1)
+    const id = segment.type === "media" ? parseAssetUrl(segment.url) : null
+    if (segment.type !== "media" || id === null) return []
+    const { kind, label, mime_type = "", size = 0, voice, width, height } = segment
     const dimensions = width === undefined || height === undefined ? {} : { width, height }
     return [{ id, kind, label, mime_type, size, ...(voice === true ? { voice } : {}), ...dimensions }]
   })

@@ -5,7 +5,7 @@
  * Source: SPEC SO12.
  */
 
-import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import type { Api } from "../net/api.ts"
 

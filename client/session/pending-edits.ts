@@ -5,7 +5,7 @@
  * Source: SPEC SO13, PG22.
  */
 
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import type { Command, Commands } from "./commands.ts"
 import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
 

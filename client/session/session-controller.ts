@@ -7,9 +7,9 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import type { PageSettings, SignResponse } from "../../shared/protocol/asset.ts"
+import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { FaultReason } from "../../shared/fault.ts"
-import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type Api, RequestError } from "../net/api.ts"
 import { Commands, isCommandDone } from "./commands.ts"
 import { extractExtras, Draft } from "./draft.ts"

@@ -7,7 +7,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { type Api, RequestError } from "../net/api.ts"
 
 /** The list is asked for so often while something runs elsewhere, in milliseconds. */

@@ -8,14 +8,10 @@
  */
 
 import { batch, type Signal, signal } from "@preact/signals"
-import {
-  applyToMessage,
-  toCanonicalJson,
-  type HistoryPage,
-  type MessageFrame,
-  type OpsFrame,
-  type WireMessage,
-} from "../../shared/protocol/frame.ts"
+import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 
 export interface TranscriptStoreDeps {

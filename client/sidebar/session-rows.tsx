@@ -5,7 +5,7 @@
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { formatTitle, type SessionList } from "../session/session-list.ts"
 import { RenameField } from "./rename-field.tsx"
 import { type DateGroup, groupByDate, formatRelativeTime } from "../words/relative-time.ts"

@@ -7,7 +7,9 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
-import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { isId } from "../../shared/protocol/asset-url.ts"
+import { parseJson } from "../../shared/json.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { STATUS_BADGES, type ToolSegment, ToolView } from "./tool-call.tsx"
@@ -46,7 +48,7 @@ export function parseAgentCall({ args, result }: Pick<ToolSegment, "args" | "res
     message,
     isAsync: mode === "async",
     answer: typeof answer === "string" ? answer : null,
-    session: typeof session === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(session) ? session : null,
+    session: typeof session === "string" && isId(session) ? session : null,
   }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 
 /** Longest text that is coloured, in UTF-16 code units: some thousand elements. Longer is one text. */
 const MAX_COLOURED_CHARS = 20_000

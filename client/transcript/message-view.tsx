@@ -8,7 +8,7 @@
 import type { Signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef, useState } from "preact/hooks"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { focusRequests } from "../composer/composer.tsx"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"

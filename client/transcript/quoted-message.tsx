@@ -8,7 +8,7 @@
 import { useComputed } from "@preact/signals"
 import { createContext, type VNode } from "preact"
 import { useContext, useState } from "preact/hooks"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { Quote } from "../composer/attachment-chips.tsx"
 import { toExcerpt } from "../words/excerpt.ts"
 import { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"

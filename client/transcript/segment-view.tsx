@@ -7,7 +7,7 @@
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { renderCard } from "../cards/card-registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { CanvasView } from "../media/canvas-frame.tsx"

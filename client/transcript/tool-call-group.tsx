@@ -9,7 +9,7 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
 import { STATUS_BADGES, isApprovalPending, type ToolSegment } from "./tool-call.tsx"

@@ -7,7 +7,8 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { parseJson, type Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { parseJson } from "../../shared/json.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { useTranscriptRequests } from "./transcript-requests.ts"

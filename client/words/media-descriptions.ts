@@ -2,7 +2,7 @@
  * media-descriptions.ts: what is said of media and canvases where they cannot be shown: to the ear, in a copy, in a quote. Pure.
  */
 
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>

@@ -3,7 +3,7 @@
  * machine's calendar and language.
  */
 
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -1,17 +1,16 @@
 /**
- * weather-payload.ts: the payload of a weather card, its guard, and the icon it asks for.
+ * weather-payload.ts: the payload of a weather card, its guard, and the card's icon.
  *
  * tool result → payload → GUARD → card
- * The shape is that of seed 000 §7.1, with one field more: where the data came from, so that sample data is
- * shown as such. A payload that does not fit is null, and the card falls back to its text.
- * Pure. The page imports this file: the guard is written by hand to keep it small.
+ * If a payload does not pass the guard, the page shows the card's text instead. The guard is written by hand because a
+ * schema library would enlarge the page.
  */
 
-import type { Json } from "../protocol/frame.ts"
+import { isJsonObject, type Json } from "../json.ts"
 
-/** A weather reading as the tool gives it. Null: the source does not know. */
+/** A weather reading, as the tool returns it. Null: the source does not provide the value. */
 export interface WeatherPayload {
-  /** "London, GB"; a place whose country is not known has its name alone. */
+  /** "London, GB", or only the name if the country is unknown. */
   readonly location: string
   readonly condition: string
   readonly temperature_c: number
@@ -24,7 +23,7 @@ export interface WeatherPayload {
   readonly visibility_km: number | null
   readonly uv_index: number | null
   readonly precip_mm: number
-  /** Local time of the place, without a zone: "2026-05-02T14:00". */
+  /** Local time of the place, without a time zone: "2026-05-02T14:00". */
   readonly observation_time: string
   readonly is_raining: boolean
   readonly is_daylight: boolean
@@ -37,7 +36,7 @@ export interface WeatherPayload {
   readonly forecast_tomorrow_min_c: number | null
   readonly forecast_tomorrow_precip_chance_pct: number | null
   readonly forecast_tomorrow_precip_mm: number | null
-  /** Absent on payloads of other hosts. `sample`: made up, and to be marked as such. */
+  /** `sample`: fictitious data, which the card marks as such. Absent in payloads from other systems. */
   readonly source?: "sample" | "open-meteo"
 }
 
@@ -63,9 +62,9 @@ const NULLABLE_NUMBER_FIELDS = [
 
 const FLAG_FIELDS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
 
-/** Is this a weather payload? Fields that it does not name may be there, and say nothing. SPEC CA1. */
+/** Whether a value is a weather payload. Unknown fields are ignored. SPEC CA1. */
 export function isWeatherPayload(value: unknown): value is WeatherPayload {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+  if (!isJsonObject(value)) return false
   const readField = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
   const tomorrow = readField("forecast_tomorrow_condition")
   const source = readField("source")
@@ -79,12 +78,12 @@ export function isWeatherPayload(value: unknown): value is WeatherPayload {
   )
 }
 
-/** The payload of a card, typed; null where it is none. */
+/** The value as a typed payload, or null. */
 export function parseWeatherPayload(value: Json): WeatherPayload | null {
   return isWeatherPayload(value) ? value : null
 }
 
-/** The picture a card shows: a key of the page's own drawings. Night variants exist where the sky can be seen. */
+/** Key of an icon of the page. Icons that show the sky have a night variant. */
 export type WeatherIcon =
   | "sunny"
   | "clear_night"
@@ -97,10 +96,10 @@ export type WeatherIcon =
   | "storm"
   | "fog"
 
-/** What of a payload decides its icon. */
+/** The fields that decide the icon. */
 export type SkyState = Pick<WeatherPayload, "condition" | "is_daylight" | "is_raining" | "is_clear">
 
-/** What a reader sees in the sky by day, told by a word of the condition. The first line that fits decides: "snow showers" is snow. */
+/** Icons by words in the condition, by day. The first match wins: "snow showers" is snow. */
 const CONDITION_ICONS: readonly (readonly [words: RegExp, icon: WeatherIcon])[] = [
   [/thunder|storm|hail/, "storm"],
   [/snow|sleet|blizzard|flurries/, "snow"],
@@ -111,13 +110,7 @@ const CONDITION_ICONS: readonly (readonly [words: RegExp, icon: WeatherIcon])[] 
   [/clear|sun|fair/, "sunny"],
 ]
 
-/**
- * Derives the icon of a card (seed 000 §7.1).
- *
- * Shapes  Sky → WeatherIcon. Falling rain goes before a sky that only names clouds; an unknown condition is decided by the flags.
- * Errors  none.
- * Source  SPEC CA2.
- */
+/** Selects the icon of a card. Rain overrides a condition that only describes clouds; the flags decide an unknown condition. SPEC CA2. */
 export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   const condition = sky.condition.toLowerCase()
   const conditionIcon =
@@ -127,7 +120,7 @@ export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   return sky.is_daylight ? icon : toNightIcon(icon)
 }
 
-/** The icon of tomorrow's forecast: its condition by day. */
+/** The icon of the forecast for tomorrow, by day. */
 export function selectForecastIcon(condition: string): WeatherIcon {
   return selectWeatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
 }

@@ -8,7 +8,7 @@
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../limits.ts"
 import type { Message } from "../protocol/message.ts"
-import { replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { replaceLoneSurrogates } from "../text/characters.ts"
 
 /** The beginning of a text, never through the middle of a pair. */
 export function truncateText(text: string, max: number): string {

@@ -19,7 +19,7 @@ import {
   type ToolCall,
   createTooLargeResult,
 } from "../protocol/message.ts"
-import { replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { replaceLoneSurrogates } from "../text/characters.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 

@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot"
-import { parseJson } from "../protocol/frame.ts"
+import { parseJson } from "../json.ts"
 import { listCalls, isDeferred, type Message } from "../protocol/message.ts"
 
 /** A call of the message with this id whose true result is still to come, and what it was told for now. */

@@ -8,7 +8,7 @@
  */
 
 import type { TurnFault } from "../fault.ts"
-import { parseJson } from "../protocol/frame.ts"
+import { parseJson } from "../json.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes } from "../truncate.ts"

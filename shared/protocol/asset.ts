@@ -1,59 +1,30 @@
 /**
- * asset.ts: a file that we keep: what is known of it beside its bytes.
+ * asset.ts: how a stored file appears in a message.
  *
  * upload, tool → ASSET → message, tool call, part → media segment
- * Its bytes stand in the bucket; segments, records and the store hold its id alone, and a page asks for a signed address
- * when it draws it.
- * Pure.
+ * Messages contain metadata only; the bytes are in the bucket.
  */
 
+import { assetUrl } from "./asset-url.ts"
 import type { Asset } from "./event.ts"
-import type { Segment } from "./frame.ts"
+import type { Segment } from "./segment.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
 
-/** Controls, line separators, and what turns or hides text: a name must look like what it is. */
+/** Characters removed from file names: controls, line separators, and characters that are invisible or reverse the text. Otherwise a name could disguise its extension. */
 export const INVISIBLE_CHARS = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
 
-/** Its address in segments and model text; nobody can fetch it without a signature. */
-export function assetUrl({ id }: Pick<Asset, "id">): string {
-  return `/media/${id}`
-}
-
-/** The address under which a canvas is framed. */
-export function canvasUrl({ id }: Pick<Asset, "id">): string {
-  return `/canvas/documents/${id}/index.html`
-}
-
-/** What a reader sees of it; null for a canvas, which stands where it is embedded. */
-export function assetToSegment(asset: Asset): MediaSegment | null {
-  const { kind, mime_type, label, size, voice, width, height } = asset
+/** The segment that shows an asset. Null for a canvas, which is shown only where it is embedded. */
+export function assetToSegment({ id, kind, mime_type, label, size, voice, width, height }: Asset): MediaSegment | null {
   if (kind === "canvas") return null
   return {
-    ...({ type: "media", url: assetUrl(asset), kind, label, mime_type, size } as const),
+    type: "media",
+    url: assetUrl(id),
+    kind,
+    label,
+    mime_type,
+    size,
     ...(voice === true && kind === "audio" ? { voice } : {}),
     ...(kind === "image" && width !== undefined && height !== undefined ? { width, height } : {}),
   }
-}
-
-/** What an upload is answered: `POST /v1/sessions/:id/assets?name=<label>`, the bytes as its body. */
-export interface UploadResponse extends Asset {
-  /** The session had these very bytes before: this is that asset. */
-  readonly duplicate: boolean
-}
-
-/** `POST /v1/sessions/:id/media/sign {urls}`: where each of some addresses, as segments have them, can be fetched for now. */
-export interface SignResponse {
-  /** As asked, in order; `href` is null for what is not to be had. */
-  readonly signed: readonly { readonly url: string; readonly href: string | null }[]
-  /** Seconds since 1970 at which the first of them stops working. */
-  readonly expires: number
-}
-
-/** `GET /v1/settings`: what the tenant allows its transcripts beside our own. */
-export interface PageSettings {
-  /** Hosts whose media is loaded without a click. */
-  readonly media_hosts: readonly string[]
-  /** Origins whose documents may be framed. */
-  readonly embed_origins: readonly string[]
 }

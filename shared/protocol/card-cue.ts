@@ -1,18 +1,16 @@
 /**
- * card-cue.ts: which tag a tool's result cues, and with what data.
+ * card-cue.ts: which tag a tool result cues, and the payload of its card.
  *
- * result string → CUE → payload, trailer
- * A card's data comes from here only: the stored result of a call, never from
- * model text (law 4). Dispatch asks once and stores the answer; rows without
- * that answer (seed 000) are read as the seed reads them.
- * Pure.
+ * result string → CUE → payload
+ * Card data comes from stored tool results only, never from model text (SPEC SG3). Dispatch resolves the tag once and
+ * stores it. Rows without a stored tag, from other systems, cue the tags in their trailer.
  */
 
-import { type Json, parseJson } from "./frame.ts"
+import { type Json, parseJson } from "../json.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
-/** A row as `parse` takes it. `card` undefined: a bare row, which cues what its trailer holds. */
+/** A tool call as `parse` accepts it. If `card` is undefined, the call cues the tags in its trailer. */
 export interface CueRow {
   readonly name: string
   readonly ordinal?: number | null
@@ -26,7 +24,7 @@ export interface Cue {
   readonly call_id?: string
 }
 
-/** What stands before the first blank line of a result, and what after it; the skill wrapper is off. Seed 000 §5.4. */
+/** Splits a result, without its skill wrapper, at the first blank line: data before it, instruction trailer after it. */
 export function splitResult(result: string): { readonly head: string; readonly trailer: string } {
   const body = removeSkillWrapper(result)
   const blank = body.indexOf("\n\n")
@@ -36,7 +34,7 @@ export function splitResult(result: string): { readonly head: string; readonly t
 
 const WRAPPER_HEAD = /^\[([A-Za-z_]\w*)\([^\n]*\)\]\n/
 
-/** Takes an optional `[name(args)]\n…\n[end:name]` off. */
+/** Removes an optional wrapper `[name(args)]\n…\n[end:name]`. */
 function removeSkillWrapper(result: string): string {
   const text = result.trim()
   const head = WRAPPER_HEAD.exec(text)
@@ -52,11 +50,8 @@ function hasTag(trailer: string, tag: string): boolean {
 }
 
 /**
- * Decides, once, at dispatch, whether a result cues a card: its trailer names the
- * call's own tag, and its head is JSON that fits a card.
- *
- * Shapes  (name, ordinal, result) → the tag, or null.
- * Source  SPEC SG3, SG6; law 4.
+ * The tag that a result cues, or null. A result cues a card if its trailer contains the call's own tag and its data is
+ * JSON that fits into a card. SPEC SG3, SG6.
  */
 export function resolveCardTag(name: string, ordinal: number | null, result: string): string | null {
   if (ordinal === null) return null
@@ -64,35 +59,34 @@ export function resolveCardTag(name: string, ordinal: number | null, result: str
   const { head, trailer } = splitResult(result)
   if (!hasTag(trailer, tag) || head.length > MAX_CARD_BYTES) return null
   const payload = parseJson(head)
-  // As it goes over the wire: `1e20` is five times as long there.
+  // The wire form may be longer than the stored text: `1e20` becomes 21 digits.
   return payload === undefined || countUtf8Bytes(JSON.stringify(payload)) > MAX_CARD_BYTES ? null : tag
 }
 
-/** The tag of a tool that its result in another system asks for in its trailer, where it has data for one. Seed 000 §5.4. */
+/** Like `resolveCardTag`, for a result of another system whose ordinal is unknown: the trailer's own tag decides. */
 export function findTrailerTag(name: string, result: string): string | null {
   const tag = listCuedTags({ name, result }).find((one) => one.replace(/_\d+$/, "") === name)
   return tag === undefined ? null : resolveCardTag(name, Number(tag.slice(name.length + 1)), result)
 }
 
-/** A result as a client may see it: without its instruction trailer (law 5), whichever ordinal that names. */
+/** A result as a client may see it: without its instruction trailer. */
 export function extractResultData(row: {
   readonly name: string
   readonly result: string
-  /** What it gives to the reply, which its trailer names. */
+  /** Assets that the call attached to the answer by its trailer. */
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // Without a trailer it has gone before: what is left is data, whatever it looks like.
+  // An empty trailer was removed before; then all of it is data, whatever it looks like.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result
 }
 
 /**
- * The cues of some rows, by tag; the first row that cues a tag has it. Payloads are parsed when asked for.
+ * Creates a lookup of cues by tag. The first row that cues a tag wins. Payloads are parsed on demand.
  *
- * Shapes  CueRow[] → (tag → Cue | null).
- * Cost    one pass over the trailers of bare rows; a look-up after that.
+ * Cost: one pass over the trailers of rows without a stored tag.
  */
 export function createCueLookup(rows: readonly CueRow[]): (tag: string) => Cue | null {
   const rowsByTag = new Map<string, CueRow>()

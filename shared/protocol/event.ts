@@ -1,23 +1,22 @@
 /**
- * event.ts: one thing that happened in a turn; the words of every producer.
+ * event.ts: the events of a turn, and their parser.
  *
  * clean → EVENT → fold → store → segments
- * A model, an external agent and an import all come down to these (DESIGN §2).
- * Their text is clean already: `clean` stands before this door.
- * Pure.
+ * Model calls, external producers and imports all produce these events. Their text is already sanitised.
+ * Part of the wire: a changed shape needs a new PROTOCOL_VERSION (SPEC WS11).
  */
 
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_ID_CHARS, MAX_SIDE } from "../limits.ts"
 
-/** A public id: message, call, session, exchange. */
+/** A public id: of a message, call, session, asset or exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
 
-/** Who dispatched a tool. Only `user` may cue a card (law 4). */
+/** What dispatched a tool call. Only calls on channel `user` may cue a card. */
 export const channelSchema = v.picklist(["user", "subagent", "agent", "external"])
 
-/** Figures of a finished turn: wall milliseconds, model calls, and the provider's token counts where it tells them. */
+/** Metrics of a finished turn: duration in milliseconds, model calls, and token counts if the provider reports them. */
 export const metricsSchema = v.object({
   ms: v.number(),
   steps: v.number(),
@@ -27,53 +26,53 @@ export const metricsSchema = v.object({
 
 const errorSchema = v.object({ code: v.string(), message: v.string() })
 
-/** Where a call stands that has to be allowed by a person: nobody answered yet, or what they said. */
+/** Approval of a tool call by the user: pending (`asked`), or the decision. */
 export const approvalSchema = v.picklist(["asked", "allowed", "denied"])
 
-/** What an agent asked of this one, or answered it: the other's name, and the id that both sides know the exchange by. */
+/** Marks a message as part of an exchange with another agent. Both sessions use the same exchange id. */
 export const agentTagSchema = v.object({
   direction: v.picklist(["received", "sent"]),
   name: v.string(),
   exchange: idSchema,
-  /** The call of this session that it answers, where it comes back late. */
+  /** The call of this session that the message answers, if it arrived after the call's turn. */
   call_id: v.optional(idSchema),
 })
 
-/** Size of a text, in lines and UTF-8 bytes. */
+/** Size of a text. `bytes` counts UTF-8. */
 export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
 const sideSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_SIDE))
 
-/** A file that we keep: what is known of it beside its bytes. `canvas`: a document that is framed, never shown as a file. */
+/** Metadata of a stored file. A `canvas` is a document that is shown in a frame, never as a file. */
 export const assetSchema = v.object({
   id: idSchema,
   kind: v.picklist(["image", "audio", "video", "file", "canvas"]),
-  /** As its bytes say, never its name. */
+  /** Detected from the bytes, never from the name. */
   mime_type: v.string(),
-  /** Its name, for people. */
+  /** File name, for display. */
   label: v.string(),
   /** Bytes. */
   size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-  /** It is audio that somebody says. */
+  /** Set on audio that is speech. */
   voice: v.optional(v.literal(true)),
-  /** Pixels of a picture as it is shown, where its bytes say so. */
+  /** Display size of an image in pixels, if its bytes contain it. */
   width: v.optional(sideSchema),
   height: v.optional(sideSchema),
 })
 
 const eventSchema = v.variant("type", [
-  /** A model call begins: what follows stands in parts of its own. */
+  /** A model call begins. Text and thinking that follow go into new parts. */
   v.object({ type: v.literal("step_start") }),
   v.object({ type: v.literal("text_delta"), delta: v.string() }),
   v.object({ type: v.literal("text_done") }),
   v.object({ type: v.literal("thinking_delta"), delta: v.string() }),
-  /** `ms`: how long it thought, where that was measured. */
+  /** `ms`: duration of the thinking, if it was measured. */
   v.object({ type: v.literal("thinking_done"), ms: v.optional(v.number()) }),
-  /** The model asked for a tool. `args` is the JSON text as the model wrote it. */
+  /** The model requested a tool. `args` is JSON text exactly as the model wrote it. */
   v.object({ type: v.literal("tool_call"), call_id: idSchema, name: v.string(), args: v.string() }),
-  /** The tool wants a person's leave before it runs, or got an answer. `denied` settles the call. */
+  /** The call needs the user's approval, or the user decided. `denied` settles the call. */
   v.object({ type: v.literal("tool_approval"), call_id: idSchema, approval: approvalSchema }),
-  /** It was dispatched. `ordinal` only on channel `user`. */
+  /** The call was dispatched. Only calls on channel `user` have an ordinal. */
   v.object({
     type: v.literal("tool_call_start"),
     call_id: idSchema,
@@ -82,21 +81,21 @@ const eventSchema = v.variant("type", [
     ephemeral: v.optional(v.boolean()),
   }),
   v.object({ type: v.literal("tool_output_delta"), call_id: idSchema, delta: v.string() }),
-  /** It came back: the whole result, and the tag that it cued (decided once, at dispatch). */
+  /** The call returned. `result` is complete. `card` is the tag that it cues, decided at dispatch. */
   v.object({
     type: v.literal("tool_result"),
     call_id: idSchema,
-    /** `waiting`: what is there so far; the true result comes later, from elsewhere, perhaps after the turn's end. */
+    /** `waiting`: `result` is provisional, and the final one arrives later, possibly after the turn's end. */
     status: v.picklist(["ok", "failed", "interrupted", "waiting"]),
     result: v.nullable(v.string()),
     card: v.nullable(v.string()),
     error: v.nullable(errorSchema),
-    /** True size of its output, where more came than is kept. */
+    /** Size of the whole output, if more was received than is stored. */
     output_size: v.optional(sizeSchema),
-    /** Assets that this very call stored and gives to the reply (decided once, at dispatch). */
+    /** Assets that this call stored for the answer, decided at dispatch. */
     media: v.optional(v.array(assetSchema)),
   }),
-  /** What stands before this turn in few words, for the model: everything up to the message at position `upto`. */
+  /** A summary, for the model, of all messages up to position `upto`. */
   v.object({ type: v.literal("summary"), text: v.string(), upto: v.number() }),
   v.object({
     type: v.literal("end"),
@@ -113,14 +112,11 @@ export type CallError = v.InferOutput<typeof errorSchema>
 export type Approval = v.InferOutput<typeof approvalSchema>
 export type AgentTag = v.InferOutput<typeof agentTagSchema>
 export type Asset = v.InferOutput<typeof assetSchema>
-export type TextSize = v.InferOutput<typeof sizeSchema>
 
 /**
- * Reads one event from unknown data.
+ * Parses one event. Unknown fields are dropped.
  *
- * Shapes  unknown → Result<TurnEvent>; unknown fields are dropped.
- * Errors  `field_invalid` with the path of the first bad field.
- * Cost    linear in the value.
+ * Errors: `field_invalid` with the path of the first invalid field. Cost: linear in the value.
  */
 export function parseEvent(value: unknown): Result<TurnEvent, Fault> {
   const parsed = v.safeParse(eventSchema, value, { abortEarly: true })

@@ -1,14 +1,14 @@
 /**
  * message.ts: a message, its parts, and how an event changes it.
  *
- * event → FOLD → store → FOLD → segments
- * The live path folds events as they come; the history path reads the same
- * parts from the store. Array position is order (DESIGN §7).
- * Pure. `fold` gives a new message; parts that did not change keep their identity.
+ * event → FOLD → store → segments
+ * A live turn folds its events as they arrive; history reads the same parts from the store. Parts are ordered by their
+ * array position. `fold` returns a new message in which unchanged parts keep their identity.
  */
 
 import { extractResultData } from "./card-cue.ts"
-import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TextSize, TurnEvent } from "./event.ts"
+import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TurnEvent } from "./event.ts"
+import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
 
 export type Role = "user" | "assistant" | "agent"
@@ -17,29 +17,29 @@ export type MessageStatus = "queued" | "running" | "waiting" | "completed" | "ca
 
 export type CallStatus = "queued" | "running" | "waiting" | "ok" | "failed" | "interrupted"
 
-/** A tool call: one row. `result` is the tool's full string, trailer and all; it never reaches a client whole (law 5). */
+/** A tool call. `result` is the full string with the instruction trailer, which is never sent to a client. */
 export interface ToolCall {
   readonly call_id: string
   readonly name: string
-  /** JSON text as the model wrote it. */
+  /** JSON text exactly as the model wrote it. */
   readonly args: string
   readonly status: CallStatus
-  /** Per turn and tool, from 1; null off channel `user`. */
+  /** Number of the call among those of the same tool in this turn, from 1. Null unless the channel is `user`. */
   readonly ordinal: number | null
   readonly channel: Channel | null
-  /** The tag this call cued (`<name>_<ordinal>`), or null. Decided once, at dispatch (law 4). */
+  /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, at dispatch. */
   readonly card: string | null
-  /** What the tool said while it ran. */
+  /** Output while the tool ran. */
   readonly output: string
   readonly result: string | null
   readonly error: CallError | null
-  /** Null where nobody has to be asked. */
+  /** Null if the call needs no approval. */
   readonly approval: Approval | null
-  /** True size of `output`, where more came than is kept; else null. */
+  /** Size of the whole output if more was received than is stored, otherwise null. */
   readonly outputSize: TextSize | null
-  /** Always rendered; only left out of the model's later context. */
+  /** Shown like any call, but omitted from the context of later turns. */
   readonly ephemeral: boolean
-  /** What it stored for the reply. */
+  /** Assets that the call stored for the answer. */
   readonly media: readonly Asset[]
 }
 
@@ -56,23 +56,23 @@ export type Part =
       readonly step: number
       readonly text: string
       readonly open: boolean
-      /** It was not finished but ended with its turn, from outside: a card that stood open stays one (law 7). */
+      /** The part was cut off by the end of its turn. A card that was open remains a card. */
       readonly cut?: true
       readonly grants?: Grants
     }
   | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall }
 
-/** What directives of a part may name; decided before `fold` and stored with the part, so that segments stay a function of it. */
+/** What the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
 export interface Grants {
-  /** Origins that may be framed beside our own canvas. */
+  /** Origins of documents that may be framed, in addition to our own. */
   readonly origins: readonly string[]
-  /** Messages of the session, of those that the part names. */
+  /** Ids of existing messages that the part refers to. */
   readonly replies: readonly string[]
-  /** Assets of the session, of those that the part names. */
+  /** Existing assets that the part refers to. */
   readonly assets: readonly Asset[]
 }
 
-/** What the model is told instead of the messages up to position `upto`; the transcript itself keeps them. */
+/** Replaces all messages up to position `upto` in the model's context. The transcript keeps them. */
 export interface Summary {
   readonly text: string
   readonly upto: number
@@ -84,30 +84,30 @@ export interface Message {
   readonly exchange_id: string
   readonly status: MessageStatus
   readonly reason: string | null
-  /** A user's words, verbatim. Empty on assistant messages, whose `content` is derived: `contentOf`. */
+  /** The text of a user or agent message, verbatim. Empty on assistant messages; see `deriveContent`. */
   readonly words: string
   readonly parts: readonly Part[]
-  /** Model call that the next part belongs to, from 1; 0 before the first. */
+  /** Number of the current model call, from 1; 0 before the first. */
   readonly step: number
   readonly reply_to: string | null
-  /** What a person sent along, in their order. */
+  /** Files that the user attached, in their order. */
   readonly attachments: readonly Asset[]
   readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null
-  /** Set on what another agent said here, and on the answer that goes back to it. */
+  /** Set on a message from another agent, and on the answer to it. */
   readonly agent: AgentTag | null
-  /** `import`: nobody vouches for what it shows (law 4). */
+  /** `import`: the message comes from an unverified import. */
   readonly origin: "import" | null
-  /** Which of its versions this is, from 1, and how many there are. */
+  /** The number of this version, from 1, and the number of versions. */
   readonly version: number
   readonly versions: number
-  /** ISO 8601, when the message was accepted. */
+  /** When the message was accepted, in ISO 8601. */
   readonly timestamp: string
 }
 
-/** A message before anything happened in it. */
+/** Creates a message without parts. */
 export function createMessage(
   head: Pick<Message, "id" | "role" | "exchange_id" | "timestamp"> & Partial<Message>,
 ): Message {
@@ -131,7 +131,7 @@ export function createMessage(
   }
 }
 
-/** The words as one Markdown string, spans kept: derived, for consumers that know no segments. Never HTML. */
+/** The message as one Markdown string that still contains span tags, for clients that do not draw segments. Never HTML. */
 export function deriveContent(message: Message): string {
   if (message.role !== "assistant") return message.words
   const texts: string[] = []
@@ -153,12 +153,12 @@ export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
 }
 
-/** It has its answer for now, and the true one comes later, from elsewhere: its turn need not wait for it. */
+/** Whether a call has a provisional result and its final one arrives later. The turn does not wait for such a call. */
 export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
   return status === "waiting" && result !== null
 }
 
-/** Instead of a result that cannot be kept. */
+/** The event that replaces a result over MAX_RESULT_BYTES. */
 export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type: "tool_result" }> {
   const error = { code: "tool_result_too_large", message: turnFaultToText("tool_result_too_large") }
   const result = JSON.stringify({ error: error.message })
@@ -166,11 +166,8 @@ export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type
 }
 
 /**
- * What a message is after one more event.
- *
- * Shapes  (Message, TurnEvent) → Message; the same object where the event changes nothing.
- * Errors  none. Late text, a second result for a call and anything else that no longer fits changes nothing.
- * Cost    the number of parts, plus the delta.
+ * Applies an event to a message. Returns the same object if the event changes nothing, which is the case for any event
+ * that no longer fits, such as late text or a second result of a call. Cost: the number of parts plus the delta.
  */
 export function fold(message: Message, event: TurnEvent): Message {
   if (isEnded(message.status) && event.type !== "tool_result") return message
@@ -191,7 +188,7 @@ export function fold(message: Message, event: TurnEvent): Message {
     case "tool_call_start": {
       const { channel, ordinal, ephemeral = false } = event
       return settleStatus(
-        // A call that runs again says again what it says.
+        // A call that is run again repeats its output.
         changeOpenCall(message, event.call_id, (call) => {
           return { ...call, status: "running", channel, ordinal, ephemeral, output: "" }
         }),
@@ -208,7 +205,7 @@ export function fold(message: Message, event: TurnEvent): Message {
   }
 }
 
-/** An empty delta opens a part all the same: `clean` may still hold its first text back. */
+/** An empty delta also opens a part: the sanitiser may be holding its first text. */
 function foldDelta(message: Message, type: "text" | "thinking", delta: string): Message {
   const last = message.parts.at(-1)
   if (last !== undefined && last.type === type && last.open) {
@@ -246,10 +243,10 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   const { status, result, error, output_size: outputSize = null, media = [] } = event
   const at = findCallIndex(message, event.call_id)
   if (at >= 0) {
-    // A tag is cued by what stood there when it was written: a result that comes after later text cues nothing.
+    // A tag is resolved when its text is written, so a result that arrives after a later tag cues nothing.
     const isLate = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
     const card = isLate ? null : event.card
-    // What is delivered stands with its end: a file that comes after it has no place any more, nor who names it.
+    // An ended answer cannot show further files.
     const isOver = isEnded(message.status) && media.length > 0
     return changeOpenCall(message, event.call_id, (call) => ({
       ...call,
@@ -262,14 +259,14 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
     }))
   }
   if (isEnded(message.status)) return message
-  // A result whose call never came is shown on its own; it can cue nothing.
+  // A result without a call is shown on its own and cues nothing.
   return addCall(closeParts(message), { ...createCall(event.call_id, "tool", "{}"), status, result, error })
 }
 
 function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): Message {
   const isComplete = event.status === "completed"
   const closed = isComplete ? closeParts(message) : cutParts(message)
-  // A completed turn may leave an asynchronous call waiting; any other end takes its open calls with it (law 7).
+  // A completed turn may leave asynchronous calls waiting. Any other end interrupts all open calls.
   const parts = isComplete ? closed.parts : closed.parts.map(interruptPart)
   return { ...closed, parts, status: event.status, reason: event.reason, metrics: event.metrics }
 }
@@ -312,7 +309,7 @@ function findCallIndex(message: Message, call_id: string): number {
   return -1
 }
 
-/** Only a decision that is still open can be made; a call that is settled or runs takes none. */
+/** A decision applies only while approval is pending. */
 function approveCall(call: ToolCall, approval: Approval): ToolCall {
   if (approval === "asked")
     return call.status === "queued" && call.approval === null ? { ...call, status: "waiting", approval } : call
@@ -322,7 +319,7 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
   return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
 }
 
-/** A message waits while somebody has to answer and nothing else of it goes on. */
+/** A message is `waiting` while a call waits for the user or another agent, and no other call is active. */
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
   const calls = listCalls(message)
@@ -332,7 +329,7 @@ function settleStatus(message: Message): Message {
   return message.status === status ? message : { ...message, status }
 }
 
-/** Changes a call that is not settled yet; what comes after that changes nothing. */
+/** Changes a call unless it is settled. */
 function changeOpenCall(message: Message, call_id: string, change: (call: ToolCall) => ToolCall): Message {
   return changeCall(message, call_id, (call) => (isSettled(call.status) ? call : change(call)))
 }

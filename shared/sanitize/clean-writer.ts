@@ -8,7 +8,7 @@
  */
 
 import { createLineState, enterFence, skipFence, trackText, type LineState } from "../text/fence.ts"
-import { isUnsafeJoin } from "./characters.ts"
+import { isUnsafeJoin } from "../text/characters.ts"
 
 /** Unseen, and no part of any syntax. */
 export const WORD_JOINER = "\u2060"

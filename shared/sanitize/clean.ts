@@ -12,7 +12,7 @@ import { type HtmlConstruct, HtmlReader } from "./html-policy.ts"
 import { MAX_PENDING_CHARS } from "../limits.ts"
 import { matchFence, isFenceLine, findRunEnd, TEXT, WAIT } from "../text/fence.ts"
 import { WORD_JOINER, CleanWriter, type CleanWriterState } from "./clean-writer.ts"
-import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } from "./characters.ts"
+import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } from "../text/characters.ts"
 
 /** Plain JSON, a few KB at most; a fresh cleaner goes on from it, in the middle of a tag too. */
 export interface CleanState {

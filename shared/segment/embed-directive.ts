@@ -6,9 +6,9 @@
  * Pure.
  */
 
-import { canvasUrl } from "../protocol/asset.ts"
-import type { Segment } from "../protocol/frame.ts"
-import { MAX_EMBED_HEIGHT, MAX_PENDING_CHARS, MAX_ID_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
+import { canvasUrl, isId, parseCanvasUrl } from "../protocol/asset-url.ts"
+import type { Segment } from "../protocol/segment.ts"
+import { MAX_EMBED_HEIGHT, MAX_PENDING_CHARS, MIN_EMBED_HEIGHT } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"
 import { buildPrefixPattern } from "../text/scanner.ts"
@@ -54,10 +54,6 @@ function parseAttributes(text: string): EmbedAttributes {
   return attributes
 }
 
-const REF_PATTERN = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
-/** A document of our own: nothing lies beside it. */
-const OWN_CANVAS = new RegExp(`^/canvas/documents/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})/index\\.html$`)
-
 /** The canvas that it stands for; null if it names none, another surface, or an origin that is not allowed. */
 export function embedToCanvas(
   attributes: EmbedAttributes,
@@ -86,10 +82,10 @@ function resolveCanvasLocation(
   url: string | undefined,
   isOriginAllowed: (origin: string) => boolean,
 ): CanvasLocation | null {
-  const isRef = ref !== undefined && REF_PATTERN.test(ref)
-  if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl({ id: ref }) } : null
-  const ownId = OWN_CANVAS.exec(url)?.[1]
-  if (ownId !== undefined) return { viewId: ownId, url }
+  const isRef = ref !== undefined && isId(ref)
+  if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl(ref) } : null
+  const ownId = parseCanvasUrl(url)
+  if (ownId !== null) return { viewId: ownId, url }
   const checked = checkPublicUrl(url)
   if (!checked.ok || !isOriginAllowed(checked.value.origin)) return null
   return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }

@@ -8,7 +8,7 @@
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
-import type { Segment } from "../protocol/frame.ts"
+import type { Segment } from "../protocol/segment.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"

@@ -10,7 +10,8 @@
 import { assetToSegment } from "../protocol/asset.ts"
 import type { Asset } from "../protocol/event.ts"
 import { MAX_GRANT_NAMES } from "../limits.ts"
-import { type MediaSegment, urlToMediaSegment, parseOwnAssetId } from "./media-directive.ts"
+import { parseAssetUrl } from "../protocol/asset-url.ts"
+import { type MediaSegment, urlToMediaSegment } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 
 /** Knows the session, as it is now. */
@@ -39,7 +40,7 @@ export function grantsToPermit({ origins = [], replies = [], assets }: Partial<G
     isOriginAllowed: (origin) => origins.includes(origin),
     isReplyAllowed: (id) => replies.includes(id),
     resolveMedia(url) {
-      const id = parseOwnAssetId(url)
+      const id = parseAssetUrl(url)
       return id === null || assets === undefined
         ? urlToMediaSegment(url)
         : assetToMedia(assets.find((one) => one.id === id))
@@ -89,7 +90,7 @@ export function createGrantDecider(): GrantDecider {
     isOriginAllowed: (origin) => decideName("origins", origin) === true,
     isReplyAllowed: (id) => decideName("replies", id) === true,
     resolveMedia(url) {
-      const id = parseOwnAssetId(url)
+      const id = parseAssetUrl(url)
       if (id === null) return urlToMediaSegment(url)
       const asset = decideName("assets", id)
       return typeof asset === "boolean" ? null : assetToMedia(asset)

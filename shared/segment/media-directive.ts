@@ -7,8 +7,9 @@
  */
 
 import { INVISIBLE_CHARS } from "../protocol/asset.ts"
-import type { Segment } from "../protocol/frame.ts"
-import { MAX_ID_CHARS, MAX_MEDIA_LINE_CHARS } from "../limits.ts"
+import { parseAssetUrl } from "../protocol/asset-url.ts"
+import type { Segment } from "../protocol/segment.ts"
+import { MAX_MEDIA_LINE_CHARS } from "../limits.ts"
 import { WAIT } from "../text/fence.ts"
 import { checkPublicUrl } from "../text/public-url.ts"
 
@@ -130,16 +131,9 @@ function trimTrailing(word: string): string {
   return word.slice(0, end)
 }
 
-const OWN_ASSET = new RegExp(`^/media/([A-Za-z0-9_-]{1,${MAX_ID_CHARS}})$`)
-
-/** The id of the own asset that an address names. */
-export function parseOwnAssetId(url: string): string | null {
-  return OWN_ASSET.exec(url)?.[1] ?? null
-}
-
 /** The URL of an own asset as it is, a public one as the platform writes it, or null. */
 function normalizeMediaUrl(value: string): string | null {
-  if (OWN_ASSET.test(value)) return value
+  if (parseAssetUrl(value) !== null) return value
   // A value names its scheme: what browsers would read as one all the same is not meant.
   if (!/^https:\/\//i.test(value)) return null
   const checked = checkPublicUrl(value)

@@ -7,7 +7,8 @@
  * Pure.
  */
 
-import { apply, type Segment } from "../protocol/frame.ts"
+import { apply } from "../protocol/apply-ops.ts"
+import type { Segment } from "../protocol/segment.ts"
 import type { Grants } from "../protocol/message.ts"
 import { grantsToPermit } from "./grant.ts"
 import { createDelivery, type Drift } from "./part-segmenter.ts"

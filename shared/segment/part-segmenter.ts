@@ -9,7 +9,7 @@
 
 import type { Cue } from "../protocol/card-cue.ts"
 import { embedToCanvas } from "./embed-directive.ts"
-import type { Op, Segment } from "../protocol/frame.ts"
+import type { Op, Segment } from "../protocol/segment.ts"
 import type { Permit } from "./grant.ts"
 import { MEDIA_LABEL, type MediaItem, type MediaSegment, urlToMediaKey, redactForLog } from "./media-directive.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
@@ -20,7 +20,7 @@ import {
   parseBracketDirective,
   type BracketDirective,
 } from "./text-tokens.ts"
-import { isUnsafeJoin } from "../sanitize/characters.ts"
+import { isUnsafeJoin } from "../text/characters.ts"
 
 /** Something in model text that did not fit; counted and logged, never shown as an error. */
 export type Drift =

@@ -6,6 +6,7 @@
  */
 
 import type { Asset } from "../protocol/event.ts"
+import { parseCanvasUrl } from "../protocol/asset-url.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
@@ -21,13 +22,11 @@ export function listAssets({ attachments, parts }: Message): Asset[] {
   return [...new Map(all.map((asset) => [asset.id, asset])).values()]
 }
 
-const OWN_CANVAS = /^\/canvas\/documents\/([A-Za-z0-9_-]+)\/index\.html$/
-
 /** Documents of ours that it frames: they are named by their address alone. */
 export function listCanvasIds(message: Message): string[] {
   if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
   const ids = segmentsOf(message).flatMap((segment) => {
-    return segment.type === "canvas" ? (OWN_CANVAS.exec(segment.preview.url)?.[1] ?? []) : []
+    return segment.type === "canvas" ? (parseCanvasUrl(segment.preview.url) ?? []) : []
   })
   return [...new Set(ids)]
 }

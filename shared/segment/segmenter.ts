@@ -7,12 +7,15 @@
  * Pure. Same message, same bytes, however it was cut.
  */
 
-import { assetUrl, assetToSegment } from "../protocol/asset.ts"
+import { assetToSegment } from "../protocol/asset.ts"
+import { assetUrl } from "../protocol/asset-url.ts"
 import { cleanToModel } from "../sanitize/clean.ts"
 import { splitCode } from "../text/code-tracker.ts"
 import { type Cue, type CueRow, createCueLookup } from "../protocol/card-cue.ts"
 import type { Asset } from "../protocol/event.ts"
-import { apply, type Op, type Segment, type WireMessage } from "../protocol/frame.ts"
+import { apply } from "../protocol/apply-ops.ts"
+import type { Op, Segment } from "../protocol/segment.ts"
+import type { WireMessage } from "../protocol/server-frame.ts"
 import { createGrantDecider, NO_GRANTS, grantsToPermit, type Resolver } from "./grant.ts"
 import { stripSpans } from "./span-tag.ts"
 import {
@@ -248,7 +251,7 @@ function deliverMedia(message: Message, delivery: Delivery, count: number): Op[]
 const IMAGE_LINK = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+)/g
 
 function hasImageOf(assets: readonly Asset[], { parts }: Message): boolean {
-  const urls = new Set(assets.map(assetUrl))
+  const urls = new Set(assets.map(({ id }) => assetUrl(id)))
   const texts = parts.flatMap((part) => (part.type === "text" ? splitCode(part.text) : []))
   return texts.some(
     ({ code, text }) => !code && Array.from(text.matchAll(IMAGE_LINK)).some(([, url = ""]) => urls.has(url)),

@@ -7,7 +7,7 @@
  * Pure.
  */
 
-import { assetUrl, canvasUrl } from "../protocol/asset.ts"
+import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"
 import { splitCode } from "../text/code-tracker.ts"
 import { embedToCanvas } from "./embed-directive.ts"
 import type { Asset } from "../protocol/event.ts"
@@ -17,7 +17,7 @@ import type { MediaItem } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
 import { createTokenScanner, type TextToken, parseBracketDirective } from "./text-tokens.ts"
-import { isUnsafeJoin, replaceLoneSurrogates } from "../sanitize/characters.ts"
+import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
 
 /**
  * Takes marks and directives out of one part's text; in code they stay.
@@ -38,8 +38,8 @@ export function stripDirectives(text: string, grants: Grants = NO_GRANTS): strin
 
 /** What the model is told of a file instead of its line. */
 export function assetToNote(asset: Asset): string {
-  if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset)})`
-  return formatAttached(asset.label, assetUrl(asset))
+  if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset.id)})`
+  return formatAttached(asset.label, assetUrl(asset.id))
 }
 
 function scanTokens(text: string): TextToken[] {

@@ -7,11 +7,11 @@
  * Pure.
  */
 
-import { assetUrl, canvasUrl } from "../protocol/asset.ts"
+import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"
 import { splitResult } from "../protocol/card-cue.ts"
 import { parseDirectives } from "./parse-directives.ts"
 import type { Asset } from "../protocol/event.ts"
-import type { Segment } from "../protocol/frame.ts"
+import type { Segment } from "../protocol/segment.ts"
 
 /**
  * Reads the `MEDIA:` lines of a trailer; `[[audio_as_voice]]` there makes its audio a voice note. A canvas that it asks to
@@ -29,6 +29,6 @@ export function readToolMedia(result: string, saved: readonly Asset[]): Asset[] 
 }
 
 function isNamedBy(asset: Asset, segment: Segment): boolean {
-  if (segment.type === "canvas") return asset.kind === "canvas" && canvasUrl(asset) === segment.preview.url
-  return segment.type === "media" && assetUrl(asset) === segment.url
+  if (segment.type === "canvas") return asset.kind === "canvas" && canvasUrl(asset.id) === segment.preview.url
+  return segment.type === "media" && assetUrl(asset.id) === segment.url
 }

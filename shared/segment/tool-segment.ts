@@ -6,7 +6,7 @@
  */
 
 import { extractResultData } from "../protocol/card-cue.ts"
-import type { Op, Segment, SetFields, ToolFields } from "../protocol/frame.ts"
+import type { Op, Segment, SetFields, ToolFields } from "../protocol/segment.ts"
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../limits.ts"
 import type { ToolCall } from "../protocol/message.ts"
 import { createTextHead, truncateLines } from "../truncate.ts"

@@ -20,7 +20,7 @@ import {
   TEXT,
   WAIT,
 } from "./fence.ts"
-import { findTrailingTildes } from "../sanitize/characters.ts"
+import { findTrailingTildes } from "./characters.ts"
 
 export interface PlainToken {
   readonly type: "text"

@@ -3,7 +3,7 @@
  */
 
 import { startCuecard } from "cuecard/testing"
-import type { ServerFrame } from "../../shared/protocol/frame.ts"
+import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
 import { DELTA_WINDOW_MS } from "../../shared/limits.ts"
 import { nextId, openReader, type Reader } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"

@@ -3,7 +3,8 @@
  */
 
 import type { Cuecard } from "cuecard/testing"
-import { applyToMessage, parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/frame.ts"
+import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
+import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { type Exchange, exchange, opened } from "./measure.ts"
 

@@ -5,7 +5,7 @@
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { DELTA_WINDOW_MS } from "../../shared/limits.ts"
 import { answerTo, isEnd, nextId, openReader, type Reader, readPage, textShown } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"

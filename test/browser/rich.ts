@@ -10,7 +10,7 @@ import { join } from "node:path"
 import type { Cuecard } from "cuecard/testing"
 import type { Page } from "playwright-core"
 import { expect } from "vitest"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import type { Bytes } from "./samples.ts"
 
 /** Longer than loopback ever takes, in milliseconds. */

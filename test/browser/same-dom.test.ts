@@ -1,7 +1,6 @@
 /**
  * same-dom.test.ts: every golden transcript looks the same live, loaded from storage, after its own export and import, and
  * after an import of what another system would have written of it: the same elements, in a real Chromium on the built page.
-import { setStage } from "./stage.ts"
  *
  * Live comes from the frames that the server would send (GO4 holds them to be those); the rest from the real server.
  */
@@ -9,11 +8,14 @@ import { setStage } from "./stage.ts"
 import { createHash, createHmac } from "node:crypto"
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { type HistoryPage, type ImportProgress, type Op, parseJson } from "../../shared/protocol/frame.ts"
+import type { HistoryPage, ImportProgress } from "../../shared/protocol/http-body.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import { parseJson } from "../../shared/json.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message } from "../../shared/protocol/message.ts"
-import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
+import type { StreamRecord } from "../../shared/protocol/record.ts"
+import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 import { createMessageSegmenter, messageToWire, diffMessageState } from "../../shared/segment/segmenter.ts"
 import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"

@@ -6,8 +6,10 @@
  */
 
 import type { BrowserContext, Page } from "playwright-core"
-import type { PageSettings } from "../../shared/protocol/asset.ts"
-import { type HistoryPage, parseJson, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
+import type { PageSettings, HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })

@@ -3,7 +3,7 @@
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { cycleTheme } from "../../client/ui/theme.ts"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"

@@ -1,7 +1,7 @@
 /** folds.test.tsx: what appears above an answer, and what can be unfolded in it. */
 
 import { beforeEach, describe, expect, test } from "vitest"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { soon } from "./dom.ts"
 import { answer, call, user } from "./said.ts"
 import { transcript } from "./window.tsx"

@@ -4,15 +4,12 @@
  * Frames go into queues in both directions and move when the test says so. Frames on a connection that is cut are lost.
  */
 
-import {
-  applyToMessage,
-  parseJson,
-  type ClientFrame,
-  type HistoryPage,
-  type Op,
-  type ServerFrame,
-  type WireMessage,
-} from "../../shared/protocol/frame.ts"
+import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
 import { wireMessage } from "./wire.ts"

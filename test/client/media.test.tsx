@@ -7,7 +7,7 @@ import { formatClock, formatExtension, formatSize } from "../../client/words/med
 import { samplesToBars } from "../../client/media/waveform.ts"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { segmentsToCopyText } from "../../client/transcript/message-actions.tsx"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { found, soon, until } from "./dom.ts"
 import { answer, text } from "./said.ts"
 import { transcript } from "./window.tsx"

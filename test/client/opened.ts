@@ -4,7 +4,8 @@ import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
-import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
 
 export function createShelf(): KeyValueStorage & { readonly all: Map<string, string> } {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { FaultReason } from "../../shared/fault.ts"
-import type { ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { opened, pageOf, reconnect, sends, setUp, user } from "./opened.ts"
 import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 

@@ -1,6 +1,7 @@
 /** said.ts: messages and calls for tests of the transcript. */
 
-import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { wireMessage } from "./wire.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })

@@ -6,7 +6,7 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionList } from "../../client/session/session-list.ts"
 import { createFileName } from "../../client/sidebar/save-session.ts"
 import { groupByDate, formatRelativeTime } from "../../client/words/relative-time.ts"
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { opened, pageOf, setUp, user } from "./opened.ts"
 import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
 

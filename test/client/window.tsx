@@ -9,9 +9,9 @@ import type { OutboxEntry } from "../../client/net/outbox.ts"
 import { TranscriptStore } from "../../client/session/transcript-store.ts"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
-import type { SignResponse } from "../../shared/protocol/asset.ts"
+import type { SignResponse, HistoryPage } from "../../shared/protocol/http-body.ts"
 import { EMPTY_SETTINGS } from "../../client/files/remote-media.ts"
-import type { HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { draw } from "./dom.ts"
 
 export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({

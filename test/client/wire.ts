@@ -1,7 +1,9 @@
 /** wire.ts: a fake server for the page's socket, with clock, timers and randomness controlled by the test. */
 
-import type { ClientFrame, MessageFrame, Op, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { MessageFrame, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { LinkState, SocketLinkDeps, WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
 import type { ResumePoint, SessionSocketHandlers } from "../../client/net/session-socket.ts"

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
+import { clean, parseClientFrame } from "cuecard"
 import { startCuecard } from "cuecard/testing"
 
 /** @type {import("cuecard/testing").Cuecard} */
@@ -69,4 +70,9 @@ test("another user's token opens nothing", async () => {
     headers: { authorization: `Bearer ${token}` },
   })
   assert.equal(page.status, 404)
+})
+
+test("the pure functions run without a server", () => {
+  assert.equal(clean("<script>x</script>Hi"), "Hi")
+  assert.equal(parseClientFrame('{"type":"ping"}').ok, true)
 })

@@ -1,6 +1,9 @@
 /** typed.ts: what a consumer writes in TypeScript; it is checked against the packed types, not run. */
 
 import { type Cuecard, type CuecardOptions, type ModelEvent, startCuecard } from "cuecard/testing"
+import { parse, type Segment } from "cuecard"
+
+export const segments: readonly Segment[] = parse("Hello.", [])
 
 const says: readonly ModelEvent[] = [{ type: "text_delta", delta: "Hello." }, { type: "finish" }]
 const options: CuecardOptions = { script: [says], port: 0, vars: { WEATHER_SOURCE: "sample" } }

@@ -2,7 +2,8 @@
  * act.ts: plays the plan of one session: says what it says, waits for the moment, strikes; and in the end lets it settle.
  */
 
-import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { postMessage, readPage } from "./ask.ts"
 import { waitingIn } from "./clerk.ts"

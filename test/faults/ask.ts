@@ -1,6 +1,6 @@
 /** ask.ts: the suite's own requests: tried until they are answered, as a careful client of the API would. */
 
-import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { TestServer } from "./server.ts"
 import { type Host, noteCancelled, RETRY_MS, refuse, type Stage, TURN_END_MS } from "./stage.ts"
 

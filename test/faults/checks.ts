@@ -5,7 +5,9 @@
  * Pure: nothing is asked and nothing is changed here.
  */
 
-import { toCanonicalJson, type HistoryPage, type WireMessage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { listCalls, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { lateBy, wrongEnding } from "./endings.ts"

@@ -2,7 +2,8 @@
  * clerk.ts: the person who is asked for leave: answers each call that waits as its turn's plan says.
  */
 
-import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type Leave, REFUSAL } from "./plan.ts"
 import { type Host, type Stage, tabOf } from "./stage.ts"
 

@@ -1,7 +1,7 @@
 /** evict.test.ts: `evict` of cuecard/testing: the object goes, its sockets and all that was said stay. */
 
 import { afterEach, expect, test } from "vitest"
-import { parseServerFrame, type ServerFrame } from "../../shared/protocol/frame.ts"
+import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
 import { type Cuecard, startCuecard } from "../../testing/index.ts"
 
 let cuecard: Cuecard | null = null

@@ -6,7 +6,10 @@
  * are a message's status, summary and versions.
  */
 
-import { apply, toCanonicalJson, type Segment, readSegmentText, type WireMessage } from "../../shared/protocol/frame.ts"
+import { apply } from "../../shared/protocol/apply-ops.ts"
+import { type Segment, readSegmentText } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { isSettled, type Message, type Part } from "../../shared/protocol/message.ts"
 import { createMessageSegmenter, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 

@@ -2,7 +2,9 @@
  * stage.ts: one session under test: its tabs, and what is known of everything that was said and asked in it.
  */
 
-import type { ClientFrame, HistoryPage, WireMessage } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import type { Chance } from "./chance.ts"
 import type { ModelKind, SessionPlan } from "./plan.ts"

@@ -2,7 +2,7 @@
  * strike.ts: does to a session what its plan says, and counts what it did.
  */
 
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { postCancel, postMessage, readPage } from "./ask.ts"
 import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"

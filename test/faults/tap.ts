@@ -4,7 +4,8 @@
  * Every numbered frame names the seq before it on this very socket, seqs only grow, and frames that come live have no gap.
  */
 
-import { type ClientFrame, parseServerFrame, type ServerFrame } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
 import type { Rule } from "./violation.ts"
 
 type Numbered = Extract<ServerFrame, { type: "message" | "ops" }>

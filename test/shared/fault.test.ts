@@ -80,8 +80,8 @@ test("[ER1] the table of SPEC.md has no extra fault", () => {
 })
 
 test("[ER2] every reason a turn can end with has its text in SPEC.md", () => {
-  const union = /const TURN_FAULTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
-  const reasons = Array.from(union.matchAll(/"(\w+)"/g), (match) => match[1] as TurnFault)
+  const table = /const TURN_FAULT_TEXTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
+  const reasons = Array.from(table.matchAll(/^ {2}(\w+):/gm), (match) => match[1] as TurnFault)
   expect(reasons.length).toBeGreaterThan(10)
   for (const reason of reasons) expect(SPEC).toContain(`| \`${reason}\` | ${turnFaultToText(reason)} |`)
 })

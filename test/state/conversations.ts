@@ -6,7 +6,7 @@
  * Every text that a later version has to repeat comes from a command of the scripted model (`/say`, `/script`).
  */
 
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { Cuecard } from "../../testing/index.ts"
 import { adminOf, answerTo, callsIn, clientOf, fixedToken, isEnded, producerOf, StateClient } from "./state-client.ts"
 

@@ -6,7 +6,7 @@
  */
 
 import { createHash } from "node:crypto"
-import type { HistoryPage, SessionSummary } from "../../shared/protocol/frame.ts"
+import type { HistoryPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Cuecard } from "../../testing/index.ts"
 import { HALF_TOLD } from "./conversations.ts"
 import { adminOf, clientOf, fixedToken, producerOf, StateClient } from "./state-client.ts"

@@ -4,7 +4,10 @@
 
 import { SignJWT } from "jose"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { ClientFrame, HistoryPage, Segment, ServerFrame, WireMessage } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type Cuecard, startCuecard } from "../../testing/index.ts"
 
 /** Signs the tokens, links and seals of the packed states, so that they stay valid whatever wrangler.toml says. */

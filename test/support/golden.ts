@@ -13,7 +13,7 @@
 
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, Channel, TurnEvent } from "../../shared/protocol/event.ts"
-import type { Segment } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"

@@ -1,7 +1,8 @@
 /** other-systems.ts: what the systems of the seeds would have written of a message of ours. */
 
 import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
-import { messageToRecords, type StreamRecord } from "../../shared/protocol/record.ts"
+import type { StreamRecord } from "../../shared/protocol/record.ts"
+import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 
 /**
  * A turn as the stream events of seed 001 have it: no place, no version, no step, no channel; tool events that name no

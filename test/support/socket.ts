@@ -4,14 +4,10 @@
  */
 
 import { env } from "cloudflare:test"
-import {
-  applyToMessage,
-  type ClientFrame,
-  type HistoryPage,
-  parseServerFrame,
-  type ServerFrame,
-  type WireMessage,
-} from "../../shared/protocol/frame.ts"
+import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Claims } from "../../worker/platform/claims.ts"
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterEach, describe, expect, onTestFailed, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
 /** Longer than a request that nobody answers is waited for (scripts/record-sender.ts). */
 const POLL = { timeout: 45_000, interval: 100 }

@@ -3,7 +3,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { findContentFault, truncateMessage } from "../../worker/turn/accept-message.ts"
 import { selectChannel } from "../../worker/store/agent-ask-rows.ts"
 import { computeBudgetShare } from "../../worker/agent/ask-agent.ts"

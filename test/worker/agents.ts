@@ -1,6 +1,6 @@
 /** agents.ts: shared by the tests of agents: scripted questions, results, the turn that follows. */
 
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { TestClient } from "../support/socket.ts"
 import { call, freshSession, toolsIn } from "./follow.ts"
 

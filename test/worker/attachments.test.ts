@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { MAX_ATTACHMENTS, MAX_QUOTE_CHARS, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createPastTurns } from "../../worker/turn/model-context.ts"
 import { createQuoteLookup } from "../../worker/turn/reply-quote.ts"

@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Session } from "../../worker/session/session-object.ts"
 import { call, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./call.ts"
 import { call as asks, pause, say, script } from "./follow.ts"

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
-import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { createSeal, recordToSealedLine } from "../../worker/transfer/export-seal.ts"

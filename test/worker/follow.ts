@@ -2,7 +2,10 @@
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
-import { toCanonicalJson, type HistoryPage, type Segment, type WireMessage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 

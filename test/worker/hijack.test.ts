@@ -5,7 +5,8 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
-import type { Segment, WireMessage } from "../../shared/protocol/frame.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { createAssetRows } from "../../worker/asset/asset-rows.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"

@@ -2,7 +2,7 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import { readPageJson } from "../../worker/socket/history-pages.ts"
 import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"

@@ -5,7 +5,7 @@
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
-import type { WireMessage } from "../../shared/protocol/frame.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { exportOf } from "./exported.ts"
 import { leftOf } from "./files.ts"

@@ -2,7 +2,7 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { HistoryPage } from "../../shared/protocol/frame.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import type { Session } from "../../worker/session/session-object.ts"

@@ -2,7 +2,7 @@
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { toCanonicalJson } from "../../shared/protocol/frame.ts"
+import { toCanonicalJson } from "../../shared/json.ts"
 import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, REPLAY_FRAMES } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"

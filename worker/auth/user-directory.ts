@@ -8,7 +8,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import type { Claims } from "../platform/claims.ts"
 import type { DirectoryRpc, RevocationResult, RevocationState } from "../platform/directory-rpc.ts"

@@ -9,7 +9,7 @@ import { errors, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { type Claims, getScope, SCOPES } from "../platform/claims.ts"
 
 /** Longest token id. It is stored in a header and in the attachment of each socket. */

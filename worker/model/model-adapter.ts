@@ -8,7 +8,7 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
 import type { Role } from "../../shared/protocol/message.ts"
 import type { FileKinds } from "./model-files.ts"
 

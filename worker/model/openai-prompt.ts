@@ -6,7 +6,7 @@
 
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import type { AssistantPart, ModelMessage, ModelRequest, ToolSpec } from "./model-adapter.ts"
 import { getFileKind, getLoadedBytes } from "./model-files.ts"
 import { describeFile, formatUserMessage } from "./system-prompt.ts"

@@ -5,7 +5,7 @@
  */
 
 import type { Result } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/protocol/frame.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Claims } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */

@@ -6,7 +6,7 @@
 
 import type { Result, TurnFault } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import type { ImportAnswer, ImportProgress } from "../../shared/protocol/frame.ts"
+import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-body.ts"
 import type { Claims, SessionOwner } from "./claims.ts"
 import type { RevocationState } from "./directory-rpc.ts"
 import type {

@@ -2,6 +2,7 @@
  * content-policy.ts: response headers that restrict what the page and canvas documents can do in a browser. Pure.
  */
 
+import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
 import { isPlainOrigin } from "../platform/origin.ts"
 import type { TenantSettings } from "../tenant/agent-config.ts"
 
@@ -12,9 +13,6 @@ export interface PageOrigins {
   /** The origin of canvas documents; null: the same as the page's. */
   readonly canvas: string | null
 }
-
-/** The path prefix of canvas documents. The page may frame nothing else of their origin. */
-export const CANVAS_PATH = "/canvas/documents/"
 
 /** Features for which some browser prompts the user, or which reveal something about the machine. The page needs none. */
 const BROWSER_FEATURES =

@@ -9,8 +9,9 @@ import { type Context, Hono } from "hono"
 import * as v from "valibot"
 import { type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
-import { assetUrl, canvasUrl, type SignResponse } from "../../shared/protocol/asset.ts"
+import { assetUrl, canvasUrl, type OwnUrl, parseOwnUrl } from "../../shared/protocol/asset-url.ts"
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
+import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { assetObjectKey, readAssetMetadata } from "../asset/bucket.ts"
 import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink, verifyLink } from "../auth/link-signing.ts"
@@ -61,30 +62,17 @@ function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: numb
   }
 }
 
-/** The URL of an asset or a canvas document, as it occurs in segments. */
-interface OwnUrl {
-  readonly id: string
-  readonly isCanvas: boolean
-}
-
-/** Null if it is not a URL of ours. */
-function parseOwnUrl(url: string): OwnUrl | null {
-  const [, media, canvas] = /^\/(?:media\/([\w-]{1,64})|canvas\/documents\/([\w-]{1,64})\/index\.html)$/.exec(url) ?? []
-  const id = media ?? canvas
-  return id === undefined ? null : { id, isCanvas: canvas !== undefined }
-}
-
 /** Null if the asset does not exist, or if a canvas is requested as media or the reverse. */
 async function signOwnUrl(
-  { id, isCanvas }: OwnUrl,
+  { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
   canvasOrigin: string,
   sign: SignUrl,
 ): Promise<string | null> {
   const kind = kinds.get(id)
-  if (kind === undefined || (kind === "canvas") !== isCanvas) return null
-  if (!isCanvas) return await sign("media", assetUrl({ id }), id)
-  return await sign("canvas", canvasOrigin + canvasUrl({ id }), id)
+  if (kind === undefined || (kind === "canvas") !== (urlKind === "canvas")) return null
+  if (urlKind === "asset") return await sign("media", assetUrl(id), id)
+  return await sign("canvas", canvasOrigin + canvasUrl(id), id)
 }
 
 /** Null if it is not a public https URL. */

@@ -6,7 +6,7 @@ import type { Context } from "hono"
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_BODY_BYTES } from "../../shared/limits.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { isJsonObject, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
 import type { Claims } from "../platform/claims.ts"
 import { readBounded } from "../platform/read-bounded.ts"
@@ -28,7 +28,7 @@ export async function readBody<T>(context: AppContext, schema: v.GenericSchema<u
   if (bytes === null) return fail({ reason: "body_too_large", max: MAX_BODY_BYTES })
   const text = decodeUtf8(bytes)
   const value = text === "" ? {} : parseJson(text ?? "")
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail({ reason: "body_malformed" })
+  if (!isJsonObject(value)) return fail({ reason: "body_malformed" })
   return parseFields(schema, value, "body")
 }
 

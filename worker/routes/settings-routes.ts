@@ -1,7 +1,7 @@
 /** settings-routes.ts: the origins and media hosts that a tenant allows: read by its pages, set by an administrator. */
 
 import { Hono } from "hono"
-import type { PageSettings } from "../../shared/protocol/asset.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { getScope } from "../platform/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/object-stubs.ts"

@@ -5,7 +5,7 @@
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
-import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/frame.ts"
+import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { readChangesSince } from "../socket/history-pages.ts"
 import { type RevisionFrame, reviseMessage } from "../turn/message-versions.ts"

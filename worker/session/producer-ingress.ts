@@ -10,7 +10,7 @@
 import { toPublicId } from "../../shared/ingest/assembler.ts"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { findRecordFault, interpretRecord } from "../../shared/ingest/external-record.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { MAX_BAD_LINES, MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { Env } from "../env.ts"

@@ -5,7 +5,8 @@
  * as several of the same kind. All carry the frame's seq; a client counts it as reached with the last piece (SPEC WS5).
  */
 
-import { type Op, parseServerFrame, type Segment, readSegmentText } from "../../shared/protocol/frame.ts"
+import { type Op, type Segment, readSegmentText } from "../../shared/protocol/segment.ts"
+import { parseServerFrame } from "../../shared/protocol/server-frame.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 
 /** Text in one piece, in UTF-16 code units: at six bytes each when escaped, well under the frame limit. */

@@ -23,7 +23,7 @@ export function readPage(store: SessionStore, epoch: string, seq: number, query:
 /**
  * One page as JSON text, ready to send: built once, not parsed again on its way out.
  *
- * Shapes  HistoryPage of shared/protocol/frame.ts.
+ * Shapes  HistoryPage of shared/protocol/http-body.ts.
  * Cost    the rows of its messages; at most MAX_PAGE_BYTES of JSON, and always one message.
  * Source  SPEC HI1–HI3.
  */

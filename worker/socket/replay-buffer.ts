@@ -4,7 +4,7 @@
  * Bounded by count and bytes. What it no longer holds is read from the store, whole messages then (DESIGN §6).
  */
 
-import type { Op } from "../../shared/protocol/frame.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
 import { REPLAY_BYTES, REPLAY_FRAMES } from "../../shared/limits.ts"
 
 /** A numbered change before it is addressed to a socket. `body` is the frame's JSON after `"prev":n,`. */

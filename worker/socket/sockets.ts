@@ -7,7 +7,9 @@
  */
 
 import { type Fault, fail, faultToWire, type Result } from "../../shared/fault.ts"
-import { type ClientFrame, type Op, parseClientFrame, type ServerFrame } from "../../shared/protocol/frame.ts"
+import { type ClientFrame, parseClientFrame } from "../../shared/protocol/client-frame.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
 import {
   MAX_CLIENT_FRAME_BYTES,
   MAX_SERVER_FRAME_BYTES,

@@ -5,8 +5,9 @@
  * Our own rows: their shapes are what store.ts put there. No I/O.
  */
 
-import type { AgentTag, Asset, CallError, Metrics, TextSize } from "../../shared/protocol/event.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import type { AgentTag, Asset, CallError, Metrics } from "../../shared/protocol/event.ts"
+import type { TextSize } from "../../shared/truncate.ts"
+import { parseJson } from "../../shared/json.ts"
 import {
   type CallStatus,
   type Grants,

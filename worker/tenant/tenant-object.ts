@@ -6,7 +6,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"

@@ -7,8 +7,8 @@
 
 import * as v from "valibot"
 import { turnFaultToText } from "../../shared/fault.ts"
-import { assetUrl } from "../../shared/protocol/asset.ts"
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { ImageEnv } from "../platform/image-env.ts"
 import { type GeneratedImage, generateAiImage, type ImageError } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
@@ -105,7 +105,7 @@ async function runImageTool(args: ToolArgs, env: ImageEnv, ctx: ToolContext): Pr
   if (!saved.ok) return createSaveFailure(saved.fault)
   const asset = saved.value
   const { kind } = request
-  const data = { kind, media: assetUrl(asset), label: asset.label, bytes: asset.size, source: image.source }
+  const data = { kind, media: assetUrl(asset.id), label: asset.label, bytes: asset.size, source: image.source }
   return toolResult(ctx, data, () => createMediaTrailer(asset))
 }
 

@@ -5,7 +5,7 @@
  * `<PROBE_URL>/effect/<key>/<call id>`, which the test's server counts.
  */
 
-import type { Json } from "../../shared/protocol/frame.ts"
+import type { Json } from "../../shared/json.ts"
 import { pause } from "../platform/pause.ts"
 import { encodeWav } from "./render/wav-encoder.ts"
 import {

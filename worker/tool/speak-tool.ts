@@ -3,7 +3,7 @@
  */
 
 import * as v from "valibot"
-import { assetUrl } from "../../shared/protocol/asset.ts"
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import { SAMPLE_RATE, synthesizeSpeech } from "./render/speech-synthesis.ts"
 import { encodeWav } from "./render/wav-encoder.ts"
 import {
@@ -55,7 +55,7 @@ async function runSpeakTool(args: ToolArgs, ctx: ToolContext): Promise<ToolRetur
     ...(voice ? { voice } : {}),
   })
   if (!saved.ok) return createSaveFailure(saved.fault)
-  const data = { media: assetUrl(saved.value), seconds: Math.round(samples.length / SAMPLE_RATE), voice }
+  const data = { media: assetUrl(saved.value.id), seconds: Math.round(samples.length / SAMPLE_RATE), voice }
   return toolResult(ctx, data, () => createMediaTrailer(saved.value))
 }
 

@@ -5,9 +5,10 @@
  * Without `ctx.card` no card can be cued, and the tool returns the plain object.
  */
 
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type Result, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/protocol/frame.ts"
+import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 /** What a tool declares about the bytes that it saves. Their type is detected from the bytes. */
@@ -49,7 +50,7 @@ export type ToolArgs = { readonly [key: string]: Json }
 export function parseToolArgs(text: string): ToolArgs | null {
   const value = parseJson(text === "" ? "{}" : text)
   // Each tool checks its own fields.
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
+  return isJsonObject(value) ? value : null
 }
 
 type JsonObject = { readonly [key: string]: Json }
@@ -116,7 +117,7 @@ export function createCardTrailer(tag: string): string {
 /** The trailer of a tool that saved a file: its first line attaches the file to the answer. */
 export function createMediaTrailer({ id, kind, voice }: Asset): string {
   return [
-    `MEDIA:/media/${id}`,
+    `MEDIA:${assetUrl(id)}`,
     ...(voice === true ? ["[[audio_as_voice]]"] : []),
     `This ${kind} is attached to the end of your response automatically. To place it elsewhere, write the line that begins with`,
     "MEDIA: on a line of its own at that place, once. Never write its URL anywhere else.",

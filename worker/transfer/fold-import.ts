@@ -6,7 +6,7 @@
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
-import { parseJson } from "../../shared/protocol/frame.ts"
+import { parseJson } from "../../shared/json.ts"
 import { MAX_ID_CHARS, MAX_RECORD_POS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"

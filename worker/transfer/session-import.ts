@@ -7,7 +7,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { ImportAnswer, ImportProgress } from "../../shared/protocol/frame.ts"
+import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-body.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import { copyStagedAssets } from "./copy-assets.ts"

@@ -6,7 +6,8 @@
  */
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { type BadLine, parseJson } from "../../shared/protocol/frame.ts"
+import type { BadLine } from "../../shared/protocol/http-body.ts"
+import { parseJson } from "../../shared/json.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"

@@ -5,7 +5,7 @@
  * file. Rows stay until all of them are folded: how far that is is one small row.
  */
 
-import type { BadLine } from "../../shared/protocol/frame.ts"
+import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { MAX_IMPORTED_PENDING_CALLS } from "../../shared/limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
 import { toJsonColumn } from "../store/row-codec.ts"

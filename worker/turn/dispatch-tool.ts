@@ -8,13 +8,13 @@
 
 import * as v from "valibot"
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
-import type { Asset, CallError, Channel, TextSize, TurnEvent } from "../../shared/protocol/event.ts"
+import type { Asset, CallError, Channel, TurnEvent } from "../../shared/protocol/event.ts"
+import { type TextSize, createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
 import { isTurnFault, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/protocol/frame.ts"
+import { type Json, parseJson } from "../../shared/json.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
-import { createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
 import { rejectOnAbort } from "../platform/or-aborted.ts"
 import {
   parseToolArgs,

@@ -8,7 +8,7 @@
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
-import type { ClientFrame } from "../../shared/protocol/frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import { findContentFault } from "./accept-message.ts"
 import { countFinishedSteps } from "./turn-recovery.ts"

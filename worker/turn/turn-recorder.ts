@@ -8,7 +8,8 @@
 
 import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import { type Op, parseJson } from "../../shared/protocol/frame.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import { parseJson } from "../../shared/json.ts"
 import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
 import {
   listCalls,

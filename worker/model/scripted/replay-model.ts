@@ -7,7 +7,7 @@
 
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { parseJson } from "../../../shared/json.ts"
 import type { Model, ModelEvent, ModelMessage } from "../model-adapter.ts"
 import { ALL_FILE_KINDS } from "../model-files.ts"
 import { pause } from "../../platform/pause.ts"

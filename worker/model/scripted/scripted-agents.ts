@@ -5,7 +5,7 @@
  * Pure.
  */
 
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { parseJson } from "../../../shared/json.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { Intent } from "./intent.ts"
 

@@ -6,7 +6,7 @@
  * Pure.
  */
 
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { parseJson } from "../../../shared/json.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"

@@ -15,7 +15,7 @@
  */
 
 import type { TurnFault } from "../../../shared/fault.ts"
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { parseJson } from "../../../shared/json.ts"
 import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "../model-adapter.ts"
 import { writeAnswer, type CallOutcome } from "./weather-prose.ts"
 import { type Intent, parseIntent } from "./intent.ts"

@@ -8,7 +8,7 @@
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
-import { type Json, parseJson } from "../../../shared/protocol/frame.ts"
+import { type Json, parseJson } from "../../../shared/json.ts"
 import { quoteMarkdown } from "./scripted-agents.ts"
 
 /** One call and what came back, as the model's context holds them. */

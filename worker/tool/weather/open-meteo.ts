@@ -10,7 +10,7 @@
 import * as v from "valibot"
 import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { parseJson } from "../../../shared/json.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"
 import { type CachedWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
 import { readingToPayload, type WeatherFault, type WeatherSource } from "./weather-source.ts"

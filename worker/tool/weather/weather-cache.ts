@@ -5,7 +5,7 @@
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
-import { parseJson } from "../../../shared/protocol/frame.ts"
+import { isJsonObject, parseJson } from "../../../shared/json.ts"
 import { WEATHER_STALE_MS } from "../../../shared/limits.ts"
 
 export interface CachedWeather {
@@ -51,8 +51,7 @@ function createCacheUrl(key: string): string {
 
 function parseCachedWeather(text: string): CachedWeather | null {
   const value = parseJson(text)
-  if (typeof value !== "object" || value === null) return null
-  const payload: unknown = Reflect.get(value, "payload")
-  const at: unknown = Reflect.get(value, "at")
+  if (!isJsonObject(value)) return null
+  const { payload, at } = value
   return isWeatherPayload(payload) && typeof at === "number" ? { payload, at } : null
 }

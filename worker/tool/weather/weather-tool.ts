@@ -8,7 +8,7 @@
 
 import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"
-import type { Json } from "../../../shared/protocol/frame.ts"
+import type { Json } from "../../../shared/json.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
 import { createOpenMeteoSource } from "./open-meteo.ts"
 import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResult } from "../tool.ts"

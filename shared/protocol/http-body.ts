@@ -1,0 +1,84 @@
+/**
+ * http-body.ts: the JSON bodies of HTTP responses that the page reads.
+ *
+ * worker/routes → HTTP BODY → client/net/api
+ */
+
+import type { FaultReason } from "../fault.ts"
+import type { Asset } from "./event.ts"
+import type { WireMessage } from "./server-frame.ts"
+
+/** A page of history, oldest message first. A socket can resume from its `seq` and `epoch`. */
+export interface HistoryPage {
+  readonly messages: readonly WireMessage[]
+  readonly has_more: boolean
+  /** The `before` parameter of the next older page. Absent on the oldest page. */
+  readonly cursor?: string
+  readonly epoch: string
+  readonly seq: number
+}
+
+/** A line of an uploaded file that was skipped. */
+export interface BadLine {
+  /** The part that contains the line, if the file was uploaded in parts. */
+  readonly part?: number
+  readonly line: number
+  readonly code: FaultReason
+  readonly text: string
+}
+
+/** Progress of an import: the response to `GET /v1/sessions/:id/import`, and part of the response to an upload. */
+export interface ImportProgress {
+  /** `staging`: the upload is being stored. `folding`: it is being added to the transcript, in the background. `done`: all of it was added. `failed`: it could not be folded and was discarded. */
+  readonly state: "none" | "staging" | "folding" | "done" | "failed"
+  /** Records that were uploaded, and how many of them are in the transcript. */
+  readonly records: number
+  readonly folded: number
+  /** The first skipped lines. `skipped` counts all of them. */
+  readonly bad: readonly BadLine[]
+  readonly skipped: number
+  /** The file has a valid seal of this deployment. False until the seal was checked. */
+  readonly isSealed: boolean
+  /** Set for an upload in parts: their count, and the numbers of those still missing. */
+  readonly parts?: { readonly of: number; readonly missing: readonly number[] }
+}
+
+/** The response to the upload of an import. */
+export interface ImportAnswer extends ImportProgress {
+  /** This file was uploaded before. Nothing was added. */
+  readonly duplicate: boolean
+}
+
+/** One entry of the session list. `active`: time of the last message, in milliseconds since 1970. */
+export interface SessionSummary {
+  readonly id: string
+  readonly title: string
+  readonly created: number
+  readonly active: number
+  /** A turn is running. */
+  readonly running: boolean
+  /** The agent of the session, if it is not the default one. */
+  readonly agent?: string
+}
+
+/** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
+export interface UploadResponse extends Asset {
+  /** The session already had a file with the same bytes; this is that asset. */
+  readonly duplicate: boolean
+}
+
+/** The response to `POST /v1/sessions/:id/media/sign {urls}`. */
+export interface SignResponse {
+  /** One entry per requested URL, in the same order. `href` is null if the URL can't be fetched. */
+  readonly signed: readonly { readonly url: string; readonly href: string | null }[]
+  /** Time at which the first link expires, in seconds since 1970. */
+  readonly expires: number
+}
+
+/** The response to `GET /v1/settings`. */
+export interface PageSettings {
+  /** Hosts whose media is loaded without a click. */
+  readonly media_hosts: readonly string[]
+  /** Origins whose documents may be framed. */
+  readonly embed_origins: readonly string[]
+}

@@ -1,0 +1,109 @@
+/**
+ * segment.ts: the types of segments, the units that the page draws, and of ops, the changes to a list of segments.
+ *
+ * message → SEGMENTS, OPS → frame → client
+ * Part of the wire: a changed shape needs a new PROTOCOL_VERSION. A test compares a hash of these types (SPEC WS11).
+ */
+
+import type { Json } from "../json.ts"
+import type { TextSize } from "../truncate.ts"
+import type { AgentTag, Approval, CallError, Metrics } from "./event.ts"
+import type { CallStatus, MessageStatus } from "./message.ts"
+
+/** One unit of a message, in display order. Derived from the message's parts. */
+export type Segment =
+  | { readonly type: "text"; readonly content: string }
+  /** A card: `payload` is the data of a tool result, `synthesis` the model's text inside the span tag. */
+  | {
+      readonly type: "rich"
+      readonly tag: string
+      readonly payload: Json
+      readonly synthesis: string
+      readonly call_id?: string
+    }
+  | { readonly type: "thinking"; readonly content: string; readonly ms?: number }
+  | {
+      readonly type: "tool"
+      readonly call_id: string
+      readonly name: string
+      readonly args: string
+      readonly status: CallStatus
+      readonly output?: string
+      readonly result?: string
+      readonly error?: CallError
+      /** Present if the call needs approval. With status `waiting`, `asked` means that the user has to decide. */
+      readonly approval?: Approval
+      readonly truncated?: TextSize
+    }
+  /** A framed document: one of our canvases, or a page of an origin that the tenant allows. Height in CSS pixels. */
+  | {
+      readonly type: "canvas"
+      readonly preview: {
+        readonly kind: "canvas"
+        readonly surface: "assistant_message"
+        readonly render: "url"
+        readonly viewId?: string
+        readonly url: string
+        readonly title?: string
+        readonly preferredHeight?: number
+      }
+    }
+  /** The URL is a public https URL or `/media/<id>`, never a signed one. `voice` marks audio that is a voice note. Images of ours have their size. */
+  | ({
+      readonly type: "media"
+      readonly url: string
+      readonly kind: "image" | "audio" | "video" | "file"
+      readonly label: string
+      readonly mime_type?: string
+      /** Bytes. */
+      readonly size?: number
+      readonly voice?: true
+    } & { readonly [pixels in "width" | "height"]?: number })
+  /** A message from another agent. */
+  | ({ readonly type: "agent"; readonly content: string } & AgentTag)
+
+/** Fields of a tool segment that may change after it was opened. */
+export type ToolFields = Partial<Omit<Extract<Segment, { type: "tool" }>, "type" | "call_id" | "name" | "args">>
+
+/** Fields that a `set` op merges into a tool, thinking or audio segment. Null removes a field. */
+export type SetFields =
+  | { readonly [K in keyof ToolFields]: ToolFields[K] | null }
+  | { readonly ms: number }
+  | { readonly voice: true }
+
+/** One change to a list of segments. `at` is a segment's index; `offset` counts UTF-16 code units. */
+export type Op =
+  | { readonly op: "open"; readonly at: number; readonly segment: Segment }
+  | { readonly op: "text"; readonly at: number; readonly offset: number; readonly text: string }
+  | { readonly op: "set"; readonly at: number; readonly fields: SetFields }
+  | { readonly op: "cut"; readonly to: number }
+  | {
+      readonly op: "meta"
+      readonly reply_to?: string
+      readonly status?: MessageStatus
+      readonly reason?: string
+      readonly summary?: string
+    }
+  | {
+      readonly op: "end"
+      readonly status: MessageStatus
+      readonly reason: string | null
+      readonly metrics: Metrics | null
+    }
+
+/** The text of a segment that `text` ops append to. Empty for segments without one. */
+export function readSegmentText(segment: Segment): string {
+  switch (segment.type) {
+    case "text":
+    case "thinking":
+    case "agent":
+      return segment.content
+    case "rich":
+      return segment.synthesis
+    case "tool":
+      return segment.output ?? ""
+    case "canvas":
+    case "media":
+      return ""
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * server-frame.ts: the frames that the server sends over the WebSocket, the message in them, and their parser.
+ *
+ * worker/socket → SERVER FRAME → client/net
+ * A changed shape needs a new PROTOCOL_VERSION (SPEC WS11).
+ */
+
+import type { FaultReason } from "../fault.ts"
+import { isJsonObject, parseJson } from "../json.ts"
+import type { AgentTag, Metrics } from "./event.ts"
+import type { MessageStatus, Role } from "./message.ts"
+import type { Op, Segment } from "./segment.ts"
+
+/** A whole message, as in a `message` frame and in a page of history. */
+export interface WireMessage {
+  readonly id: string
+  readonly role: Role
+  readonly exchange_id: string
+  /** The message as Markdown, for clients that do not draw segments. Ops do not update it. */
+  readonly content: string
+  readonly segments: readonly Segment[]
+  readonly status: MessageStatus
+  readonly reason: string | null
+  readonly reply_to?: string
+  readonly topic: string | null
+  readonly mode: string
+  readonly metrics: Metrics | null
+  /** The summary that the model received instead of the messages before this turn. */
+  readonly summary?: string
+  /** Set on a message from another agent, and on the answer to it. */
+  readonly agent?: AgentTag
+  /** The message comes from an unverified import, and its cards are marked as such. */
+  readonly origin?: "import"
+  /** Set if the message has several versions: the number of this one, from 1, and their count. */
+  readonly version?: number
+  readonly versions?: number
+  readonly timestamp: string
+}
+
+export type MessageFrame = {
+  readonly type: "message"
+  readonly seq: number
+  readonly prev: number
+  /** Set on the header of a message over MAX_SERVER_FRAME_BYTES: the number of ops frames with the same seq that carry its segments. */
+  readonly pieces?: number
+} & WireMessage
+
+export interface OpsFrame {
+  readonly type: "ops"
+  readonly seq: number
+  /** The seq that this socket was last sent, or resumed from. The client compares it to detect a gap. */
+  readonly prev: number
+  /** Id of the message that changes. */
+  readonly message: string
+  readonly ops: readonly Op[]
+  /** Number of this fragment, from 1, if the frame was split. The client has reached `seq` with the last fragment. */
+  readonly piece?: number
+  /** Number of fragments. Also set on a large ops frame that is split without a header. */
+  readonly pieces?: number
+}
+
+export type ServerFrame =
+  | { readonly type: "hello"; readonly protocol: number; readonly epoch: string; readonly seq: number }
+  | MessageFrame
+  | OpsFrame
+  | { readonly type: "ack"; readonly id: string; readonly seq: number }
+  | { readonly type: "error"; readonly code: FaultReason; readonly text: string; readonly id?: string }
+
+/**
+ * Parses one server frame. Returns null for a malformed frame and for a type that this client does not know.
+ *
+ * The server is trusted, so only the fields that control the client are checked.
+ */
+export function parseServerFrame(text: string): ServerFrame | null {
+  const value = parseJson(text)
+  if (!isJsonObject(value)) return null
+  const frame = value as unknown as ServerFrame
+  switch (frame.type) {
+    case "hello":
+      return typeof frame.epoch === "string" && typeof frame.seq === "number" ? frame : null
+    case "message":
+      return isNumbered(frame) && typeof frame.id === "string" && Array.isArray(frame.segments) ? frame : null
+    case "ops":
+      return isNumbered(frame) && typeof frame.message === "string" && Array.isArray(frame.ops) ? frame : null
+    case "ack":
+      return typeof frame.id === "string" ? frame : null
+    case "error":
+      return typeof frame.text === "string" ? frame : null
+    default:
+      return null
+  }
+}
+
+function isNumbered(frame: { readonly seq: number; readonly prev: number }): boolean {
+  return typeof frame.seq === "number" && typeof frame.prev === "number"
+}
