@@ -9,14 +9,13 @@ import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { idSchema } from "../shared/protocol/event.ts"
 import { countUtf8Bytes } from "../shared/truncate.ts"
 import { splitCommaList } from "./platform/comma-list.ts"
-import type { DirectoryRpc } from "./platform/directory-rpc.ts"
-import type { ImageEnv } from "./platform/image-env.ts"
+import type { DirectoryRpc } from "./platform/rpc/directory-rpc.ts"
 import { isPlainOrigin } from "./platform/origin.ts"
-import type { SessionRpc } from "./platform/session-rpc.ts"
+import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
 import type { TenantRpc } from "./tenant/tenant-rpc.ts"
 import { findAllowListFaults } from "./tenant/tenant-settings.ts"
 
-export interface Env extends ImageEnv {
+export interface Env {
   readonly SESSION: DurableObjectNamespace<SessionRpc>
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
   readonly TENANT: DurableObjectNamespace<TenantRpc>
@@ -42,9 +41,15 @@ export interface Env extends ImageEnv {
   readonly EMBED_ORIGINS?: string
   /** Comma-separated, for all tenants: hosts whose media is loaded without a click. */
   readonly MEDIA_HOSTS?: string
+  /** `sample` (the default) or `open-meteo`. */
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string
   readonly OPEN_METEO_GEOCODING_URL?: string
+  /** Workers AI. Without it, the built-in renderer draws images. */
+  readonly AI?: { run(model: string, input: { readonly prompt: string }): Promise<unknown> }
+  /** The text-to-image model of Workers AI. */
+  readonly IMAGE_MODEL?: string
+  /** `scripted` or `openai`. Default: `openai` if MODEL_BASE_URL is set, otherwise `scripted`. */
   readonly MODEL?: string
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string

@@ -22,7 +22,7 @@ import {
   tablesOf,
   tokenOf,
 } from "./call.ts"
-import type { Claims } from "../../worker/platform/claims.ts"
+import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
 const REVOKED = refusal(401, "token_revoked")
 

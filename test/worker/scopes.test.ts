@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { EXTERNAL_TOKEN_SECONDS, MAX_EXTERNAL_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { issueToken, verifyToken } from "../../worker/auth/verify-token.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, socketHeaders, tokenOf } from "./call.ts"
-import type { Scope } from "../../worker/platform/claims.ts"
+import type { Scope } from "../../worker/platform/rpc/claims.ts"
 
 const DENIED = refusal(403, "scope_denied")
 

@@ -16,7 +16,7 @@ import { findContentFault } from "../turn/accept-message.ts"
 import type { InboundAsk } from "../store/agent-ask-rows.ts"
 import { type OutboundAsksHost, createAgentMessage } from "./ask-agent.ts"
 import type { SessionStore } from "../store/session-store.ts"
-import type { AskAnswer, AskRequest } from "../platform/session-types.ts"
+import type { AskAnswer, AskRequest } from "../platform/rpc/session-types.ts"
 
 export interface InboundAsks {
   /** Takes a question; the same again has no effect. Errors: `agent_loop`, `agent_busy`, `agent_failed`. */

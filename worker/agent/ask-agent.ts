@@ -24,7 +24,7 @@ import { rejectOnAbort } from "../platform/or-aborted.ts"
 import type { SessionRow, StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
-import type { AskAnswer, AskCallback, AskRequest, SessionGroup } from "../platform/session-types.ts"
+import type { AskAnswer, AskCallback, AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
 
 export interface OutboundAsks {
   askAgent(question: AgentQuestion, context: ToolContext): Promise<ToolReturn>

@@ -16,7 +16,7 @@ import { readImageSize } from "./image-size.ts"
 import { storeAsset } from "./asset-upload.ts"
 import { titleToLabel } from "./file-name.ts"
 import { detectFileType } from "./detect-file-type.ts"
-import type { StoredAsset } from "../platform/session-types.ts"
+import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 export interface AssetService {
   /** An id for a file that comes. Errors: `assets_full`. */

@@ -11,7 +11,7 @@ import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { bytesToHex } from "../platform/hex.ts"
 import { deleteAssetBytes, assetObjectKey, type SessionRef, assetToPutOptions } from "./bucket.ts"
 import { log } from "../platform/log.ts"
-import type { StoredAsset } from "../platform/session-types.ts"
+import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 /** The session's side of it, from within or by RPC. */
 export interface UploadTarget {

@@ -5,9 +5,9 @@
  */
 
 import type { Env } from "../env.ts"
-import type { RevocationState } from "../platform/directory-rpc.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { logError } from "../platform/log.ts"
-import { sessionStub } from "../platform/object-stubs.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { RevocationRows, SocketHolder } from "./revocation-rows.ts"
 

@@ -5,8 +5,8 @@
  * notified of. Rows are deleted when the tokens that they are about have expired. Times are seconds since 1970.
  */
 
-import type { Claims } from "../platform/claims.ts"
-import type { RevocationState } from "../platform/directory-rpc.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 
 export const REVOCATION_TABLES = `

@@ -5,8 +5,8 @@
  */
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import type { Claims } from "../platform/claims.ts"
-import type { RevocationState } from "../platform/directory-rpc.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
 export const NO_REVOCATIONS: RevocationState = { n: 0, tokens: [], upTo: null }

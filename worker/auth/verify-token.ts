@@ -10,7 +10,7 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
-import { type Claims, getScope, SCOPES } from "../platform/claims.ts"
+import { type Claims, getScope, SCOPES } from "../platform/rpc/claims.ts"
 
 /** Longest token id. It is stored in a header and in the attachment of each socket. */
 const MAX_TOKEN_ID_CHARS = 256

@@ -2,9 +2,9 @@
 
 import { Hono } from "hono"
 import * as v from "valibot"
-import { getScope } from "../platform/claims.ts"
+import { getScope } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { tenantStub } from "../platform/object-stubs.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { agentNameSchema, agentSchema } from "../tenant/agent-config.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"

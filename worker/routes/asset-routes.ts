@@ -15,14 +15,14 @@ import { detectFileType, type FileType } from "../asset/detect-file-type.ts"
 import { fileNameToLabel } from "../asset/file-name.ts"
 import { readImageSize } from "../asset/image-size.ts"
 import type { Env } from "../env.ts"
-import type { Claims } from "../platform/claims.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { sessionStub } from "../platform/object-stubs.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { BodyReader } from "../platform/read-bounded.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { AppEnv } from "./request-body.ts"
 import { requireOwnSession, requireSession } from "./require-session.ts"
-import type { StoredAsset } from "../platform/session-types.ts"
+import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 export const assetRoutes = new Hono<AppEnv>()
 

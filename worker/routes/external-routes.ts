@@ -10,7 +10,7 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 import { requireTokenSession } from "./require-session.ts"
-import type { IngestResult } from "../platform/session-types.ts"
+import type { IngestResult } from "../platform/rpc/session-types.ts"
 
 /** Names the answer, unless the records do. */
 const answerRefSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })

@@ -15,7 +15,7 @@ import { readTimeLimits } from "../platform/time-limits.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { formatContentRange, type ByteRange, parseRange, refuseRange } from "./byte-range.ts"
 import { fetchRemote, isOwnRequest, type RemoteMedia } from "./remote-fetch.ts"
-import { tenantStub } from "../platform/object-stubs.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "./request-body.ts"
 
 export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => {

@@ -8,9 +8,9 @@ import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_BODY_BYTES } from "../../shared/limits.ts"
 import { isJsonObject, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
-import type { Claims } from "../platform/claims.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
 import { readBounded } from "../platform/read-bounded.ts"
-import type { SessionRpc } from "../platform/session-rpc.ts"
+import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
 /** The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session`. */
 export type AppEnv = { Bindings: Env; Variables: { claims: Claims; session: DurableObjectStub<SessionRpc> } }

@@ -9,8 +9,8 @@ import { createRevocationCache, isRevoked } from "../auth/revocation.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { splitCommaList } from "../platform/comma-list.ts"
 import type { AppEnv } from "./request-body.ts"
-import { directoryStub, userKey } from "../platform/object-stubs.ts"
-import { type Claims, getScope, type Scope } from "../platform/claims.ts"
+import { directoryStub, userKey } from "../platform/rpc/object-stubs.ts"
+import { type Claims, getScope, type Scope } from "../platform/rpc/claims.ts"
 
 /** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
 const TOKEN_PROTOCOL = "token."

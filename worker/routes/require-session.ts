@@ -6,7 +6,7 @@ import type { MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { sessionStub } from "../platform/object-stubs.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "./request-body.ts"
 
 /**

@@ -18,9 +18,9 @@ import {
 import { idSchema } from "../../shared/protocol/event.ts"
 import { AGENT_SESSION_PREFIX } from "../agent/ask-agent.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
-import type { Claims } from "../platform/claims.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { directoryStub, sessionStub } from "../platform/object-stubs.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { assetRoutes } from "./asset-routes.ts"
@@ -29,7 +29,7 @@ import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts
 import { isUpgrade, listSubprotocols, refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 import { requireSession } from "./require-session.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
-import type { ImportPart } from "../platform/session-types.ts"
+import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 const titleSchema = v.pipe(
   v.string(),

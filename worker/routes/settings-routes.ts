@@ -2,9 +2,9 @@
 
 import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import { getScope } from "../platform/claims.ts"
+import { getScope } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { tenantStub } from "../platform/object-stubs.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { tenantSettingsSchema } from "../tenant/tenant-settings.ts"
 import { clearCachedSettings } from "./page-routes.ts"
 import { type AppEnv, readBody } from "./request-body.ts"

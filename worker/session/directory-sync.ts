@@ -11,7 +11,7 @@ import { ensureTitle } from "../turn/accept-message.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { log } from "../platform/log.ts"
 import type { LiveSession } from "./live-session.ts"
-import { directoryStub } from "../platform/object-stubs.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
 export interface DirectorySync {
   /** Something was said: when, and what the session is about. Never rejects. */

@@ -29,9 +29,9 @@ import type { Sockets } from "../socket/sockets.ts"
 import { createStagedRows } from "../transfer/staged-rows.ts"
 import { createSessionStore, type SessionStore } from "../store/session-store.ts"
 import { createTurnScheduler } from "../turn/turn-scheduler.ts"
-import { tenantStub } from "../platform/object-stubs.ts"
-import type { SessionOwner } from "../platform/claims.ts"
-import type { SessionGroup } from "../platform/session-types.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import type { SessionGroup } from "../platform/rpc/session-types.ts"
 
 /** It is also what a revision needs: the host of its turns, and how another version becomes active. */
 export interface LiveSession extends RevisionContext {

@@ -9,8 +9,8 @@ import { isEnded } from "../../shared/protocol/message.ts"
 import { isOwner, type LiveSession } from "./live-session.ts"
 import { finishRun, type TurnRun } from "../turn/turn-run.ts"
 import { createEmptyAnswer } from "../turn/begin-turn.ts"
-import { type Claims, getScope } from "../platform/claims.ts"
-import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/session-types.ts"
+import { type Claims, getScope } from "../platform/rpc/claims.ts"
+import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/rpc/session-types.ts"
 
 /** The room that a token for a producer outside lets into; null: it does not. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {

@@ -29,16 +29,16 @@ import { log } from "../platform/log.ts"
 import { type LiveSession, withSeqRollback } from "./live-session.ts"
 import { recordFailure, isRunEnded, publishChanges, type TurnRun } from "../turn/turn-run.ts"
 import { applyRecord } from "./apply-record.ts"
-import { directoryStub } from "../platform/object-stubs.ts"
-import type { Claims } from "../platform/claims.ts"
-import type { RevocationState } from "../platform/directory-rpc.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import type {
   AnswerRef,
   CompleteAnswerState,
   ExternalState,
   IngestResult,
   RefusedLine,
-} from "../platform/session-types.ts"
+} from "../platform/rpc/session-types.ts"
 
 /** One request that is being read. */
 interface ProducerRequest {

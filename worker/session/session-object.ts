@@ -33,10 +33,10 @@ import { isCreated, migrateSession } from "../store/session-schema.ts"
 import type { NewSession } from "../store/row-codec.ts"
 import { createSockets, readFrame, type Sockets } from "../socket/sockets.ts"
 import { createSessionStore } from "../store/session-store.ts"
-import { directoryStub, tenantStub } from "../platform/object-stubs.ts"
-import { type Claims, getScope, type SessionOwner } from "../platform/claims.ts"
-import type { RevocationState } from "../platform/directory-rpc.ts"
-import type { SessionRpc } from "../platform/session-rpc.ts"
+import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { type Claims, getScope, type SessionOwner } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
+import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 import type {
   AcceptedMessage,
   AnswerRef,
@@ -52,7 +52,7 @@ import type {
   PageText,
   SendRequest,
   StoredAsset,
-} from "../platform/session-types.ts"
+} from "../platform/rpc/session-types.ts"
 
 export class Session extends DurableObject<Env> implements SessionRpc {
   readonly #sockets: Sockets

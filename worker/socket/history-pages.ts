@@ -11,7 +11,7 @@ import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
-import type { PageQuery, PageText } from "../platform/session-types.ts"
+import type { PageQuery, PageText } from "../platform/rpc/session-types.ts"
 
 /** A page, and what it took. */
 export function readPage(store: SessionStore, epoch: string, seq: number, query: PageQuery): PageText {

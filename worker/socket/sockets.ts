@@ -24,8 +24,8 @@ import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
 import { splitFrame } from "./frame-split.ts"
 import { createReplayBuffer, type NumberedFrame, opsToFrameBody } from "./replay-buffer.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import type { Claims } from "../platform/claims.ts"
-import type { RevocationState } from "../platform/directory-rpc.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 
 /** What a socket carries through hibernation. */
 export interface SocketAttachment {

@@ -22,7 +22,7 @@ import {
 } from "../../shared/protocol/message.ts"
 
 import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
-import type { SessionGroup } from "../platform/session-types.ts"
+import type { SessionGroup } from "../platform/rpc/session-types.ts"
 
 export type Row = Record<string, SqlStorageValue>
 

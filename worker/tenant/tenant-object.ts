@@ -8,7 +8,6 @@ import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
-import type { Env } from "../env.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import {
   type Agent,
@@ -20,7 +19,12 @@ import {
   createAgentView,
 } from "./agent-config.ts"
 import type { TenantRpc } from "./tenant-rpc.ts"
-import { isEmptySettings, mergeSettings, readDeploymentSettings } from "./tenant-settings.ts"
+import {
+  type DeploymentSettingsEnv,
+  isEmptySettings,
+  mergeSettings,
+  readDeploymentSettings,
+} from "./tenant-settings.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
 const MIGRATIONS: readonly string[] = [
@@ -28,8 +32,8 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
 ]
 
-export class Tenant extends DurableObject<Env> implements TenantRpc {
-  constructor(ctx: DurableObjectState, env: Env) {
+export class Tenant extends DurableObject<DeploymentSettingsEnv> implements TenantRpc {
+  constructor(ctx: DurableObjectState, env: DeploymentSettingsEnv) {
     super(ctx, env)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }

@@ -3,8 +3,10 @@
  */
 
 import { MAX_IMAGE_BYTES } from "../../shared/limits.ts"
-import type { ImageEnv } from "../platform/image-env.ts"
+import type { Env } from "../env.ts"
 import { readBounded } from "../platform/read-bounded.ts"
+
+export type ImageEnv = Pick<Env, "AI" | "IMAGE_MODEL">
 
 /** The default text-to-image model. */
 const IMAGE_MODEL = "@cf/black-forest-labs/flux-1-schnell"

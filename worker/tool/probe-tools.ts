@@ -6,6 +6,7 @@
  */
 
 import type { Json } from "../../shared/json.ts"
+import type { Env } from "../env.ts"
 import { pause } from "../platform/pause.ts"
 import { encodeWav } from "./render/wav-encoder.ts"
 import {
@@ -18,10 +19,7 @@ import {
   toolResult,
 } from "./tool.ts"
 
-export interface ProbeEnv {
-  readonly PROBE_TOOLS?: string
-  readonly PROBE_URL?: string
-}
+export type ProbeEnv = Pick<Env, "PROBE_TOOLS" | "PROBE_URL">
 
 const NUMBER: Json = { type: "number" }
 const STRING: Json = { type: "string" }

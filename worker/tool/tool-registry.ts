@@ -10,7 +10,7 @@ import { type RenameSession, createRenameTool } from "./rename-tool.ts"
 import { createSpeakTool } from "./speak-tool.ts"
 import type { Tool } from "./tool.ts"
 import { type WeatherEnv, createWeatherSource, createWeatherTool } from "./weather/weather-tool.ts"
-import type { ImageEnv } from "../platform/image-env.ts"
+import type { ImageEnv } from "./image-ai.ts"
 
 export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
 

@@ -16,7 +16,7 @@ import { foldStagedFile, type FoldingHost, verifySeal, computeWholeSource } from
 import { computePartSource, stagePart } from "./stage-upload.ts"
 import type { StagedFile } from "./staged-rows.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
-import type { ImportPart } from "../platform/session-types.ts"
+import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /** Failures of one turn after which a file is given up: over minutes, since the alarm tries again each time. */
 export const MAX_FOLDING_TRIES = 8

@@ -14,7 +14,7 @@ import type { AssetRows } from "../asset/asset-rows.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createUserMessage } from "./begin-turn.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
-import type { AcceptedMessage, SendRequest } from "../platform/session-types.ts"
+import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 
 /** Where a message comes in. */
 export interface MessageIngress {

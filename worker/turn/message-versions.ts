@@ -16,7 +16,7 @@ import type { TurnHost } from "./turn-run.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
-import type { AcceptedMessage } from "../platform/session-types.ts"
+import type { AcceptedMessage } from "../platform/rpc/session-types.ts"
 
 export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 

@@ -2,7 +2,7 @@
  * raster.ts: an RGB image in memory, and drawing on it. Pure.
  */
 
-import { hashText } from "../../platform/hash-text.ts"
+import { hashText } from "../hash-text.ts"
 import { createStrokes, measureChar, type Stroke } from "./stroke-font.ts"
 
 /** Components from 0 to 255. */

@@ -6,7 +6,7 @@
  */
 
 import { fail, succeed } from "../../../shared/fault.ts"
-import { hashText } from "../../platform/hash-text.ts"
+import { hashText } from "../hash-text.ts"
 import { type SampleCity, SAMPLE_CITIES } from "./sample-cities.ts"
 import { type WeatherForecast, readingToPayload, type WeatherReading, type WeatherSource } from "./weather-source.ts"
 

@@ -9,6 +9,7 @@ import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Json } from "../../../shared/json.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
+import type { Env } from "../../env.ts"
 import { rejectOnAbort } from "../../platform/abort.ts"
 import { errorMessage } from "../../platform/log.ts"
 import { createOpenMeteoSource } from "./open-meteo.ts"
@@ -16,12 +17,7 @@ import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResu
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
-export interface WeatherEnv {
-  /** `sample` (the default) or `open-meteo`. */
-  readonly WEATHER_SOURCE?: string
-  readonly OPEN_METEO_URL?: string
-  readonly OPEN_METEO_GEOCODING_URL?: string
-}
+export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_METEO_GEOCODING_URL">
 
 /** Longest place name that is looked up. The longest real one has 85 letters. */
 const MAX_LOCATION_CHARS = 120

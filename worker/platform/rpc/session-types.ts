@@ -2,9 +2,9 @@
  * session-types.ts: what goes into and comes out of the calls of a session object (`session-rpc.ts`).
  */
 
-import type { Fault } from "../../shared/fault.ts"
-import type { Asset } from "../../shared/protocol/event.ts"
-import type { MessageStatus } from "../../shared/protocol/message.ts"
+import type { Fault } from "../../../shared/fault.ts"
+import type { Asset } from "../../../shared/protocol/event.ts"
+import type { MessageStatus } from "../../../shared/protocol/message.ts"
 import type { SessionOwner } from "./claims.ts"
 
 /** A message to be sent. Its id makes the send repeatable. */

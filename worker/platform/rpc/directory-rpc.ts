@@ -4,8 +4,8 @@
  * `Env` names this interface instead of the class, so that no module needs to import the class.
  */
 
-import type { Result } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { Result } from "../../../shared/fault.ts"
+import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
 import type { Claims } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */

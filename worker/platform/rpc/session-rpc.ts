@@ -4,9 +4,9 @@
  * `Env` names this interface instead of the class, so that no module needs to import the class.
  */
 
-import type { Result, TurnFault } from "../../shared/fault.ts"
-import type { Asset } from "../../shared/protocol/event.ts"
-import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-body.ts"
+import type { Result, TurnFault } from "../../../shared/fault.ts"
+import type { Asset } from "../../../shared/protocol/event.ts"
+import type { ImportAnswer, ImportProgress } from "../../../shared/protocol/http-body.ts"
 import type { Claims, SessionOwner } from "./claims.ts"
 import type { RevocationState } from "./directory-rpc.ts"
 import type {
