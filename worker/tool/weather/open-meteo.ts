@@ -12,7 +12,7 @@ import { parseJson } from "../../../shared/json.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"
 import { readBounded } from "../../platform/read-bounded.ts"
 import { type CachedWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
-import { readingToPayload, type WeatherFault, type WeatherSource } from "./weather-source.ts"
+import { readingToPayload, type WeatherFault, type WeatherReading, type WeatherSource } from "./weather-source.ts"
 
 export interface OpenMeteoConfig {
   /** URL of the forecast service, without a path. */
@@ -162,33 +162,35 @@ async function fetchForecast(
   })
   const response = await fetchJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
   if (!response.ok) return response
-  const { current, daily } = response.value
-  const payload = readingToPayload(
-    {
-      place: place.name,
-      country: place.country_code ?? null,
-      time: current.time,
-      isDay: current.is_day === 1,
-      code: current.weather_code,
-      temperatureC: current.temperature_2m,
-      feelsLikeC: current.apparent_temperature,
-      humidityPct: current.relative_humidity_2m,
-      windKmh: current.wind_speed_10m,
-      windDegrees: current.wind_direction_10m,
-      precipMm: current.precipitation,
-      visibilityKm: current.visibility === null ? null : current.visibility / 1000,
-      uvIndex: current.uv_index,
-      tomorrow: {
-        code: daily.weather_code[1] ?? null,
-        maxC: daily.temperature_2m_max[1] ?? null,
-        minC: daily.temperature_2m_min[1] ?? null,
-        precipChancePct: daily.precipitation_probability_max[1] ?? null,
-        precipMm: daily.precipitation_sum[1] ?? null,
-      },
+  return succeed(readingToPayload(forecastToReading(place, response.value), "open-meteo"))
+}
+
+function forecastToReading(
+  place: GeocodedPlace,
+  { current, daily }: v.InferOutput<typeof forecastSchema>,
+): WeatherReading {
+  return {
+    place: place.name,
+    country: place.country_code ?? null,
+    time: current.time,
+    isDay: current.is_day === 1,
+    code: current.weather_code,
+    temperatureC: current.temperature_2m,
+    feelsLikeC: current.apparent_temperature,
+    humidityPct: current.relative_humidity_2m,
+    windKmh: current.wind_speed_10m,
+    windDegrees: current.wind_direction_10m,
+    precipMm: current.precipitation,
+    visibilityKm: current.visibility === null ? null : current.visibility / 1000,
+    uvIndex: current.uv_index,
+    tomorrow: {
+      code: daily.weather_code[1] ?? null,
+      maxC: daily.temperature_2m_max[1] ?? null,
+      minC: daily.temperature_2m_min[1] ?? null,
+      precipChancePct: daily.precipitation_probability_max[1] ?? null,
+      precipMm: daily.precipitation_sum[1] ?? null,
     },
-    "open-meteo",
-  )
-  return succeed(payload)
+  }
 }
 
 /** The details of faults do not contain the URL, because it may be a private one of the operator. */
