@@ -154,10 +154,10 @@ describe("what leaves the page", () => {
       expect(text).toContain("[Picture: a sunset.png]")
       expect(text).toContain("[Voice note: hello world.wav]")
       expect(text).toContain("[Document: Clock]")
-      expect(text).toContain("I will paint a sunset.")
+      expect(text).toContain("I'll paint a sunset.")
       expect(text).not.toContain("The tool paints")
     }
-    expect(copied.plain).toMatch(/^paint a sunset\n\nI will paint a sunset\.\n\nHere it is:\n\n\[Picture/)
+    expect(copied.plain).toMatch(/^paint a sunset\n\nI'll paint a sunset\.\n\nHere it is:\n\n\[Picture/)
     expect(errors).toEqual([])
     await page.context().close()
   })

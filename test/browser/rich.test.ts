@@ -130,7 +130,7 @@ describe("taken along", () => {
     expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
     expect(await changed.page.textContent(".canvas .note")).toBe("No longer available. Try again")
     const words = await changed.page.textContent("[data-transcript]")
-    for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "That is how it sounds."])
+    for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "Here's how it sounds."])
       expect(words).toContain(part)
     expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)

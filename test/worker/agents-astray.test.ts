@@ -193,11 +193,11 @@ describe("failures on the way", () => {
 
   test("[AG4] an answer too long for a message begins a turn with its head", async () => {
     expect(truncateMessage("short", 100)).toBe("short")
-    expect(truncateMessage("", 100)).toBe("(It said nothing.)")
+    expect(truncateMessage("", 100)).toBe("(The answer was empty.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {
       const head = truncateMessage(text, 24_000)
       expect(findContentFault(head, 24_000)).toBeNull()
-      expect(head).toMatch(/more characters are left out here\]$/)
+      expect(head).toMatch(/more characters omitted\]$/)
       expect(head.isWellFormed()).toBe(true)
     }
   })

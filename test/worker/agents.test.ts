@@ -202,7 +202,7 @@ describe("async", () => {
     expect(queued).toMatchObject({ mode: "async", status: "queued", responseId: expect.any(String) })
     const next = await followUp(client)
     expect(next).toMatchObject({ status: "completed" })
-    expect(textIn(next)).toContain("**researcher** is back")
+    expect(textIn(next)).toContain("The **researcher** agent replied")
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])
     expect(resultsIn(answerTo(client, "q1"))[0]).toMatchObject({ agent: "researcher", answer: "Found it." })
     const messages = await expectSame(id, client)

@@ -9,7 +9,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { createAssetRows } from "../../worker/asset/asset-rows.ts"
 import { copyStagedAssets } from "../../worker/transfer/copy-assets.ts"
 import { storeAsset } from "../../worker/asset/asset-upload.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -50,7 +50,7 @@ async function talk(id: string): Promise<readonly WireMessage[]> {
         hasMessage: (one: string) => one === "q1",
         listOrigins: () => ["https://frames.example.com"],
       }
-      const recorder = createTurnRecorder(store, stored, () => ++seq, { resolver })
+      const recorder = new TurnRecorder(store, stored, () => ++seq, { resolver })
       for (const event of events) {
         recorder.feed(event)
         recorder.flush()

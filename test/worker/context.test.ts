@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { type Message, createMessage } from "../../shared/protocol/message.ts"
-import { buildContext as contextWith, createPastTurns, type MessageLookup } from "../../worker/turn/model-context.ts"
+import { buildContext } from "../../worker/turn/model-context.ts"
+import { createPastTurns, type MessageLookup } from "../../worker/turn/past-turns.ts"
 import { estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"
 import type { StoredMessage } from "../../worker/store/row-codec.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
@@ -13,7 +14,7 @@ import { answerOf, callOf, placed, resultOf, startOf, TIME } from "../support/tu
 
 function contextFor(current: Message, parent: number | null, at: MessageLookup) {
   const request = { current, parent, past: createPastTurns(at, MODEL_CONTEXT_TOKENS), system: "S", tools: [] }
-  const context = contextWith({ ...request, tokens: MODEL_CONTEXT_TOKENS })
+  const context = buildContext({ ...request, tokens: MODEL_CONTEXT_TOKENS })
   if (context === null) throw new Error("it does not fit")
   expect(estimateTokens(context.system) + estimateMessageTokens(context.messages)).toBeLessThanOrEqual(
     MODEL_CONTEXT_TOKENS,
@@ -32,7 +33,7 @@ describe("the model's context", () => {
         : { pos, parent: pos === 1 ? null : pos - 1, deadline: null, seq: pos, message }
     }
   }
-  const asked = (words: string): Message =>
+  const userMessage = (words: string): Message =>
     createMessage({ id: words, role: "user", exchange_id: words, timestamp: TIME, words })
   const trailed = `{"a":1}\n\n${createCardTrailer("t_1")}`
 
@@ -44,7 +45,7 @@ describe("the model's context", () => {
       { type: "text_delta", delta: "So <span id='t_1'>cool</span>, Array&lt;T>" },
     )
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(trailed, "t_1"))
-    const context = contextFor(now, 3, chain([asked("one"), earlier, asked("two")]))
+    const context = contextFor(now, 3, chain([userMessage("one"), earlier, userMessage("two")]))
     expect(context).toEqual([
       { role: "user", content: "one" },
       {
@@ -75,7 +76,7 @@ describe("the model's context", () => {
     const parts = earlier.parts.map((part) =>
       part.type === "text" ? { ...part, grants: { origins: [], replies: [], assets: [chart] } } : part,
     )
-    const context = contextFor(answerOf(), 3, chain([asked("one"), { ...earlier, parts }, asked("two")]))
+    const context = contextFor(answerOf(), 3, chain([userMessage("one"), { ...earlier, parts }, userMessage("two")]))
     expect(context.slice(1, 3)).toEqual([
       {
         role: "assistant",
@@ -92,9 +93,9 @@ describe("the model's context", () => {
   test("[TU6] the context fits the budget in whole turns, newest first, and reads no more than it needs", () => {
     const words = "x".repeat(MODEL_CONTEXT_TOKENS) // a quarter of the budget
     const messages = Array.from({ length: 40 }, (_, i) =>
-      i % 2 === 0 ? asked(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
+      i % 2 === 0 ? userMessage(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
     )
-    const at = chain([...messages, asked("now")])
+    const at = chain([...messages, userMessage("now")])
     let reads = 0
     const context = contextFor(answerOf(), 41, (pos) => {
       reads += 1
@@ -114,7 +115,7 @@ describe("the model's context", () => {
   })
 
   test("[TU6] a question of three quarters leaves room for results, however long they are", () => {
-    const question = asked("x".repeat(MODEL_CONTEXT_TOKENS * 3))
+    const question = userMessage("x".repeat(MODEL_CONTEXT_TOKENS * 3))
     const long = `${JSON.stringify("x".repeat(400_000))}
 
 ${createCardTrailer("t_1")}`
@@ -132,16 +133,16 @@ ${createCardTrailer("t_1")}`
       startOf(`c${i}`, i),
       resultOf("{}", null, `c${i}`),
     ])
-    const context = contextFor(answerOf(...steps), 1, chain([asked("now")]))
+    const context = contextFor(answerOf(...steps), 1, chain([userMessage("now")]))
     expect(JSON.stringify(context)).toContain("left_out")
     expect(context.filter((one) => one.role === "tool")).toHaveLength(4)
   })
 
   test("[TU6] a turn that can't fit is reported", () => {
     const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
-    const past = createPastTurns(chain([asked("now")]), 1)
+    const past = createPastTurns(chain([userMessage("now")]), 1)
     const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    expect(contextWith(request)).toBeNull()
+    expect(buildContext(request)).toBeNull()
   })
 
   test("[TU6] results of this turn that are too long for the model lose their tail, never their trailer", () => {

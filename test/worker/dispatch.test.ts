@@ -3,14 +3,14 @@
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
-import { assignOrdinals } from "../../worker/turn/turn-recovery.ts"
+import { assignOrdinals } from "../../worker/turn/next-action.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
 import { createCardTrailer, type ToolResult, type Tool, type ToolContext, toolResult } from "../../worker/tool/tool.ts"
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
 
-/** What no tool of ours can return. */
-const asTold = (text: string): ToolResult => text as ToolResult
+/** A result that the types keep a tool from returning. */
+const asToolResult = (text: string): ToolResult => text as ToolResult
 
 describe("tools", () => {
   const queued: ToolCall = {
@@ -54,7 +54,7 @@ describe("tools", () => {
       throw new Error("no luck")
     })
     expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
-    // Its words may hold addresses and keys: they are for the log.
+    // The message may contain addresses and keys, so it goes to the log only.
     expect(JSON.stringify(result)).not.toContain("no luck")
   })
 
@@ -89,12 +89,12 @@ describe("tools", () => {
   })
 
   test("[TU7] a result over the limit is a failed call that reports it; one at the limit is stored whole", async () => {
-    expect(await run(() => asTold("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
+    expect(await run(() => asToolResult("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
       status: "failed",
       error: { code: "tool_result_too_large" },
     })
     const whole = "x".repeat(MAX_RESULT_BYTES)
-    expect((await run(() => asTold(whole))).result).toBe(whole)
+    expect((await run(() => asToolResult(whole))).result).toBe(whole)
   })
 
   test("[TU7] a tool that never returns is interrupted with the turn", async () => {
@@ -120,7 +120,7 @@ describe("tools", () => {
     abort.abort(new Error("stopped"))
     expect(await result).toMatchObject({ status: "interrupted" })
     resolve()
-    // Not even asked for: `saveNothing` would say otherwise.
+    // The asset isn't even requested: `saveNothing` would throw.
     expect(await over).toEqual(new Error("stopped"))
   })
 
@@ -153,7 +153,7 @@ describe("tools", () => {
       ephemeral: false,
       execute(_args, ctx) {
         seen.push(ctx.card)
-        return asTold(`{}\n\n${createCardTrailer("probe_1")}`)
+        return asToolResult(`{}\n\n${createCardTrailer("probe_1")}`)
       },
     }
     const shared = {

@@ -15,7 +15,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import { readPageJson } from "../../worker/socket/history-pages.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { type Golden, parseGolden, printSegments } from "../support/golden.ts"
 import { placed } from "../support/turn.ts"
@@ -58,7 +58,7 @@ function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<reado
     const store = createSessionStore(state.storage.sql)
     const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
-    const recorder = createTurnRecorder(store, stored, () => stored.seq + 1, { resolver })
+    const recorder = new TurnRecorder(store, stored, () => stored.seq + 1, { resolver })
     recorder.feed(event)
     return recorder.flush()?.ops ?? []
   })

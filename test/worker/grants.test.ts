@@ -15,7 +15,7 @@ import { MAX_TEXT_CHUNK_CHARS, MAX_GRANT_NAMES } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { createAssetRows } from "../../worker/asset/asset-rows.ts"
-import { createTurnRecorder, type TurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { printSegments } from "../support/golden.ts"
 import { hold } from "../support/seeded.ts"
@@ -82,7 +82,7 @@ function play(
       store = openStore(storage)
       const stored = store.findMessageAt(pos)
       if (stored === null) throw new Error("the answer is gone")
-      recorder = createTurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
+      recorder = new TurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
     }
     knowing = fickle(step, mood)
     recorder.feed(event)
@@ -119,7 +119,7 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
     const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
     const resolver: Resolver = { ...NOTHING_KNOWN, findAsset: assetCalled, hasMessage: () => true }
-    const recorder = createTurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
+    const recorder = new TurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
     const texts = ["MEDIA: /media/p1\n[[reply_to:m1]]", "x ".repeat(MAX_TEXT_CHUNK_CHARS), "\nMEDIA: /media/p2\n"]
     for (const delta of texts) {
       recorder.feed({ type: "text_delta", delta })
@@ -155,7 +155,7 @@ test("[DR17] after MAX_NAMED names in a part the rest is refused without a looku
       asked += 1
       return name.startsWith("no") ? null : assetCalled(name)
     }
-    const recorder = createTurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset: asset } })
+    const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset: asset } })
     const lines = Array.from(
       { length: MAX_GRANT_NAMES + 20 },
       (_, n) => `MEDIA: /media/${n % 2 === 0 ? "no" : "p"}${n}\n`,

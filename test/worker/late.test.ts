@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { MAX_LATE_CHANGES } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import { readChangesSince } from "../../worker/socket/history-pages.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
@@ -40,7 +40,7 @@ function settleLate(id: string, times = 1): Promise<void> {
     for (let i = 0; i < times; i++) {
       const stored = store.findMessageAt(2)
       if (stored === null) throw new Error("the answer is gone")
-      const recorder = createTurnRecorder(store, stored, () => store.readLastSeq() + 1)
+      const recorder = new TurnRecorder(store, stored, () => store.readLastSeq() + 1)
       recorder.feed(resultOf('{"done":true}'))
       expect(recorder.flush()).not.toBeNull()
     }

@@ -158,10 +158,10 @@ describe("a request for a chart", () => {
   const spec = [{ name: "image_generate", description: "", parameters: {} }]
 
   test.each([
-    ["Draw a chart of apples 3, pears 5.5 and plums -2", ["apples 3", "pears 5.5", "plums -2"], "I will draw it."],
-    ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I will draw it."],
-    ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I will draw it."],
-    ["Draw a chart of apples 3, my hopes", ["apples 3"], "I will draw what has a figure."],
+    ["Draw a chart of apples 3, pears 5.5 and plums -2", ["apples 3", "pears 5.5", "plums -2"], "I'll draw it."],
+    ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I'll draw it."],
+    ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I'll draw it."],
+    ["Draw a chart of apples 3, my hopes", ["apples 3"], "I'll draw the items that have a number."],
   ])("[AS12] %j: its figures as written, and no others", (question, figures, words) => {
     const [, said, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")

@@ -3,6 +3,7 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
+import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
 import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
 import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
@@ -14,18 +15,19 @@ const QUESTION: ModelMessage = { role: "user", content: "What's the weather in L
 
 let runs = 0
 
-/** Short enough to wait for, long enough for a loopback under load. */
+/** Short enough for a test, and long enough for a loopback connection under load. */
 const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
-/** So long that only an abort can end a call in time. */
+/** So long that only an abort ends a call in time. */
 const PATIENT = { firstByteMs: 20_000, idleMs: 20_000 }
 
-/** Readies one scenario: how to ask it, what was heard of it, and what the server saw. */
-async function ask(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
+/** Prepares a call to a scenario of the upstream: how to run it, its events, and the requests that the server received. */
+async function prepareCall(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1
   const run = `m${runs}`
   const model = createOpenAiModel({
     baseUrl: `${upstreamUrl(env)}/model/${scenario}/${run}`,
     modelName: "fake",
+    fileKinds: ALL_FILE_KINDS,
     apiKey: "secret-key",
     ...times,
   })
@@ -37,20 +39,20 @@ async function ask(scenario: string, change: Partial<ModelRequest> = {}, times =
     tools: generalTools(),
     ...change,
   }
-  const ask = async (): Promise<ModelEvent[]> => {
+  const runCall = async (): Promise<ModelEvent[]> => {
     const signal = change.signal ?? new AbortController().signal
     for await (const event of model.stream({ ...request, signal })) events.push(event)
     return events
   }
-  return { events, ask, seen }
+  return { events, runCall, seen }
 }
 
-async function said(scenario: string): Promise<ModelEvent[]> {
-  return (await ask(scenario)).ask()
+async function eventsOf(scenario: string): Promise<ModelEvent[]> {
+  return (await prepareCall(scenario)).runCall()
 }
 
-/** The events as words: deltas of one kind joined. */
-function read(events: readonly ModelEvent[]): string[] {
+/** The events as strings, with adjacent deltas of one kind joined. */
+function describeEvents(events: readonly ModelEvent[]): string[] {
   const lines: string[] = []
   let kind = ""
   for (const event of events) {
@@ -84,15 +86,15 @@ describe("what it streams", () => {
     ["split-utf8", ["text Grüße, 東京 🌦️!", "finish - -"]],
     ["refusal", ["text I cannot help with that.", "finish - -"]],
   ])("[MO5] %s", async (scenario, lines) => {
-    expect(read(await said(scenario))).toEqual(lines)
+    expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
   test("[MO5] reasoning is thinking", async () => {
-    expect(read(await said("reasoning"))).toEqual(["think Let me see.", "text Yes.", "finish - -"])
+    expect(describeEvents(await eventsOf("reasoning"))).toEqual(["think Let me see.", "text Yes.", "finish - -"])
   })
 
   test("[MO6] parallel calls are passed on whole, in order, before the finish", async () => {
-    expect(read(await said("parallel"))).toEqual([
+    expect(describeEvents(await eventsOf("parallel"))).toEqual([
       "text I will look.",
       'call weather {"location":"London"}',
       'call weather {"location":"Tokyo"}',
@@ -101,7 +103,7 @@ describe("what it streams", () => {
   })
 
   test("[MO6] arguments that aren't JSON stay as written", async () => {
-    expect(read(await said("bad-args"))).toEqual(['call weather {"location": Lon', "finish - -"])
+    expect(describeEvents(await eventsOf("bad-args"))).toEqual(['call weather {"location": Lon', "finish - -"])
   })
 })
 
@@ -121,8 +123,8 @@ describe("what it sends", () => {
       { role: "tool", call_id: "call_1_0", name: "weather", result: result("weather_1"), ok: true },
       { role: "tool", call_id: "call_1_1", name: "weather", result: '{"error":"no"}', ok: false },
     ]
-    const { ask: go, seen } = await ask("ok", { messages })
-    await go()
+    const { runCall, seen } = await prepareCall("ok", { messages })
+    await runCall()
     const [request] = await seen()
     expect(request?.authorization).toBe("Bearer secret-key")
     expect(request?.body).toMatchObject({
@@ -154,7 +156,7 @@ describe("what it sends", () => {
   })
 
   test("[MO7] two calls and their results, over two requests, as in a turn", async () => {
-    const first = await (await ask("cards")).ask()
+    const first = await (await prepareCall("cards")).runCall()
     const calls = first.flatMap((event) => (event.type === "tool_call" ? [event] : []))
     const messages: ModelMessage[] = [
       QUESTION,
@@ -172,9 +174,9 @@ describe("what it sends", () => {
         }
       }),
     ]
-    const second = await (await ask("cards", { messages })).ask()
+    const second = await (await prepareCall("cards", { messages })).runCall()
     const shown = "Here: <span id='weather_1'>as you see</span> Here: <span id='weather_2'>as you see</span> "
-    expect(read(second)).toEqual([`text ${shown}`, "finish 21 7"])
+    expect(describeEvents(second)).toEqual([`text ${shown}`, "finish 21 7"])
   })
 })
 
@@ -200,33 +202,33 @@ describe("upstream failures", () => {
     ["silent-stream", ["fault model_timeout"]],
     ["stall", ["text One moment", "fault model_timeout"]],
   ])("[MO8] %s is one fault, after the text so far", async (scenario, lines) => {
-    expect(read(await said(scenario))).toEqual(lines)
+    expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
   test("[MO8] a host that doesn't answer", async () => {
-    const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake" })
+    const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake", fileKinds: ALL_FILE_KINDS })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()
     for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) events.push(event)
-    expect(read(events)).toEqual(["fault model_unreachable"])
+    expect(describeEvents(events)).toEqual(["fault model_unreachable"])
   })
 
   test("[MO8] the log gets the retry delay, and never the key", async () => {
-    const [fault] = await said("429")
+    const [fault] = await eventsOf("429")
     expect(fault).toMatchObject({ detail: "429 Slow down. (retry after 7)" })
-    expect(JSON.stringify([fault, ...(await said("401"))])).not.toContain("secret-key")
+    expect(JSON.stringify([fault, ...(await eventsOf("401"))])).not.toContain("secret-key")
   })
 
   test("[MO8] a redirect isn't followed", async () => {
-    const { ask: go } = await ask("redirect")
-    await go()
+    const { runCall } = await prepareCall("redirect")
+    await runCall()
     expect(await readUpstream(env, "redirected")).toEqual([])
   })
 
   test("[MO9] silence is counted again with each part: a slow answer is read to its end", async () => {
-    // Longer in all than the silence that is allowed, and each pause far shorter, on a busy machine too.
-    const { ask: go } = await ask("slow", {}, { firstByteMs: 1_300, idleMs: 1_300 })
-    expect(read(await go())).toEqual(["text abcde", "finish - -"])
+    // In total longer than the allowed silence, with each pause far shorter, also on a busy machine.
+    const { runCall } = await prepareCall("slow", {}, { firstByteMs: 1_300, idleMs: 1_300 })
+    expect(describeEvents(await runCall())).toEqual(["text abcde", "finish - -"])
   })
 })
 
@@ -235,10 +237,10 @@ describe("aborts", () => {
     "[MO9] %s: an abort ends it at once and closes the connection",
     async (scenario) => {
       const abort = new AbortController()
-      const { ask: go, seen, events } = await ask(scenario, { signal: abort.signal }, PATIENT)
+      const { runCall, seen, events } = await prepareCall(scenario, { signal: abort.signal }, PATIENT)
       setTimeout(() => abort.abort(new Error("cancelled")), 100)
       const since = Date.now()
-      await expect(go()).rejects.toThrow("cancelled")
+      await expect(runCall()).rejects.toThrow("cancelled")
       expect(Date.now() - since).toBeLessThan(3000)
       expect(events.every((event) => event.type === "text_delta")).toBe(true)
       await expect.poll(async () => (await seen())[0]?.closed, { timeout: 3000 }).toBe(true)
@@ -248,7 +250,11 @@ describe("aborts", () => {
   test("[MO9] a consumer that leaves in the middle closes it too", async () => {
     runs += 1
     const run = `m${runs}`
-    const model = createOpenAiModel({ baseUrl: `${upstreamUrl(env)}/model/stall/${run}`, modelName: "fake" })
+    const model = createOpenAiModel({
+      baseUrl: `${upstreamUrl(env)}/model/stall/${run}`,
+      modelName: "fake",
+      fileKinds: ALL_FILE_KINDS,
+    })
     const { signal } = new AbortController()
     for await (const event of model.stream({ system: "", messages: [QUESTION], tools: [], signal })) {
       expect(event.type).toBe("text_delta")

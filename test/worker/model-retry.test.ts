@@ -13,12 +13,11 @@ const OPTIONS = { retryMs: 4, maxRetryAfterMs: 50, random: () => 1, log: () => {
 const BUSY: ModelEvent = { type: "fault", fault: "model_rate_limited", detail: "429", retry: { afterMs: null } }
 const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 
-/** A model whose n-th call says the n-th list; how often it was asked. */
+/** A model whose n-th call returns the n-th list, and its number of calls. */
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly asked: () => number } {
   let asked = 0
   const model: Model = {
     name: "test",
-    canContinue: false,
     fileKinds: new Set<never>(),
     async *stream() {
       yield* calls[Math.min(asked++, calls.length - 1)] ?? []
@@ -27,7 +26,7 @@ function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; re
   return { model, asked: () => asked }
 }
 
-async function hear(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
+async function collectEvents(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
   const events: ModelEvent[] = []
   for await (const event of model.stream({ system: "", messages: [], tools: [], signal })) events.push(event)
   return events
@@ -36,17 +35,17 @@ async function hear(model: Model, signal = new AbortController().signal): Promis
 describe("retries", () => {
   test("[MO12] twice, and then the answer or the last fault", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
-    expect(await hear(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
+    expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
-    expect(await hear(withRetries(bad.model, OPTIONS))).toEqual([BUSY])
+    expect(await collectEvents(withRetries(bad.model, OPTIONS))).toEqual([BUSY])
     expect(bad.asked()).toBe(3)
   })
 
   test("[MO12] text is never repeated, and a final fault is final", async () => {
     const spoken = modelOf([HELLO, BUSY])
-    expect(await hear(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])
+    expect(await collectEvents(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])
     const refused = modelOf([{ type: "fault", fault: "model_refused", detail: "400" }])
-    await hear(withRetries(refused.model, OPTIONS))
+    await collectEvents(withRetries(refused.model, OPTIONS))
     expect([spoken.asked(), refused.asked()]).toEqual([1, 1])
   })
 
@@ -54,17 +53,17 @@ describe("retries", () => {
     const waits: unknown[] = []
     const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
     const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
-    await hear(withRetries(modelOf([asks(7)], [asks(null)], [HELLO]).model, { ...OPTIONS, log }))
+    await collectEvents(withRetries(modelOf([asks(7)], [asks(null)], [HELLO]).model, { ...OPTIONS, log }))
     expect(waits).toEqual([7, 8])
     const long = modelOf([asks(51)])
-    await hear(withRetries(long.model, OPTIONS))
+    await collectEvents(withRetries(long.model, OPTIONS))
     expect(long.asked()).toBe(1)
   })
 
   test("[MO12] an abort ends the wait", async () => {
     const abort = new AbortController()
     const busy = modelOf([{ ...BUSY, retry: { afterMs: 50 } } as ModelEvent])
-    const heard = hear(withRetries(busy.model, OPTIONS), abort.signal)
+    const heard = collectEvents(withRetries(busy.model, OPTIONS), abort.signal)
     abort.abort()
     await expect(heard).rejects.toThrow()
     expect(busy.asked()).toBe(1)
@@ -86,7 +85,7 @@ describe("over HTTP", () => {
     const MODEL_BASE_URL = `${upstreamUrl(env)}/model/${scenario}/${run}`
     const model = createModel({ MODEL: "openai", MODEL_BASE_URL, MODEL_NAME: "fake", TIME_SCALE })
     if (!model.ok) throw new Error(model.fault)
-    const events = await hear(model.value)
+    const events = await collectEvents(model.value)
     return { events, requests: (await readUpstream(env, run)).length }
   }
 

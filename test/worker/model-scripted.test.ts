@@ -11,7 +11,10 @@ import { generalTools, PROMPT, toolContext } from "./tools.ts"
 
 const NOON = Date.UTC(2026, 4, 2, 13)
 
-async function hear(messages: readonly ModelMessage[], env = { SCRIPTED_DELAY_MS: "0" }): Promise<ModelEvent[]> {
+async function collectEvents(
+  messages: readonly ModelMessage[],
+  env = { SCRIPTED_DELAY_MS: "0" },
+): Promise<ModelEvent[]> {
   const { signal } = new AbortController()
   const events: ModelEvent[] = []
   for await (const event of createScriptedModel(env).stream({ system: "", messages, tools: [], signal }))
@@ -31,13 +34,13 @@ interface Step {
   readonly events: readonly ModelEvent[]
 }
 
-/** A whole turn as the session runs it: each call is dispatched with the tag of its ordinal, unless `isBare`. */
+/** Runs a whole turn like a session: each call is dispatched with the tag of its ordinal, unless `isBare`. */
 async function turn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
   messages.push({ role: "user", content: question })
   const steps: Step[] = []
   let ordinal = 0
   for (;;) {
-    const events = await hear(messages)
+    const events = await collectEvents(messages)
     steps.push({ events })
     const calls = events.flatMap((event) => (event.type === "tool_call" ? [event] : []))
     const ids = calls.map((_, i) => `call_${steps.length}_${i}`)
@@ -65,8 +68,8 @@ async function resultOf(name: string, args: string, card: string | null): Promis
   return typeof result === "string" ? result : JSON.stringify(result)
 }
 
-/** A question, or several parted by " / ", and what it comes to: "London + Tokyo", "tomorrow: Paris", "which place", "help". */
-function understood(questions: string): string {
+/** The intent of a question, or of several separated by " / ": "London + Tokyo", "tomorrow: Paris", "which place", "help". */
+function describeIntent(questions: string): string {
   const ask = parseIntent(questions.split(" / "))
   if (ask.kind === "which_place") return "which place"
   return ask.kind === "weather" ? `${ask.isTomorrow ? "tomorrow: " : ""}${ask.places.join(" + ")}` : ask.kind
@@ -110,7 +113,7 @@ describe("what it understands", () => {
     ["Thanks!", "thanks"],
     ["", "other"],
   ])("[MO1] %j is %j", (question, expected) => {
-    expect(understood(question)).toBe(expected)
+    expect(describeIntent(question)).toBe(expected)
   })
 
   test.each([
@@ -125,7 +128,7 @@ describe("what it understands", () => {
     ["hello / and in Rome?", "other"],
     ["weather in Oslo / and what is a monad?", "other"],
   ])("[MO1] a follow-up: %j is %j", (questions, expected) => {
-    expect(understood(questions)).toBe(expected)
+    expect(describeIntent(questions)).toBe(expected)
   })
 
   test("[MO1] a long message and a long chain of follow-ups cost no more than their head", () => {
@@ -152,7 +155,7 @@ describe("a turn about the weather", () => {
       [
         "First, London:",
         "<span id='weather_1'>It is 12 °C in London with a partly cloudy sky, feeling like 10 °C. Tomorrow: slight rain, 9 to 14 °C, a 70% chance of rain.</span>",
-        "And this is Tokyo:",
+        "And Tokyo:",
         "<span id='weather_2'>It is 21 °C in Tokyo with a clear sky. Tomorrow: mainly clear, 16 to 23 °C.</span>",
         "Tokyo is 9 degrees warmer than London. Take an umbrella in London tomorrow.",
       ].join("\n\n"),
@@ -162,7 +165,7 @@ describe("a turn about the weather", () => {
   test("[MO3] the tag is the one in the result, whatever it is", async () => {
     const result = (await resultOf("weather", '{"location":"Rome"}', "weather_1")).replaceAll("weather_1", "weather_17")
     const question: ModelMessage = { role: "user", content: "weather in Rome" }
-    const events = await hear([question, { role: "tool", call_id: "c", name: "weather", result, ok: true }])
+    const events = await collectEvents([question, { role: "tool", call_id: "c", name: "weather", result, ok: true }])
     expect(textIn(events)).toContain("<span id='weather_17'>It is 23 °C in Rome")
   })
 
@@ -170,7 +173,10 @@ describe("a turn about the weather", () => {
     const result = await resultOf("weather", '{"location":"Rome"}', null)
     const forged = result.replace("Rome, IT", "<span id='weather_1'>Rome")
     const question: ModelMessage = { role: "user", content: "weather in Rome" }
-    const events = await hear([question, { role: "tool", call_id: "c", name: "weather", result: forged, ok: true }])
+    const events = await collectEvents([
+      question,
+      { role: "tool", call_id: "c", name: "weather", result: forged, ok: true },
+    ])
     expect(textIn(events).match(/^<span/gm)).toBeNull()
   })
 
@@ -183,7 +189,7 @@ describe("a turn about the weather", () => {
   test("[MO3] a failed call is described in words, with its place", async () => {
     const [, second] = await turn([], "weather in Atlantis and Madrid")
     const said = textIn(second?.events ?? [])
-    expect(said).toContain('I could not get the weather for **Atlantis**: there is no place called "Atlantis".')
+    expect(said).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
     expect(said).toContain("<span id='weather_2'>It is 26 °C in Madrid")
     expect(said).not.toContain("weather_1")
   })
@@ -204,7 +210,7 @@ describe("a turn about the weather", () => {
 
   test("[MO2] the same messages give the same events", async () => {
     const messages: ModelMessage[] = [{ role: "user", content: "weather in London" }]
-    expect(await hear(messages)).toEqual(await hear(messages))
+    expect(await collectEvents(messages)).toEqual(await collectEvents(messages))
   })
 })
 
@@ -235,24 +241,27 @@ describe("commands", () => {
     ["/say ", ""],
     [`/say ${"long ".repeat(20_000)}`, "long ".repeat(20_000)],
   ])("[MO4] %.40j is repeated exactly", async (order, said) => {
-    const events = await hear([{ role: "user", content: order }])
+    const events = await collectEvents([{ role: "user", content: order }])
     expect(textIn(events)).toBe(said)
     expect(textIn(events, "thinking_delta")).toBe("")
   })
 
   test("[MO4] /think thinks, /call calls and reports, /fault fails", async () => {
-    const thought = await hear([{ role: "user", content: "/think <b>hm</b>" }])
+    const thought = await collectEvents([{ role: "user", content: "/think <b>hm</b>" }])
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
     const [called, told] = await turn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(told?.events ?? [])).toContain("`teleport` did not do it: this tool doesn't exist.")
+    expect(textIn(told?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
-    expect((await hear([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({ type: "fault", fault })
+    expect((await collectEvents([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({
+      type: "fault",
+      fault,
+    })
   })
 
   test("[MO4] a long text at the usual pace ends in bounded time", async () => {
     const since = performance.now()
-    await hear([{ role: "user", content: `/say ${"word ".repeat(12_000)}` }], { SCRIPTED_DELAY_MS: "18" })
+    await collectEvents([{ role: "user", content: `/say ${"word ".repeat(12_000)}` }], { SCRIPTED_DELAY_MS: "18" })
     expect(performance.now() - since).toBeLessThan(8_000)
   })
 
@@ -296,7 +305,7 @@ describe("/bench", () => {
 
   test("[MO4] delay_ms holds for the whole: late timers don't add up", async () => {
     const since = performance.now()
-    await hear([{ role: "user", content: "/bench deltas=100 delay_ms=10" }])
+    await collectEvents([{ role: "user", content: "/bench deltas=100 delay_ms=10" }])
     expect(performance.now() - since).toBeGreaterThanOrEqual(990)
     expect(performance.now() - since).toBeLessThan(1400)
   })
@@ -383,7 +392,7 @@ describe("the system prompt", () => {
     for (const directive of ["MEDIA:https://", "MEDIA:/media/<id>", "[[reply_to_current]]", "[[audio_as_voice]]"]) {
       expect(prompt).toContain(directive)
     }
-    // The prompt itself must not hold a tag that a model could copy.
+    // The prompt itself must not contain a tag that a model could copy.
     expect(prompt).not.toMatch(/_\d/)
   })
 })

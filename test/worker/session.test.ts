@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
 import { readPageJson } from "../../worker/socket/history-pages.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
@@ -80,10 +80,7 @@ describe("a turn", () => {
 
 describe("crash and recovery", () => {
   /** A turn as a killed process leaves it: stored, not ended. */
-  async function leaveBehind(
-    id: string,
-    feed: (recorder: ReturnType<typeof createTurnRecorder>) => void,
-  ): Promise<void> {
+  async function leaveBehind(id: string, feed: (recorder: TurnRecorder) => void): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
       const timestamp = new Date().toISOString()
@@ -101,7 +98,7 @@ describe("crash and recovery", () => {
       const stored = store.findMessageAt(2)
       if (stored === null) throw new Error("not stored")
       let seq = 2
-      const recorder = createTurnRecorder(store, stored, () => ++seq)
+      const recorder = new TurnRecorder(store, stored, () => ++seq)
       recorder.feed({ type: "step_start" })
       feed(recorder)
       recorder.flush()

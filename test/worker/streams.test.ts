@@ -14,7 +14,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { createIntake } from "../../shared/ingest/intake.ts"
 import { fold, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { hold } from "../support/seeded.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
@@ -46,7 +46,7 @@ function play(storage: DurableObjectStorage, pos: number, events: readonly TurnE
     const fresh = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
     const stored = fresh.findMessageAt(pos)
     if (stored === null) throw new Error("the answer is gone")
-    const recorder = createTurnRecorder(fresh, stored, () => fresh.readLastSeq() + 1)
+    const recorder = new TurnRecorder(fresh, stored, () => fresh.readLastSeq() + 1)
     recorder.feed(event)
     live = apply(live, recorder.flush()?.ops ?? [])
     expect(toCanonicalJson(segmentsOf(fresh.findMessageAt(pos)?.message ?? answer))).toBe(toCanonicalJson(live))

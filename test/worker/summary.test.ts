@@ -4,7 +4,8 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { type Message, createMessage } from "../../shared/protocol/message.ts"
-import { buildContext, createPastTurns, type MessageLookup } from "../../worker/turn/model-context.ts"
+import { buildContext } from "../../worker/turn/model-context.ts"
+import { createPastTurns, type MessageLookup } from "../../worker/turn/past-turns.ts"
 import { planSummary } from "../../worker/turn/context-summary.ts"
 import { truncateToTokens, estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
@@ -12,36 +13,36 @@ import { answerOf, placed, TIME } from "../support/turn.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { expectSame, freshSession } from "./follow.ts"
 
-function asked(words: string): Message {
+function userMessage(words: string): Message {
   return createMessage({ id: "u", role: "user", exchange_id: "u", timestamp: TIME, words, status: "completed" })
 }
 
-function said(text: string, change: Partial<Message> = {}): Message {
+function answerMessage(text: string, change: Partial<Message> = {}): Message {
   return { ...answerOf({ type: "text_delta", delta: text }), ...change }
 }
 
-/** Messages in a row, at positions from 1. */
-function row(messages: readonly Message[]): MessageLookup {
+/** Looks up messages at positions from 1, each the parent of the next. */
+function lookUpIn(messages: readonly Message[]): MessageLookup {
   return (pos) => {
     const message = messages[pos - 1]
     return message === undefined ? null : placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos })
   }
 }
 
-/** Turns of about 100 tokens each: question n asks, answer n says. */
+/** Turns of about 100 tokens each, with numbered texts. */
 function turnsOf(count: number): Message[] {
   return Array.from({ length: count }, (_, i) => [
-    asked(`q${i} ${"x".repeat(196)}`),
-    said(`a${i} ${"y".repeat(196)}`),
+    userMessage(`q${i} ${"x".repeat(196)}`),
+    answerMessage(`a${i} ${"y".repeat(196)}`),
   ]).flat()
 }
 
 describe("what is summarised", () => {
   const plan = (messages: readonly Message[], budget: number) =>
-    planSummary(answerOf(), messages.length, createPastTurns(row(messages), 1e6), budget)
+    planSummary(answerOf(), messages.length, createPastTurns(lookUpIn(messages), 1e6), budget)
 
   test("[TU9] nothing while there is room; near the budget all but the newest turns", () => {
-    const messages = [...turnsOf(6), asked("now")]
+    const messages = [...turnsOf(6), userMessage("now")]
     expect(plan(messages, 1_000)).toBeNull()
     const due = plan(messages, 700)
     expect(due?.upto).toBe(10)
@@ -51,7 +52,7 @@ describe("what is summarised", () => {
   })
 
   test("[TU9] the next summary begins where the last one ended, and includes it", () => {
-    const messages = [...turnsOf(12), asked("now")]
+    const messages = [...turnsOf(12), userMessage("now")]
     messages[11] = { ...(messages[11] as Message), summary: { text: "before six", upto: 8 } }
     const due = plan(messages, 800)
     expect(due?.previous?.text).toBe("before six")
@@ -60,14 +61,17 @@ describe("what is summarised", () => {
   })
 
   test("[TU9] an earlier summary is never lost, however long the turns since", () => {
-    const long = (id: string, tokens: number): Message[] => [asked(`${id} ${"x".repeat(tokens * 4 - 8)}`), said("ok")]
+    const long = (id: string, tokens: number): Message[] => [
+      userMessage(`${id} ${"x".repeat(tokens * 4 - 8)}`),
+      answerMessage("ok"),
+    ]
     const messages = [
       ...turnsOf(2),
       ...long("q2", 100),
       ...long("q3", 300),
       ...long("q4", 300),
       ...long("q5", 700),
-      asked("now"),
+      userMessage("now"),
     ]
     messages[5] = { ...(messages[5] as Message), summary: { text: "THE OLD SUMMARY", upto: 4 } }
     const due = plan(messages, 1_000)
@@ -78,14 +82,14 @@ describe("what is summarised", () => {
 
   test("[TU9] a turn that has its summary makes no other", () => {
     const current = { ...answerOf(), summary: { text: "x", upto: 2 } }
-    const messages = [...turnsOf(9), asked("now")]
-    expect(planSummary(current, messages.length, createPastTurns(row(messages), 1e6), 100)).toBeNull()
+    const messages = [...turnsOf(9), userMessage("now")]
+    expect(planSummary(current, messages.length, createPastTurns(lookUpIn(messages), 1e6), 100)).toBeNull()
   })
 
   test("[TU9] the model gets the summary instead of what it covers, and tool pairs stay whole", () => {
-    const messages = [...turnsOf(4), asked("now")]
+    const messages = [...turnsOf(4), userMessage("now")]
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
-    const past = createPastTurns(row(messages), 1e6)
+    const past = createPastTurns(lookUpIn(messages), 1e6)
     const request = { current, parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     const { system, messages: told } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("It was about x.")
@@ -93,9 +97,9 @@ describe("what is summarised", () => {
   })
 
   test("[TU9] a summary of an earlier answer on the path is used again", () => {
-    const messages = [...turnsOf(4), asked("now")]
+    const messages = [...turnsOf(4), userMessage("now")]
     messages[7] = { ...(messages[7] as Message), summary: { text: "Older.", upto: 4 } }
-    const past = createPastTurns(row(messages), 1e6)
+    const past = createPastTurns(lookUpIn(messages), 1e6)
     const request = { current: answerOf(), parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     const { system, messages: told } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("Older.")
@@ -119,7 +123,7 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
     const store = createSessionStore(state.storage.sql)
     for (let i = 0; i < 4; i++) {
       const [pos, exchange_id] = [2 * i + 1, `u${i}`]
-      const question = { ...asked(`Question ${i}: ${filler}`), id: exchange_id, exchange_id }
+      const question = { ...userMessage(`Question ${i}: ${filler}`), id: exchange_id, exchange_id }
       store.insertMessage(placed(question, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
       const answer = createMessage({
         id: `a${i}`,
@@ -143,7 +147,7 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
   expect(messages).toHaveLength(10)
   expect(messages[0]?.content).toContain("Question 0")
   expect(messages.at(-1)).toMatchObject({ summary: answer.summary })
-  // The next turn has room again and makes no other.
+  // The next turn fits again and makes no second summary.
   client.say({ type: "send", id: "q10", content: "/say more" })
   expect((await client.untilEnd("q10")).summary).toBeUndefined()
   client.messages.delete("u0")

@@ -155,7 +155,7 @@ describe("offline", () => {
     client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo and Lima" })
     const answer = await client.untilEnd("q1")
     expect(toolsIn(answer)).toMatchObject([{ name: "agents_message", status: "ok" }])
-    expect(textIn(answer)).toMatch(/\*\*researcher\*\* says:[\s\S]*> \*\*Findings\*\*/)
+    expect(textIn(answer)).toMatch(/The \*\*researcher\*\* agent replied:[\s\S]*> \*\*Findings\*\*/)
     expect(textIn(answer)).not.toContain("span")
   })
 
@@ -164,10 +164,10 @@ describe("offline", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "Ask the weather agent in the background about the weather in Oslo" })
     const answer = await client.untilEnd("q1")
-    expect(textIn(answer)).toContain("Its answer will come here")
+    expect(textIn(answer)).toContain("The answer will arrive here")
     await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 8_000 }).toBe(4)
     const exchange = (await pageOf(id)).messages[3]?.exchange_id ?? ""
-    expect(textIn(await client.untilEnd(exchange))).toContain("**weather** is back")
+    expect(textIn(await client.untilEnd(exchange))).toContain("The **weather** agent replied")
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])
   })
 })

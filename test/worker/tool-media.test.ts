@@ -16,22 +16,22 @@ async function ask(client: TestClient, id: string, ...steps: object[][]): Promis
   return await client.untilEnd(id)
 }
 
-/** What it shows, a word each: of media its name and its voice. */
-function kinds({ segments }: WireMessage): string[] {
+/** The kind of each segment; for media also its name and whether it is a voice note. */
+function segmentKinds({ segments }: WireMessage): string[] {
   return segments.map((segment) => {
     if (segment.type === "media") return `${segment.label}${segment.voice === true ? " voice" : ""}`
     return segment.type === "text" ? segment.content : segment.type
   })
 }
 
-const saves = (labels: string, trailer: string, data = ""): object => call("probe_save", { labels, trailer, data })
+const saveCall = (labels: string, trailer: string, data = ""): object => call("probe_save", { labels, trailer, data })
 
 test("[DR12] [DR19] [DR20] files of calls come at the end in the order of the calls, as in history, without trailers", async () => {
   const id = await freshSession("given")
   const client = await connect(id)
-  const first = saves("a.txt b.wav", "MEDIA:/media/$1\nMEDIA:/media/$0 [[audio_as_voice]]")
-  const answer = await ask(client, "q1", [first, saves("c.txt", "MEDIA:/media/$0")], [say("Here.")])
-  expect(kinds(answer)).toEqual(["tool", "tool", "Here.", "b.wav voice", "a.txt", "c.txt"])
+  const first = saveCall("a.txt b.wav", "MEDIA:/media/$1\nMEDIA:/media/$0 [[audio_as_voice]]")
+  const answer = await ask(client, "q1", [first, saveCall("c.txt", "MEDIA:/media/$0")], [say("Here.")])
+  expect(segmentKinds(answer)).toEqual(["tool", "tool", "Here.", "b.wav voice", "a.txt", "c.txt"])
   expect(answer.segments[0]).toMatchObject({ status: "ok", result: '{"data":""}' })
   const [, , , media] = answer.segments
   expect(media).toMatchObject({
@@ -48,47 +48,52 @@ test("[DR12] [DR19] [DR20] files of calls come at the end in the order of the ca
 test("[DR12] files that only the data names, that the trailer doesn't name, or that another call stored aren't attached", async () => {
   const id = await freshSession("kept")
   const client = await connect(id)
-  const given = await ask(client, "q1", [saves("a.txt", "MEDIA:/media/$0")], [say("One.")])
+  const given = await ask(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("One.")])
   const [media] = given.segments.filter((segment) => segment.type === "media")
-  const others = saves("b.txt c.txt", `MEDIA:${media?.url}`, "\n\nMEDIA:/media/$0\n\n")
-  expect(kinds(await ask(client, "q2", [others], [say("Two.")]))).toEqual(["tool", "Two."])
+  const others = saveCall("b.txt c.txt", `MEDIA:${media?.url}`, "\n\nMEDIA:/media/$0\n\n")
+  expect(segmentKinds(await ask(client, "q2", [others], [say("Two.")]))).toEqual(["tool", "Two."])
   await expectSame(id, client)
 })
 
 test("[DR13] a file that the text names appears there, and not again at the end", async () => {
   const id = await freshSession("named")
   const client = await connect(id)
-  const first = await ask(client, "q1", [saves("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [say("One.")])
+  const first = await ask(client, "q1", [saveCall("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [say("One.")])
   const [media] = first.segments.filter((segment) => segment.type === "media")
-  const again = await ask(client, "q2", [saves("b.txt", "MEDIA:/media/$0")], [say(`So:\nMEDIA: ${media?.url}\nthere`)])
-  // Its voice belonged to the call.
-  expect(kinds(again)).toEqual(["tool", "So:", "a.wav", "there"])
+  const again = await ask(
+    client,
+    "q2",
+    [saveCall("b.txt", "MEDIA:/media/$0")],
+    [say(`So:\nMEDIA: ${media?.url}\nthere`)],
+  )
+  // The voice-note flag belonged to the call.
+  expect(segmentKinds(again)).toEqual(["tool", "So:", "a.wav", "there"])
   await expectSame(id, client)
 })
 
 test("[DR20] a turn that fails gets nothing appended, also after an eviction", async () => {
   const id = await freshSession("failed")
   const client = await connect(id)
-  const failed = await ask(client, "q1", [saves("a.txt", "MEDIA:/media/$0")], [say("Ha"), fault("model_cut_off")])
-  expect([failed.status, kinds(failed)]).toEqual(["failed", ["tool", "Ha"]])
+  const failed = await ask(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("Ha"), fault("model_cut_off")])
+  expect([failed.status, segmentKinds(failed)]).toEqual(["failed", ["tool", "Ha"]])
   await evictDurableObject(sessionOf(id))
-  expect(kinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
+  expect(segmentKinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
 })
 
 test("[DR20] a retried answer keeps the files of the calls that it keeps, at its end", async () => {
   const id = await freshSession("again")
   const client = await connect(id)
-  const steps = [[saves("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [pause(1_500), say("Done.")]]
+  const steps = [[saveCall("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [pause(1_500), say("Done.")]]
   await begin(client, "q1", script(...steps))
   await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "ok")
   client.say({ type: "cancel", exchange_id: "q1" })
   const stopped = await client.untilEnd("q1")
-  expect([stopped.status, kinds(stopped)]).toEqual(["cancelled", ["tool"]])
+  expect([stopped.status, segmentKinds(stopped)]).toEqual(["cancelled", ["tool"]])
   client.say({ type: "retry", id: "t1", message: stopped.id })
   await client.untilTrue((one) => one.type === "ack" && one.id === "t1")
   await renew(id, client)
   const whole = await client.untilEnd("q1")
-  expect(kinds(whole)).toEqual(["tool", "Done.", "a.wav voice"])
+  expect(segmentKinds(whole)).toEqual(["tool", "Done.", "a.wav voice"])
   await evictDurableObject(sessionOf(id))
   await expectSame(id, client)
 })
@@ -97,7 +102,7 @@ test("[DR19] [SG11] a canvas that a call stored: the line that asks for its embe
   const id = await freshSession("canvas")
   const client = await connect(id)
   const answer = await ask(client, "q1", [call("canvas_create", { title: "Plan", html: "<p>x" })], [say("Done.")])
-  expect(kinds(answer)).toEqual(["tool", "Done."])
+  expect(segmentKinds(answer)).toEqual(["tool", "Done."])
   const [tool] = answer.segments
   expect(tool?.type === "tool" && JSON.parse(tool.result ?? "")).toMatchObject({ title: "Plan" })
   expect(await exportOf(id)).not.toContain("[embed")
@@ -107,7 +112,7 @@ test("[DR19] [SG11] a canvas that a call stored: the line that asks for its embe
 test("[DR19] [SG11] an agent that is asked gets no lines for a reply", async () => {
   const id = await freshSession("agent")
   const client = await connect(id)
-  const message = script([saves("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])
+  const message = script([saveCall("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])
   const answer = await ask(client, "q1", [call("agents_message", { agent: "weather", message })], [say("Done.")])
   const [tool] = toolsIn(answer)
   const { session } = JSON.parse(tool?.result ?? "{}")
@@ -124,7 +129,7 @@ test("[AS10] a file saved by an interrupted call stays with the session and isn'
   await expect.poll(kept, { timeout: 8_000 }).toEqual(["kept"])
   client.say({ type: "cancel", exchange_id: "q1" })
   const answer = await client.untilEnd("q1")
-  expect([answer.status, kinds(answer)]).toEqual(["cancelled", ["tool"]])
+  expect([answer.status, segmentKinds(answer)]).toEqual(["cancelled", ["tool"]])
   const { bytes, rows } = await leftOf(CLAIMS.tenant, id)
   expect(rows).toEqual([`${bytes[0]} kept`])
   await sessionOf(id).erase(CLAIMS)

@@ -11,29 +11,30 @@ import { type Message, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import type { Model, ModelEvent } from "../../worker/model/model-adapter.ts"
 import type { ResolvedAgent } from "../../worker/turn/resolve-agent.ts"
-import { createPastTurns } from "../../worker/turn/model-context.ts"
-import { decideNextAction as nextActOf, planRecovery } from "../../worker/turn/turn-recovery.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { createPastTurns } from "../../worker/turn/past-turns.ts"
+import { decideNextAction } from "../../worker/turn/next-action.ts"
+import { planRecovery } from "../../worker/turn/turn-recovery.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
-import { createTurnScheduler, type TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
+import { TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
 
-const nextAct = (message: Message) => nextActOf(message, AT_REST)
+const decideNext = (message: Message) => decideNextAction(message, AT_REST)
 
 describe("the next action", () => {
   test("[TU4] depends on the stored state alone", () => {
     const step: TurnEvent = { type: "step_start" }
-    expect(nextAct(answerOf()).do).toBe("step")
-    expect(nextAct(answerOf(step, callOf("a"))).do).toBe("dispatch")
-    expect(nextAct(answerOf(step, callOf("a"), startOf(), resultOf("{}"))).do).toBe("step")
-    expect(nextAct(answerOf(step, { type: "text_delta", delta: "x" }, { type: "text_done" }))).toMatchObject({
+    expect(decideNext(answerOf()).do).toBe("step")
+    expect(decideNext(answerOf(step, callOf("a"))).do).toBe("dispatch")
+    expect(decideNext(answerOf(step, callOf("a"), startOf(), resultOf("{}"))).do).toBe("step")
+    expect(decideNext(answerOf(step, { type: "text_delta", delta: "x" }, { type: "text_done" }))).toMatchObject({
       do: "end",
     })
-    expect(nextAct(answerOf({ type: "end", status: "completed", reason: null, metrics: null })).do).toBe("rest")
+    expect(decideNext(answerOf({ type: "end", status: "completed", reason: null, metrics: null })).do).toBe("rest")
   })
 
   test("[TU4] a turn without an end is ended by its step limit", () => {
@@ -44,7 +45,7 @@ describe("the next action", () => {
       resultOf("{}", null, `c${i}`),
     ]
     const message = answerOf(...Array.from({ length: 24 }, (_, i) => round(i + 1)).flat())
-    expect(nextAct(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
+    expect(decideNext(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
   })
 
   test("[TU4] recovery interrupts what may have had side effects, and nothing else", () => {
@@ -79,7 +80,7 @@ describe("text chunks", () => {
       for (const piece of pieces) {
         const stored = store.findMessageAt(1)
         if (stored === null) throw new Error("not stored")
-        const recorder = createTurnRecorder(store, stored, () => ++seq)
+        const recorder = new TurnRecorder(store, stored, () => ++seq)
         const before = store.countRows().written
         recorder.feed({ type: "text_delta", delta: piece })
         recorder.flush()
@@ -103,7 +104,7 @@ describe("failures", () => {
     readonly modelCalls: number
   }
 
-  /** Plays turns on real SQLite with a model and a store of our own; sockets that apply what they are sent. */
+  /** Runs turns on real SQLite with a test model. The sockets apply the ops that they are sent. */
   function play(
     name: string,
     model: Model["stream"],
@@ -143,9 +144,9 @@ describe("failures", () => {
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,
           maxMessageTokens: 1000,
-          model: { ok: true, value: { name: "test", canContinue: false, fileKinds: new Set(), stream: model } },
+          model: { ok: true, value: { name: "test", fileKinds: new Set(), stream: model } },
         }
-        const turns = createTurnScheduler({
+        const turns = new TurnScheduler({
           store,
           sockets,
           onIdle: () => {},
@@ -271,7 +272,7 @@ describe("failures", () => {
     expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
     const blank = answerOf({ type: "step_start" }, { type: "text_delta", delta: "\n\n" })
     expect(planRecovery(blank, none)).toEqual([])
-    expect(nextAct(blank).do).toBe("step")
+    expect(decideNext(blank).do).toBe("step")
   })
 
   test("[TU3] the number of waiting messages is limited", async () => {

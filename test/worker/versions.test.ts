@@ -26,7 +26,7 @@ import { placed, TIME } from "../support/turn.ts"
 
 const freshSession = (): Promise<string> => fresh("ver")
 
-/** Says something and waits for the whole answer. */
+/** Sends a message and waits for the complete answer. */
 async function ask(client: TestClient, id: string, content: string) {
   client.say({ type: "send", id, content })
   return await client.untilEnd(id)
@@ -58,7 +58,7 @@ describe("another answer", () => {
     expect(pathOf(page)).toEqual(["q1", "r1"])
     expect(hello).toMatchObject({ epoch: page.epoch })
     await expectSame(id, client)
-    // The other tab is sent nothing until it has read the new path.
+    // The other tab receives nothing until it has read the new path.
     expect(second.frames.at(-1)?.type).toBe("hello")
     await renew(id, second)
     const back = await command(id, second, { type: "switch", id: "s1", message: "r1", version: 1 })
@@ -256,7 +256,7 @@ test.each(["the last", "the first"])(
         Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
         const [socket] = state.getWebSockets()
         if (socket === undefined) throw new Error("no socket")
-        // It said hello to an epoch that is gone: the page reads and says it again.
+        // Its hello named an epoch that has ended: the page reads the history and sends it again.
         const page = JSON.parse((before.ok && before.value.json) || "{}")
         const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
         await (object as Session).webSocketMessage(socket, JSON.stringify(frame))
@@ -289,7 +289,7 @@ test("[VE7] a message far back is found on its path, and not beside it, in few r
     }
     store.atomically(() => {
       for (let pos = 1; pos <= 3_000; pos++) put(pos, pos === 1 ? null : pos - 1)
-      // A branch that leaves the path at 1,000 and becomes the active one.
+      // A branch off the path at position 1,000, which becomes active.
       for (let pos = 3_001; pos <= 5_000; pos++) put(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
     const before = store.countRows().read

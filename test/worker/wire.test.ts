@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { MAX_CLIENT_FRAME_BYTES, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, REPLAY_FRAMES } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
-import { createTurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
@@ -206,7 +206,7 @@ describe("the wire", () => {
       const timestamp = new Date().toISOString()
       const answer = createMessage({ id: "a1", role: "assistant", exchange_id: "q0", timestamp })
       store.insertMessage(placed(answer))
-      const recorder = createTurnRecorder(store, store.findMessageAt(1) ?? placed(answer), () => 2)
+      const recorder = new TurnRecorder(store, store.findMessageAt(1) ?? placed(answer), () => 2)
       recorder.feed({ type: "text_delta", delta: long })
       recorder.feed({ type: "end", status: "completed", reason: null, metrics: null })
       recorder.flush()

@@ -1,18 +1,17 @@
 /**
- * model-adapter.ts: what every model looks like from inside.
+ * model-adapter.ts: the interface of every model.
  *
  * messages + tools → MODEL → a stream of events
- * A provider adapter translates its wire format to this and back, and nothing
- * else; the turn loop knows no provider.
+ * An adapter only translates between this interface and a provider's wire format. The turn code is provider-independent.
  */
 
-import type { Asset } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import type { Json } from "../../shared/json.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import type { Role } from "../../shared/protocol/message.ts"
 import type { FileKinds } from "./model-files.ts"
+import type { Json } from "../../shared/json.ts"
 
-/** A tool as a model is told about it. `parameters` is a JSON Schema object. */
+/** A tool as described to a model. `parameters` is a JSON Schema object. */
 export interface ToolSpec {
   readonly name: string
   readonly description: string
@@ -23,23 +22,26 @@ export type AssistantPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool_call"; readonly call_id: string; readonly name: string; readonly args: string }
 
-/** The head of what a person replies to, and whose words they were. */
+/** The start of the message that a user replies to, and its author. */
 export interface ReplyQuote {
   readonly from: Role
   readonly text: string
 }
 
-/** A file beside a person's words: given whole, or why it is only told: the model reads no such file, or it had no room. */
+/**
+ * A file attached to a user's message. `whole`: sent with its content. Otherwise only its name is sent: `untaken` if the
+ * model doesn't accept its kind, `left_out` if it doesn't fit.
+ */
 export interface ModelFile {
   readonly asset: Asset
   readonly inclusion: "whole" | "untaken" | "left_out"
 }
 
-/** One message of a model's context, oldest first. A tool's result is given verbatim, trailer and all. */
+/** One message of a model's context. A tool result is verbatim, including its trailer. */
 export type ModelMessage =
   | {
       readonly role: "user"
-      /** The words alone; `userText` tells what stands beside them too. */
+      /** The text alone. `formatUserMessage` adds the quote and the files. */
       readonly content: string
       readonly quote?: ReplyQuote
       readonly files?: readonly ModelFile[]
@@ -54,25 +56,26 @@ export type ModelMessage =
     }
 
 export interface ModelRequest {
-  /** Set where the reply is not for the reader, but stands for older messages in later calls. */
+  /** Set if the response is a summary for later calls and not shown as an answer. */
   readonly purpose?: "summary"
   readonly system: string
+  /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
-  /** The bytes of a file that is given whole, so many of them at most; null where they are not to be had. */
+  /** At most `bytes` bytes of a file that is included whole; null if it can't be read. */
   readonly load?: (id: string, bytes: number) => Promise<Uint8Array | null>
-  /** Aborted on cancel and at the turn's end; the adapter stops its upstream. */
+  /** Aborted on cancel and at the end of the turn. The adapter then closes its upstream connection. */
   readonly signal: AbortSignal
 }
 
-/** One thing a model says. Deltas are raw: `clean` comes after. A stream ends with exactly one `finish` or `fault`. */
+/** An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`. */
 export type ModelEvent =
   | { readonly type: "text_delta"; readonly delta: string }
   | { readonly type: "thinking_delta"; readonly delta: string }
-  /** A complete call. `args` is JSON text as the model wrote it. Our own call ids are given by the turn. */
+  /** A complete call. `args` is JSON text as the model wrote it. The turn assigns the call id. */
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "finish"; readonly input_tokens?: number; readonly output_tokens?: number }
-  /** `detail` is for the log only. `retry`: asked again a little later it may answer; `afterMs` is what it asks for, or null. */
+  /** `detail` is for the log only. `retry`: a later attempt may succeed; `afterMs` is the requested delay, or null. */
   | {
       readonly type: "fault"
       readonly fault: TurnFault
@@ -82,10 +85,8 @@ export type ModelEvent =
 
 export interface Model {
   readonly name: string
-  /** Whether it can go on with a partial answer after a restart (DESIGN §8). */
-  readonly canContinue: boolean
-  /** Files that it can be given whole. */
+  /** Kinds of files that it accepts whole. */
   readonly fileKinds: FileKinds
-  /** Errors come as a `fault` event; the iterator throws only when the signal was aborted. */
+  /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
 }

@@ -1,9 +1,7 @@
 /**
- * model-files.ts: which files a model is given whole, and what each of them costs it.
+ * model-files.ts: which files a model receives whole, and how many tokens they cost. Pure.
  *
- * attachments → FILES → context → adapter
- * What is given is decided before anything is loaded, by what is known of a file beside its bytes.
- * Pure.
+ * The selection uses metadata only (type and size), so no file is loaded for it.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -18,7 +16,7 @@ import {
 } from "../../shared/limits.ts"
 import type { ModelFile, ModelMessage } from "./model-adapter.ts"
 
-/** What a model may be able to read. `text` is read by all of them. */
+/** Kinds of files that a model may accept. Every model accepts `text`. */
 const FILE_KINDS = ["image", "pdf", "audio", "video", "text"] as const
 
 export type FileKind = (typeof FILE_KINDS)[number]
@@ -27,7 +25,7 @@ export type FileKinds = ReadonlySet<FileKind>
 
 export const ALL_FILE_KINDS: FileKinds = new Set(FILE_KINDS)
 
-/** The kinds of MODEL_TAKES, a comma-separated list; the fault, for the log, names what is none. */
+/** The kinds in MODEL_TAKES, a comma-separated list. The fault, for the log, names the first unknown kind. */
 export function parseFileKinds(list = "image"): Result<FileKinds, string> {
   const names = list
     .split(",")
@@ -35,14 +33,15 @@ export function parseFileKinds(list = "image"): Result<FileKinds, string> {
     .filter((name) => name !== "")
   const kinds = FILE_KINDS.filter((kind) => names.includes(kind))
   const unknownName = names.find((name) => !kinds.some((kind) => kind === name))
-  if (unknownName !== undefined) return fail(`MODEL_TAKES has "${unknownName}"; it may have ${FILE_KINDS.join(", ")}`)
+  if (unknownName !== undefined)
+    return fail(`MODEL_TAKES has "${unknownName}", but allows only ${FILE_KINDS.join(", ")}`)
   return succeed(new Set<FileKind>([...kinds, "text"]))
 }
 
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 const AUDIO_TYPES = new Set(["audio/wav", "audio/mpeg", "audio/mp3"])
 
-/** Null: no model reads such a file. */
+/** The kind of a file; null if no model accepts it. */
 export function getFileKind({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): FileKind | null {
   const type = (mime_type.split(";")[0] ?? "").trim().toLowerCase()
   if (IMAGE_TYPES.has(type)) return "image"
@@ -52,13 +51,13 @@ export function getFileKind({ kind, mime_type }: Pick<Asset, "kind" | "mime_type
   return kind === "file" && (type.startsWith("text/") || type === "application/json") ? "text" : null
 }
 
-/** Tokens of a file that is given whole, before any model has counted them. It errs upwards. */
+/** Estimated tokens of a file that is included whole. The estimate is on the high side. */
 export function estimateFileTokens(asset: Asset): number {
   switch (getFileKind(asset)) {
     case "image":
       return IMAGE_TOKENS
     case "text":
-      // Three bytes a token is the most that any UTF-8 costs (tokens.ts).
+      // token-estimate.ts counts at most one token per three bytes of UTF-8.
       return Math.ceil(getLoadedBytes(asset) / 3)
     case "pdf":
       return Math.max(MIN_DOCUMENT_TOKENS, Math.ceil(asset.size / PDF_BYTES_PER_TOKEN))
@@ -71,12 +70,12 @@ export function estimateFileTokens(asset: Asset): number {
   }
 }
 
-/** Bytes that are read of a file: of a long text its head is enough. */
+/** Bytes to read of a file. Of a long text only the start is read. */
 export function getLoadedBytes(asset: Asset): number {
   return getFileKind(asset) === "text" ? Math.min(asset.size, MAX_MODEL_TEXT_BYTES) : asset.size
 }
 
-/** What may still be given with one model call. */
+/** What one model call can still include. */
 export interface FileBudget {
   readonly fileKinds: FileKinds
   readonly tokens: number
@@ -85,16 +84,10 @@ export interface FileBudget {
 
 export interface FileSelection {
   readonly messages: readonly ModelMessage[]
-  /** What is left of the room. */
   readonly remainingBudget: FileBudget
 }
 
-/**
- * Gives the files of these messages as far as there is room, those of the newest message first; all others are only told.
- *
- * Cost    linear in the messages.
- * Source  SPEC AT5.
- */
+/** Includes the files of `messages` that fit, those of the newest message first. Others are only named (SPEC AT5, AT7, AT8). */
 export function includeFiles(messages: readonly ModelMessage[], budget: FileBudget): FileSelection {
   let { tokens, bytes } = budget
   const includeFile = (file: ModelFile): ModelFile => {

@@ -1,33 +1,35 @@
 /**
- * model-registry.ts: the model that a deployment names. One case per model; the list is closed.
+ * model-registry.ts: creates the model that a deployment selects with MODEL, MODEL_BASE_URL or MODEL_SCRIPT.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { type TimeLimitsEnv, readTimeLimits } from "../platform/time-limits.ts"
-import type { Model } from "./model-adapter.ts"
+import type { Env } from "../env.ts"
+import type { Log } from "../platform/log.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 import { parseFileKinds } from "./model-files.ts"
-import { createOpenAiModel } from "./openai-adapter.ts"
-import { createReplayModel } from "./scripted/replay-model.ts"
 import { withRetries } from "./model-retry.ts"
-import { type ScriptedEnv, createScriptedModel } from "./scripted/scripted-model.ts"
+import type { OpenAiConfig } from "./openai-adapter.ts"
+import { createReplayModel } from "./scripted/replay-model.ts"
+import { createScriptedModel } from "./scripted/scripted-model.ts"
 
-export interface ModelEnv extends ScriptedEnv, TimeLimitsEnv {
-  /** `scripted` or `openai`; where it is not set, `openai` if there is a MODEL_BASE_URL. */
-  readonly MODEL?: string
-  readonly MODEL_BASE_URL?: string
-  readonly MODEL_NAME?: string
-  readonly MODEL_API_KEY?: string
-  /** Files that the model of MODEL_BASE_URL reads beside text: image, pdf, audio, video; `image` where it is not set. */
-  readonly MODEL_TAKES?: string
-  /** For tests: see replay.ts. Goes before all others. */
-  readonly MODEL_SCRIPT?: string
-}
-
-type Log = (event: string, detail: Record<string, unknown>) => void
+/** The variables that select and configure a model. They are described in `Env`. */
+export type ModelEnv = Pick<
+  Env,
+  | "MODEL"
+  | "MODEL_BASE_URL"
+  | "MODEL_NAME"
+  | "MODEL_API_KEY"
+  | "MODEL_TAKES"
+  | "MODEL_SCRIPT"
+  | "SCRIPTED_DELAY_MS"
+  | "TIME_SCALE"
+>
 
 /**
- * The model to ask, with its retries; or (for the log) why there is none. `name` is that of an agent's own model:
- * `scripted`, or one that the deployment's provider knows.
+ * The selected model with its retries, or a fault for the log. MODEL_SCRIPT overrides all other variables. The default is
+ * `openai` if MODEL_BASE_URL is set, else `scripted` (SPEC MO10).
+ * `name` is an agent's own choice: `scripted`, or the name of a model at MODEL_BASE_URL. Null: the deployment's model.
  */
 export function createModel(env: ModelEnv, log: Log = () => {}, name: string | null = null): Result<Model, string> {
   const model = createModelWithoutRetries(name === null ? env : withModelName(env, name))
@@ -43,7 +45,7 @@ function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
     case "openai":
       return createOpenAiFromEnv(env)
   }
-  return fail(`MODEL is "${env.MODEL}"; it may be "scripted" or "openai"`)
+  return fail(`MODEL is "${env.MODEL}", but must be "scripted" or "openai"`)
 }
 
 function withModelName(env: ModelEnv, name: string): ModelEnv {
@@ -53,11 +55,25 @@ function withModelName(env: ModelEnv, name: string): ModelEnv {
 function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   const { MODEL_BASE_URL: baseUrl = "", MODEL_NAME: modelName = "", MODEL_API_KEY: apiKey } = env
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
-  if (url === null || !/^https?:$/.test(url.protocol)) return fail("MODEL_BASE_URL is missing or not a web address")
+  if (url === null || !/^https?:$/.test(url.protocol)) return fail("MODEL_BASE_URL is missing or not an http(s) URL")
   if (modelName === "") return fail("MODEL_NAME is missing")
   const fileKinds = parseFileKinds(env.MODEL_TAKES)
   if (!fileKinds.ok) return fileKinds
   const { firstByteMs, idleMs } = readTimeLimits(env)
   const config = { baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, fileKinds: fileKinds.value }
-  return succeed(createOpenAiModel({ ...config, firstByteMs, idleMs }))
+  return succeed(createLazyOpenAiModel({ ...config, firstByteMs, idleMs }))
+}
+
+/** Loads the adapter and its provider package with the first call: it is a quarter of the Worker's code. */
+function createLazyOpenAiModel(config: OpenAiConfig): Model {
+  let loading: Promise<Model> | null = null
+  const loadModel = async (): Promise<Model> => (await import("./openai-adapter.ts")).createOpenAiModel(config)
+  return {
+    name: config.modelName,
+    fileKinds: config.fileKinds,
+    async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+      loading ??= loadModel()
+      yield* (await loading).stream(request)
+    },
+  }
 }

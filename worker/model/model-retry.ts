@@ -1,28 +1,25 @@
 /**
- * model-retry.ts: asks a model again that refused for the moment, before it has said anything.
+ * model-retry.ts: repeats a model call that failed temporarily before it produced any output.
  *
- * model → RETRY → the same events, without the refusals that passed
- * What was said is never said twice: once a first event has come, a fault is final.
+ * After the first other event a fault is final, so no output is ever repeated.
  */
 
+import { type Backoff, backoffDelayMs } from "../../shared/backoff.ts"
 import { MODEL_RETRIES } from "../../shared/limits.ts"
-import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
+import type { Log } from "../platform/log.ts"
 import { pause } from "../platform/pause.ts"
+import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 
 export interface RetryOptions {
-  /** Wait before the first retry, in milliseconds; doubled for the next. */
+  /** Delay before the first retry, in milliseconds. It doubles with each further retry. */
   readonly retryMs: number
-  /** Longest wait that a model may ask for, in milliseconds. */
+  /** Longest delay that a provider may request, in milliseconds. */
   readonly maxRetryAfterMs: number
   readonly random: () => number
-  readonly log: (event: string, detail: Record<string, unknown>) => void
+  readonly log: Log
 }
 
-/**
- * Shapes  Model → Model.
- * Errors  the last refusal; at once where it asks for a longer wait than a person would wait.
- * Source  SPEC MO12.
- */
+/** A model that retries up to MODEL_RETRIES times, unless the requested delay is too long (SPEC MO12). */
 export function withRetries(model: Model, options: RetryOptions): Model {
   return { ...model, stream: (request) => streamWithRetries(model, request, options) }
 }
@@ -32,31 +29,30 @@ async function* streamWithRetries(
   request: ModelRequest,
   options: RetryOptions,
 ): AsyncGenerator<ModelEvent> {
-  for (let failures = 0; ; failures++) {
-    let waitMs: number | null = null
+  for (let retries = 0; ; retries++) {
+    let delayMs: number | null = null
     let isFirst = true
     for await (const event of model.stream(request)) {
-      waitMs =
-        isFirst && event.type === "fault" && failures < MODEL_RETRIES
-          ? computeRetryDelayMs(event, failures, options)
-          : null
+      const mayRetry = isFirst && retries < MODEL_RETRIES
+      delayMs = mayRetry && event.type === "fault" ? computeRetryDelayMs(event, retries, options) : null
       isFirst = false
-      if (waitMs === null) yield event
+      if (delayMs === null) yield event
       else
-        options.log("model_retry", { fault: event.type === "fault" ? event.detail : "", wait_ms: Math.round(waitMs) })
+        options.log("model_retry", { fault: event.type === "fault" ? event.detail : "", wait_ms: Math.round(delayMs) })
     }
-    if (waitMs === null) return
-    await pause(waitMs, request.signal)
+    if (delayMs === null) return
+    await pause(delayMs, request.signal)
   }
 }
 
-/** How long to wait before the next try, in milliseconds; null: this fault is final. */
+/** Delay before the next attempt, in milliseconds; null if the fault is final. */
 function computeRetryDelayMs(
   { retry }: Extract<ModelEvent, { type: "fault" }>,
-  failures: number,
+  retries: number,
   { retryMs, maxRetryAfterMs, random }: RetryOptions,
 ): number | null {
   if (retry === undefined) return null
   if (retry.afterMs !== null) return retry.afterMs <= maxRetryAfterMs ? retry.afterMs : null
-  return retryMs * 2 ** failures * (0.5 + random() / 2)
+  const backoff: Backoff = { firstMs: retryMs, maxMs: Number.POSITIVE_INFINITY }
+  return backoffDelayMs(retries + 1, backoff, random())
 }

@@ -1,10 +1,9 @@
 /**
- * openai-adapter.ts: any model behind an OpenAI-compatible endpoint.
+ * openai-adapter.ts: a model behind an OpenAI-compatible endpoint (SPEC MO5–MO9).
  *
- * messages → provider package → HTTP stream → MODEL EVENTS
- * The provider package knows the wire; this file gives it the messages, hears its parts, and turns whatever goes wrong
- * into one fault of ours. Tool calls are passed on only with the finish: one that was cut off is never dispatched.
- * Source  SPEC MO5–MO9.
+ * messages → provider package → HTTP stream → model events
+ * The provider package implements the wire format. This file converts its stream parts to events and any failure to one
+ * fault. Tool calls are held until the finish, so a call of a stream that was cut off is never dispatched.
  */
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
@@ -23,14 +22,14 @@ import type { FileKinds } from "./model-files.ts"
 import { createPrompt, toolSpecsToFunctions } from "./openai-prompt.ts"
 
 export interface OpenAiConfig {
-  /** Up to and without `/chat/completions`. */
+  /** The URL before `/chat/completions`. */
   readonly baseUrl: string
   readonly modelName: string
   readonly apiKey?: string | undefined
-  /** Images where it is not said. */
-  readonly fileKinds?: FileKinds
-  /** Shorter in tests. */
+  readonly fileKinds: FileKinds
+  /** Default: MODEL_FIRST_BYTE_MS. */
   readonly firstByteMs?: number
+  /** Default: MODEL_IDLE_MS. */
   readonly idleMs?: number
 }
 
@@ -43,23 +42,23 @@ export function createOpenAiModel(config: OpenAiConfig): Model {
     baseURL: config.baseUrl,
     includeUsage: true,
     ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
-    // A redirect would carry the key to an address that nobody chose.
+    // A redirect would send the key to a host that isn't configured.
     fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
   })
   const model = provider.chatModel(config.modelName)
-  const times = { firstByteMs: config.firstByteMs ?? MODEL_FIRST_BYTE_MS, idleMs: config.idleMs ?? MODEL_IDLE_MS }
-  const { modelName: name, fileKinds: takes = new Set(["image", "text"]) } = config
-  return { name, canContinue: false, fileKinds: takes, stream: (request) => streamModelCall(model, request, times) }
+  const limits = { firstByteMs: config.firstByteMs ?? MODEL_FIRST_BYTE_MS, idleMs: config.idleMs ?? MODEL_IDLE_MS }
+  const { modelName: name, fileKinds } = config
+  return { name, fileKinds, stream: (request) => streamModelCall(model, request, limits) }
 }
 
-/** One model call. The signal's abort is the only thing that is thrown. */
+/** One model call. It throws only if the request's signal is aborted. */
 async function* streamModelCall(
   model: LanguageModelV4,
   request: ModelRequest,
-  times: SilenceLimits,
+  limits: SilenceLimits,
 ): AsyncGenerator<ModelEvent> {
   request.signal.throwIfAborted()
-  const watch = watchSilence(request.signal, times)
+  const watch = watchSilence(request.signal, limits)
   let hasStarted = false
   try {
     const { stream, response } = await model.doStream({
@@ -69,12 +68,12 @@ async function* streamModelCall(
     })
     hasStarted = true
     yield* readModelStream(stream, watch, response?.headers?.["content-type"] ?? "")
-    // The upstream may end on its own at the moment of an abort; what was heard then is not an end.
+    // If the upstream ends in the moment of an abort, the abort counts.
     request.signal.throwIfAborted()
   } catch (error) {
     request.signal.throwIfAborted()
     yield watch.isSilent()
-      ? createSilenceFault(times)
+      ? createSilenceFault(limits)
       : hasStarted
         ? streamErrorToFault(error)
         : requestErrorToFault(error)
@@ -83,14 +82,14 @@ async function* streamModelCall(
   }
 }
 
-/** Passes parts on as they come; ends with one `finish` or `fault`, unless the watch stopped the stream. */
+/** Yields events as parts arrive, and one `finish` or `fault` at the end. Throws if the watch stopped the stream. */
 async function* readModelStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   watch: SilenceWatch,
   contentType: string,
 ): AsyncGenerator<ModelEvent> {
   const reader = stream.getReader()
-  // Ends a read that is under way, and closes the connection.
+  // Ends a pending read and closes the connection.
   watch.onStop(() => void reader.cancel().catch(() => {}))
   const calls: ModelEvent[] = []
   let hasText = false
@@ -127,9 +126,10 @@ function* finishStream(
   calls: readonly ModelEvent[],
   hasText: boolean,
 ): Generator<ModelEvent> {
-  if (finishReason.unified === "length") return yield createFault("model_cut_off", "It reached its longest answer.")
+  if (finishReason.unified === "length")
+    return yield createFault("model_cut_off", "The response reached its length limit.")
   if (finishReason.unified === "content-filter" && !hasText)
-    return yield createFault("model_refused", "Its content filter spoke.")
+    return yield createFault("model_refused", "The content filter blocked the response.")
   yield* calls
   const input = usage.inputTokens.total
   const output = usage.outputTokens.total
@@ -140,7 +140,7 @@ function* finishStream(
   }
 }
 
-/** Longest detail of a fault, in characters: for the log, not for storage. */
+/** Maximum length of a fault's detail, which is only logged, in characters. */
 const MAX_DETAIL_CHARS = 300
 
 function createFault(reason: TurnFault, detail: string): ModelFault {
@@ -148,10 +148,10 @@ function createFault(reason: TurnFault, detail: string): ModelFault {
 }
 
 function createSilenceFault({ firstByteMs, idleMs }: SilenceLimits): ModelFault {
-  return createFault("model_timeout", `Silent for ${firstByteMs} ms at first, or for ${idleMs} ms later.`)
+  return createFault("model_timeout", `No first byte within ${firstByteMs} ms, or no data for ${idleMs} ms.`)
 }
 
-/** The call brought no stream. */
+/** The fault of a request that failed before a stream began. */
 function requestErrorToFault(error: unknown): ModelFault {
   if (!APICallError.isInstance(error) || error.statusCode === undefined)
     return createFault("model_unreachable", getErrorMessage(error))
@@ -167,7 +167,7 @@ function requestErrorToFault(error: unknown): ModelFault {
     : createFault("model_unreachable", detail)
 }
 
-/** `Retry-After` is a number of seconds or a date; null where it is neither. */
+/** The delay of a `Retry-After` header, which is a number of seconds or a date; null if it is neither. */
 export function parseRetryAfterMs(header: string | undefined, now: number): number | null {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
@@ -175,7 +175,7 @@ export function parseRetryAfterMs(header: string | undefined, now: number): numb
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** The stream itself broke: the connection did, or the package could make nothing of it. */
+/** The fault of a stream that broke: the connection failed, or the package couldn't read the data. */
 function streamErrorToFault(error: unknown): ModelFault {
   return createFault(
     InvalidResponseDataError.isInstance(error) ? "model_malformed" : "model_cut_off",
@@ -183,10 +183,10 @@ function streamErrorToFault(error: unknown): ModelFault {
   )
 }
 
-/** An error inside the stream: the package's own, or words of the upstream (`{"error": {message, type, code}}`). */
+/** The fault of an error part: the package's own error, or one that the upstream sent (`{"error": {message, type, code}}`). */
 function errorPartToFault(error: unknown, contentType: string): ModelFault {
   if (InvalidResponseDataError.isInstance(error)) {
-    // That is how the package says that no finish came. Of an endpoint that speaks no event stream none could come.
+    // The package reports a missing finish this way. An endpoint that sends no event stream can't finish at all.
     const isStream = contentType.includes("text/event-stream")
     return createFault(isStream ? "model_cut_off" : "model_malformed", `${error.message} (${contentType})`)
   }
@@ -199,7 +199,7 @@ function errorPartToFault(error: unknown, contentType: string): ModelFault {
   return createFault(/\b4\d\d\b|invalid|auth|permission/i.test(kind) ? "model_refused" : "model_cut_off", message)
 }
 
-/** With its cause, where it has one: the package wraps what the network said. */
+/** An error's message and that of its cause: the package wraps network errors. */
 function getErrorMessage(error: unknown): string {
   const message = readField(error, "message")
   const cause = readField(readField(error, "cause"), "message")
@@ -216,16 +216,17 @@ interface SilenceLimits {
 }
 
 interface SilenceWatch {
-  /** Aborted by the caller's signal, and by silence. */
+  /** Aborted by the request's signal and by silence. */
   readonly signal: AbortSignal
+  /** Whether silence aborted the signal. */
   isSilent(): boolean
-  /** A part came: the silence starts anew. */
+  /** Called for each part. */
   restartTimer(): void
   onStop(stop: () => void): void
   end(): void
 }
 
-/** Stops a call that says nothing for too long: at first, and between two parts. */
+/** Aborts a call that sends nothing for too long: before the first part, and between two parts. */
 function watchSilence(signal: AbortSignal, { firstByteMs, idleMs }: SilenceLimits): SilenceWatch {
   const abort = new AbortController()
   const abortCall = (): void => abort.abort()

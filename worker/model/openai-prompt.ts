@@ -1,7 +1,7 @@
 /**
- * openai-prompt.ts: our messages and tools in the words of the provider package.
+ * openai-prompt.ts: converts messages and tools to the types of the provider package.
  *
- * Files that are given whole are loaded here, one after the other, and stand behind the words that name them.
+ * Files that are included whole are loaded here, one at a time, and follow the text that names them.
  */
 
 import type { JSONSchema7, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider"
@@ -13,7 +13,7 @@ import { describeFile, formatUserMessage } from "./system-prompt.ts"
 
 type LoadFile = NonNullable<ModelRequest["load"]>
 
-/** System prompt and context, oldest first. Each result goes back under the id of its call. */
+/** The system prompt, then the messages, oldest first. Each tool result has the id of its call. */
 export async function createPrompt({
   system,
   messages,
@@ -28,8 +28,8 @@ async function messageToPrompt(message: ModelMessage, loadFile: LoadFile): Promi
   switch (message.role) {
     case "user": {
       const content: UserPromptPart[] = [{ type: "text", text: formatUserMessage(message) }]
-      for (const { asset, inclusion: given } of message.files ?? []) {
-        if (given === "whole") content.push(await createFilePart(asset, loadFile))
+      for (const { asset, inclusion } of message.files ?? []) {
+        if (inclusion === "whole") content.push(await createFilePart(asset, loadFile))
       }
       return { role: "user", content }
     }
@@ -52,10 +52,10 @@ async function createFilePart(asset: Asset, loadFile: LoadFile): Promise<UserPro
   if (kind === null || data === null) return { type: "text", text: `[${describeFile(asset)} could not be read.]` }
   if (kind !== "text") return { type: "file", mediaType: asset.mime_type, filename, data: { type: "data", data } }
   const omittedBytes = asset.size - data.byteLength
-  const note = omittedBytes > 0 ? `\n[${omittedBytes} more bytes are left out here]` : ""
-  // A letter that the cut took in two is lost with it.
+  const note = omittedBytes > 0 ? `\n[${omittedBytes} more bytes omitted]` : ""
+  // A character that the cut splits becomes U+FFFD.
   const text = new TextDecoder().decode(data)
-  return { type: "text", text: `[Text of ${describeFile(asset)}:]\n${text}${note}\n[End of that file.]` }
+  return { type: "text", text: `[Text of ${describeFile(asset)}:]\n${text}${note}\n[End of file.]` }
 }
 
 type AssistantPromptPart = Extract<LanguageModelV4Prompt[number], { role: "assistant" }>["content"][number]
@@ -65,7 +65,7 @@ function partToPrompt(part: AssistantPart): AssistantPromptPart {
   return { type: "tool-call", toolCallId: part.call_id, toolName: part.name, input: argsToToolInput(part.args) }
 }
 
-/** Endpoints take arguments apart before the model sees them, and fail on what is no object: such text goes back inside one. */
+/** Endpoints parse the arguments and fail unless they are an object, so anything else is wrapped in one. */
 function argsToToolInput(args: string): unknown {
   if (args.trim() === "") return {}
   const value = parseJson(args)
@@ -78,7 +78,7 @@ export function toolSpecsToFunctions(tools: readonly ToolSpec[]): LanguageModelV
     type: "function",
     name,
     description,
-    // Our own schemas, written by hand; the package only passes them on.
+    // The schemas are our own, and the package passes them on unchanged.
     inputSchema: parameters as JSONSchema7,
   }))
 }

@@ -1,35 +1,34 @@
 /**
- * token-estimate.ts: how many tokens a text will be, before any model has counted it.
+ * token-estimate.ts: estimates the tokens of a text before a model counts them. Pure.
  *
- * An estimate: four ASCII characters a token, three bytes a token for all else (an ideograph is one). It errs by a third
- * at most on ordinary text, which is what the share that is left free (SUMMARY_START_SHARE) is for.
- * Pure.
+ * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text the
+ * error is at most a third. SUMMARY_START_SHARE leaves room for it.
  */
 
+import { cutText } from "../../shared/text/cut-text.ts"
 import type { ModelFile, ModelMessage, ToolSpec } from "./model-adapter.ts"
 import { estimateFileTokens } from "./model-files.ts"
 import { formatUserMessage } from "./system-prompt.ts"
 
-/** Twelfths of a token that the code unit at an index costs: a pair of surrogates is four bytes. */
+/** Cost of a code unit in twelfths of a token. A surrogate pair has four bytes in UTF-8, two per code unit. */
 function countTokenTwelfths(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   if (unit < 0x80) return 3
   return unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 8 : 12
 }
 
-/** Tokens of a text. One pass. */
 export function estimateTokens(text: string): number {
   let twelfths = 0
   for (let at = 0; at < text.length; at++) twelfths += countTokenTwelfths(text, at)
   return Math.ceil(twelfths / 12)
 }
 
-/** The head of a text that has at most so many tokens, cut between code points. */
+/** The start of a text, at most `maxTokens` long, cut between code points. */
 export function truncateToTokens(text: string, maxTokens: number): string {
   let twelfths = 0
   for (let at = 0; at < text.length; at++) {
     twelfths += countTokenTwelfths(text, at)
-    if (twelfths > maxTokens * 12) return text.slice(0, at).replace(/[\ud800-\udbff]$/, "")
+    if (twelfths > maxTokens * 12) return cutText(text, at)
   }
   return text
 }
@@ -45,20 +44,18 @@ export function estimateMessageTokens(messages: readonly ModelMessage[]): number
         tokens += estimateTokens(message.result)
         break
       case "assistant":
-        for (const piece of message.parts) tokens += estimateTokens(piece.type === "text" ? piece.text : piece.args)
+        for (const part of message.parts) tokens += estimateTokens(part.type === "text" ? part.text : part.args)
     }
   }
   return tokens
 }
 
 function sumFileTokens(files: readonly ModelFile[] = []): number {
-  return files.reduce(
-    (sum, { asset, inclusion: given }) => sum + (given === "whole" ? estimateFileTokens(asset) : 0),
-    0,
-  )
+  const wholeFiles = files.filter(({ inclusion }) => inclusion === "whole")
+  return wholeFiles.reduce((sum, { asset }) => sum + estimateFileTokens(asset), 0)
 }
 
-/** What every call costs before its messages: the system prompt and the tools. */
+/** Tokens that every call has in addition to its messages: the system prompt and the tools. */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
   return estimateTokens(system) + estimateTokens(JSON.stringify(tools))
 }

@@ -13,7 +13,7 @@ import { type ResolvedAgent, resolveAgent, defaultAgentView } from "../turn/reso
 import { type InboundAsks, createInboundAsks } from "../agent/answer-agent.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type OutboundAsks, createOutboundAsks } from "../agent/ask-agent.ts"
-import { createPastTurns } from "../turn/model-context.ts"
+import { createPastTurns } from "../turn/past-turns.ts"
 import { createAssetCopier } from "../transfer/copy-assets.ts"
 import { createImporter, type Importer } from "../transfer/session-import.ts"
 import { createStorageGate, type StorageGate } from "../store/storage-gate.ts"
@@ -21,16 +21,16 @@ import { createAssetService, type AssetService } from "../asset/asset-service.ts
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { log } from "../platform/log.ts"
 import { mutateBucket, mutateStore } from "./plants.ts"
-import { createQuoteLookup } from "../turn/reply-quote.ts"
+import { createQuoteLookup } from "../turn/past-turns.ts"
 import type { RevisionContext } from "../turn/message-versions.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
 import type { Sockets } from "../socket/sockets.ts"
 import { createStagedRows } from "../transfer/staged-rows.ts"
 import { createSessionStore, type SessionStore } from "../store/session-store.ts"
-import { createTurnScheduler } from "../turn/turn-scheduler.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { SessionGroup } from "../platform/rpc/session-types.ts"
 
 /** It is also what a revision needs: the host of its turns, and how another version becomes active. */
@@ -157,7 +157,7 @@ export function openLiveSession({
       seq = store.readLastSeq()
     },
   }
-  const turns = createTurnScheduler(host)
+  const turns = new TurnScheduler(host)
   const setEpoch = (next: string): void => {
     epoch = next
     sockets.announceEpoch(epoch, seq)

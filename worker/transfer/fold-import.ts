@@ -13,7 +13,7 @@ import type { Resolver } from "../../shared/segment/grant.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { createMessageSegmenter } from "../../shared/segment/segmenter.ts"
 import type { AssetCopier } from "./copy-assets.ts"
-import { createPartWriter, createTurnRecorder } from "../turn/turn-recorder.ts"
+import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 import { versionGroupKey } from "../store/row-codec.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedFile, type StagedRow, type StagedRows } from "./staged-rows.ts"
@@ -179,7 +179,7 @@ function createTranscriptWriter({ store, nextSeq, resolver }: FoldingHost, isSea
     const known = store.findById(id)
     const stored = known?.pos === null || known === null ? null : store.findMessageAt(known.pos)
     if (stored === null) return events.length
-    const recorder = createTurnRecorder(store, stored, nextSeq)
+    const recorder = new TurnRecorder(store, stored, nextSeq)
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()

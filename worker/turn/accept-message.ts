@@ -1,13 +1,14 @@
 /**
- * accept-message.ts: may this message come in, and has it been here before?
+ * accept-message.ts: validates a user's message and starts a turn with it, or queues it.
  *
  * socket, route → ACCEPT → turn or queue
- * The client's own id makes a send repeatable: the same id again has no second effect (law 6).
+ * The client chooses the message id, so a send can be repeated safely: the same id has no second effect.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { cutText, cutTextWithNote } from "../../shared/text/cut-text.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { truncateToTokens, estimateTokens } from "../model/token-estimate.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
@@ -16,19 +17,19 @@ import { createUserMessage } from "./begin-turn.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
 import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 
-/** Where a message comes in. */
 export interface MessageIngress {
   readonly store: SessionStore
   readonly turns: TurnScheduler
   readonly assets: Pick<AssetRows, "find">
-  /** Tokens that a message may have. */
+  /** Maximum tokens of one message. */
   readonly maxMessageTokens: () => number
 }
 
 /**
- * Shapes  SendRequest → Accepted.
- * Errors  `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (an answer to nothing, a file twice),
- *         `attachment_unknown`, `attachments_too_many`, `queue_full`; nothing is stored then.
+ * Accepts a message, or returns a fault and stores nothing.
+ *
+ * Faults: `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (id in use, unknown `reply_to`, duplicate
+ * attachment), `attachment_unknown`, `attachments_too_many`, `queue_full`.
  */
 export function acceptMessage(ingress: MessageIngress, request: SendRequest, now: number): Result<AcceptedMessage> {
   const { store, turns, assets, maxMessageTokens } = ingress
@@ -36,7 +37,7 @@ export function acceptMessage(ingress: MessageIngress, request: SendRequest, now
   const known = store.findById(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
-  // An answer from outside has it for its exchange: two turns would share it.
+  // An external answer uses the id for its exchange, and two turns must not share one.
   if (store.findExternalAnswerPos(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
   const attachments = resolveAttachments(assets, ids)
   if (!attachments.ok) return attachments
@@ -53,7 +54,7 @@ export function acceptMessage(ingress: MessageIngress, request: SendRequest, now
   return succeed({ id, seq, duplicate: false })
 }
 
-/** The files of these ids: kept ones of this session, each once. A canvas is framed where it is embedded, and no file. */
+/** The assets with these ids. Each must be stored in this session and appear once. A canvas can't be attached. */
 function resolveAttachments(assets: MessageIngress["assets"], ids: readonly string[]): Result<readonly Asset[]> {
   if (ids.length > MAX_ATTACHMENTS) return fail({ reason: "attachments_too_many", max: MAX_ATTACHMENTS })
   if (new Set(ids).size < ids.length) return fail({ reason: "frame_invalid", field: "attachments" })
@@ -62,7 +63,7 @@ function resolveAttachments(assets: MessageIngress["assets"], ids: readonly stri
   return found.length < ids.length ? fail({ reason: "attachment_unknown" }) : succeed(found)
 }
 
-/** What a message is called by: its words, or its first file where it has none. */
+/** The text to derive a title from: the message's own, or else the name of its first attachment. */
 export function pickTitleText(
   assets: MessageIngress["assets"],
   { content, attachments }: Omit<SendRequest, "id">,
@@ -72,35 +73,35 @@ export function pickTitleText(
   return (first === undefined ? null : assets.find(first))?.label ?? ""
 }
 
-/** Why these words cannot be a message; null where they can. With a file beside them there need be none. */
+/** Why a text can't be sent as a message; null if it can. With attachments it may be empty. */
 export function findContentFault(content: string, maxTokens: number, hasAttachments = false): Fault | null {
   if (content.trim() === "" && !hasAttachments) return { reason: "message_empty" }
   if (countUtf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
   return estimateTokens(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
-/** As much of a text as can be a message. */
+/** A text from an agent or a tool, shortened with a note if it exceeds the limits of a message. */
 export function truncateMessage(text: string, maxTokens: number): string {
-  if (text.trim() === "") return "(It said nothing.)"
+  if (text.trim() === "") return "(The answer was empty.)"
   if (findContentFault(text, maxTokens) === null) return text
-  let head = truncateToTokens(text, Math.max(maxTokens - TRUNCATION_NOTE_TOKENS, 1))
-  // No code unit has more than three bytes.
-  if (countUtf8Bytes(head) > MAX_MESSAGE_BYTES - TRUNCATION_NOTE_BYTES)
-    head = head.slice(0, Math.floor((MAX_MESSAGE_BYTES - TRUNCATION_NOTE_BYTES) / 3))
-  const kept = head.replace(/[\ud800-\udbff]$/, "")
-  return `${kept}\n\n[${text.length - kept.length} more characters are left out here]`
+  const head = truncateToTokens(text, Math.max(maxTokens - CUT_NOTE_TOKENS, 1))
+  const isTooLarge = countUtf8Bytes(head) > MAX_MESSAGE_BYTES - CUT_NOTE_BYTES
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
+  const maxChars = isTooLarge ? Math.floor((MAX_MESSAGE_BYTES - CUT_NOTE_BYTES) / 3) : head.length
+  return cutTextWithNote(text, maxChars)
 }
 
-/** What the note about what is left out costs at most. */
-const TRUNCATION_NOTE_TOKENS = 20
-const TRUNCATION_NOTE_BYTES = 100
+/** Upper bounds of the size of the note about a cut. */
+const CUT_NOTE_TOKENS = 20
+const CUT_NOTE_BYTES = 100
 
-/** The session's title; an untitled one takes the first words of its first message. */
+/** The session's title. An untitled session gets the start of its first message. */
 export function ensureTitle(store: SessionStore, text: string): string {
   const title = store.readSession()?.title ?? ""
   if (title !== "") return title
   const line = text.trim().replace(/\s+/g, " ")
-  const first = line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`
-  store.setTitle(first.toWellFormed())
-  return first.toWellFormed()
+  const start = line.length <= MAX_TITLE_CHARS ? line : `${cutText(line, MAX_TITLE_CHARS - 1)}…`
+  const newTitle = start.toWellFormed()
+  store.setTitle(newTitle)
+  return newTitle
 }

@@ -1,12 +1,11 @@
 /**
- * advance-turn.ts: takes a turn from what is stored to its next rest: model calls, tools, questions to a person, the end.
+ * advance-turn.ts: runs a turn until it ends or has to wait for the user: model calls, tool calls, approvals.
  *
- * decide → MOVE: step, dispatch → run
+ * next-action.ts → ADVANCE → model step, tool calls, end
  */
 
 import { listCalls, type ToolCall } from "../../shared/protocol/message.ts"
 import { parseToolArgs } from "../tool/tool.ts"
-import { listCallsAwaitingApproval, decideNextAction, assignOrdinals } from "./turn-recovery.ts"
 import { dispatchCall } from "./dispatch-tool.ts"
 import {
   applyApproval,
@@ -19,8 +18,9 @@ import {
   type TurnHost,
 } from "./turn-run.ts"
 import { runStep } from "./model-step.ts"
+import { assignOrdinals, decideNextAction, listCallsAwaitingApproval } from "./next-action.ts"
 
-/** Does what is next until the turn is over or waits for a person. */
+/** Performs the turn's next actions until it ends or waits for the user. */
 export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   const processState = {
     isInFlight: (call_id: string) => run.inFlight.has(call_id),
@@ -28,7 +28,7 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   }
   for (;;) {
     if (run.failure !== null) throw run.failure
-    // Whoever stopped it has written its end, or there is nothing any more that it could be written to.
+    // The code that aborted the run has written its end, or the session is erased.
     if (run.abort.signal.aborted) return
     const action = decideNextAction(run.recorder.currentMessage(), processState)
     switch (action.do) {
@@ -44,26 +44,25 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
         break
       case "wait":
         if (run.inFlight.size > 0) await run.notifier.waitForNotify()
-        // Only a person can go on with it: the turn waits in its rows, and this process may sleep.
+        // Only the user can continue the turn. It waits in its rows, and this process may sleep.
         else if (host.store.countQueued("person") === 0) return
-        // Whoever went on talking has answered what was asked.
+        // A user who sends another message instead of approving has declined.
         else applyApproval(host, run, "denied", listCallsAwaitingApproval(run.recorder.currentMessage()))
         break
     }
   }
 }
 
-/** A call whose arguments are none fails by itself: nobody has to be asked. */
+/** A call with invalid arguments needs no approval, because it fails anyway. */
 function needsApproval(run: TurnRun, call: ToolCall): boolean {
   const args = parseToolArgs(call.args)
   return args !== null && (findTool(run, call.name)?.needsApproval?.(args) ?? false)
 }
 
-/** Starts the pending tools of a step, side by side, and asks about those that need leave. */
+/** Starts the pending calls of a step in parallel, and requests approval for those that need it. */
 function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[], toApprove: readonly ToolCall[]): void {
-  const { recorder } = run
-  const { channel } = run
-  // Only the reader's own turn counts them: elsewhere no tool learns of cards (DESIGN §8).
+  const { recorder, channel } = run
+  // Ordinals exist on the user's channel only: elsewhere tools get no card tags (SPEC TU2).
   const ordinals = channel === "user" ? assignOrdinals(recorder.currentMessage(), calls) : []
   for (const { call_id } of toApprove) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
   calls.forEach((call, i) => {
@@ -71,7 +70,7 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
     const { call_id } = call
     recorder.feed({ type: "tool_call_start", call_id, channel, ordinal: ordinals[i] ?? null, ephemeral })
   })
-  // Written before anything is run: a tool with side effects is dispatched at most once (law 8).
+  // Write before running, so that a tool with side effects runs at most once, even across a restart.
   publishChanges(host, run)
   calls.forEach((call, i) => {
     run.inFlight.add(call.call_id)

@@ -1,23 +1,25 @@
 /**
- * begin-turn.ts: how a turn begins: its question and the empty answer to it are stored together, or the question waits.
- *
- * accept, queue → OPENING → rows, sockets → turn
+ * begin-turn.ts: begins a turn by storing a question with its empty answer, or queues and withdraws the question.
  */
 
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { AgentTag } from "../../shared/protocol/event.ts"
-import { type Message, createMessage } from "../../shared/protocol/message.ts"
+import { createMessage, type Message } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { TurnHost } from "./turn-run.ts"
 
-/** Stores and shows a message and the empty answer to it; the one that waited at `n` of the queue waits no more. */
-export function beginTurn(host: TurnHost, user: Message, n: number | null = null): number {
+/**
+ * Stores and sends a message and its empty answer. Returns the message's seq.
+ * `queueNumber` is its number in the queue, from which it is removed; null if it was not queued.
+ */
+export function beginTurn(host: TurnHost, user: Message, queueNumber: number | null = null): number {
   const { store, sockets } = host
   const pos = store.readNewestPos() + 1
   const question: StoredMessage = { pos, parent: store.readTip(), seq: host.nextSeq(), deadline: null, message: user }
   const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent) }
   const emptyAnswer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, head)
   store.atomically(() => {
-    if (n !== null) store.deleteQueued(n)
+    if (queueNumber !== null) store.deleteQueued(queueNumber)
     store.insertMessage(question)
     store.insertMessage(emptyAnswer)
   })
@@ -27,12 +29,12 @@ export function beginTurn(host: TurnHost, user: Message, n: number | null = null
   return question.seq
 }
 
-/** The answer to what an agent asked goes back to it; that to what an agent answered is the reader's. */
+/** An answer to another agent's question is sent to that agent; an answer to another agent's late result is the user's. */
 function toAnswerTag(questionTag: AgentTag | null): AgentTag | null {
   return questionTag === null || questionTag.call_id !== undefined ? null : { ...questionTag, direction: "sent" }
 }
 
-/** An answer before anything happened in it. It is given its seq here, so it is to be stored at once. */
+/** An answer without parts. It takes the next seq, so the caller must store it before taking another one. */
 export function createEmptyAnswer(
   host: TurnHost,
   position: Pick<StoredMessage, "pos" | "parent">,
@@ -43,7 +45,7 @@ export function createEmptyAnswer(
   return { ...position, seq: host.nextSeq(), deadline: now + host.times.turnMs, message }
 }
 
-/** Begins the turn of the message that waits longest; false where none waits. */
+/** Begins the turn of the oldest queued message; false if the queue is empty. */
 export function beginNextQueued(host: TurnHost): boolean {
   const next = host.store.findNextQueued()
   if (next === null) return false
@@ -51,7 +53,7 @@ export function beginNextQueued(host: TurnHost): boolean {
   return true
 }
 
-/** Puts a message behind the turn that runs; the seq it was given. */
+/** Queues a message behind the active turn. Returns its seq. */
 export function enqueueMessage(host: TurnHost, user: Message): number {
   const seq = host.nextSeq()
   const message: Message = { ...user, status: "queued" }
@@ -61,17 +63,30 @@ export function enqueueMessage(host: TurnHost, user: Message): number {
   return seq
 }
 
-/** What stands beside the words of a message. */
+/** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
+export function withdrawQueued({ store, sockets, nextSeq }: TurnHost, id: string): Result<number> {
+  const found = store.findById(id)
+  if (found === null) return fail({ reason: "message_unknown" })
+  if (found.isWithdrawn) return succeed(found.seq)
+  if (found.pos !== null) return fail({ reason: "message_begun" })
+  const seq = nextSeq()
+  store.atomically(() => store.withdrawQueued(id, seq))
+  const [withdrawn] = store.readWithdrawnSince(seq - 1)
+  const ops = [{ op: "end", status: "cancelled", reason: null, metrics: null }] as const
+  if (withdrawn !== undefined) sockets.sendOps(seq, ops, withdrawn)
+  return succeed(seq)
+}
+
 type MessageExtras = Pick<Message, "reply_to" | "attachments">
 
-/** A user's message as it is accepted; its content was checked before. */
+/** A user's message. The caller has already validated its content. */
 export function createUserMessage(
   id: string,
   content: string,
   now: number,
   extras: Partial<MessageExtras> = {},
 ): Message {
-  // The store is UTF-8: what cannot be said in it is said with U+FFFD, in the frame too (law 1).
+  // The store and the frames are UTF-8, which cannot represent a lone surrogate: it becomes U+FFFD in both.
   const words = content.trim() === "" ? "" : content.toWellFormed()
   const timestamp = new Date(now).toISOString()
   return createMessage({ id, role: "user", exchange_id: id, status: "completed", words, timestamp, ...extras })

@@ -1,34 +1,33 @@
 /**
- * context-summary.ts: when the model's context is nearly full, what is old is told in short.
+ * context-summary.ts: summarises older turns when the model's context is nearly full.
  *
- * store → SUMMARY: one model call → event → recorder
- * The summary is stored with the answer that was first told it, and shown there as a fold. It never replaces a message:
- * the transcript stays whole. A model that fails here costs nothing but its help: the newest turns still fit.
+ * past turns → SUMMARY (one model call) → event → recorder
+ * The summary is stored with the answer that uses it first, and shown there as a collapsed block. It replaces no message:
+ * the transcript stays complete. If the model fails, the turn continues with the newest turns that fit.
  */
 
-import { MAX_SUMMARY_CHARS, SUMMARY_START_SHARE, SUMMARY_KEEP_SHARE } from "../../shared/limits.ts"
+import { MAX_SUMMARY_CHARS, SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
 import type { Model, ModelMessage } from "../model/model-adapter.ts"
 import { createSummaryPrompt } from "../model/system-prompt.ts"
-import { estimateTokens, estimatePromptTokens } from "../model/token-estimate.ts"
-import { fitResults, type PastTurns, type PastTurn } from "./model-context.ts"
-import { publishChanges, type TurnRun, type TurnHost } from "./turn-run.ts"
-import { iterateUntilAborted } from "../platform/until-aborted.ts"
+import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
+import { iterateUntilAborted } from "../platform/abort.ts"
+import { fitResults } from "./model-context.ts"
+import type { PastTurn, PastTurns } from "./past-turns.ts"
+import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
 
-/** What is to be told in short. */
 export interface SummaryPlan {
-  /** Oldest first. */
+  /** The messages to summarise, oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly previous: Summary | null
-  /** Position of the newest message that it covers. */
+  /** Position of the newest message that the summary covers. */
   readonly upto: number
 }
 
 /**
- * Whether the turns before an answer come near the budget, and which of them are to be told in short.
+ * Decides whether the turns before an answer nearly fill `budget` tokens, and which of them to summarise. Null: none.
  *
- * Shapes  (answer, position of its question, turns before it, tokens for messages) → plan, or null where there is room.
- * Cost    reads turns, newest first, until the last summary or until the budget is full.
+ * Reads turns, newest first, back to the last summary, or until MAX_BUDGETS_READ is exceeded.
  */
 export function planSummary(
   current: Message,
@@ -37,30 +36,29 @@ export function planSummary(
   budget: number,
 ): SummaryPlan | null {
   if (current.summary !== null) return null
-  const old: PastTurn[] = []
+  const oldTurns: PastTurn[] = []
   let previous: Summary | null = null
   let isOwnQuestion = true
   let tokens = 0
   for (const turn of past(parent)) {
     if (previous !== null && turn.newestPos <= previous.upto) break
     tokens += turn.tokens
-    const isKept = isOwnQuestion || (old.length === 0 && tokens <= budget * SUMMARY_KEEP_SHARE)
+    const isKept = isOwnQuestion || (oldTurns.length === 0 && tokens <= budget * SUMMARY_KEEP_SHARE)
     isOwnQuestion = false
-    if (!isKept) old.push(turn)
+    if (!isKept) oldTurns.push(turn)
     previous ??= turn.summary
-    // Where summaries failed again and again: what lies so far back is given up.
     if (tokens > budget * MAX_BUDGETS_READ) break
   }
-  const newest = old[0]
+  const newest = oldTurns[0]
   if (newest === undefined || tokens <= budget * SUMMARY_START_SHARE) return null
   const messageTokens = budget - (previous === null ? 0 : estimateTokens(previous.text))
-  return { messages: fitTurns(old, messageTokens), previous, upto: newest.newestPos }
+  return { messages: fitTurns(oldTurns, messageTokens), previous, upto: newest.newestPos }
 }
 
-/** Budgets that a walk may read before it gives up looking for the last summary. */
+/** Budgets to read back while looking for the last summary. If earlier summaries failed, what lies further back is lost. */
 const MAX_BUDGETS_READ = 4
 
-/** The newest whole turns that fit, oldest first; the newest of them in any case, with its results cut. */
+/** The newest whole turns that fit, oldest first. The newest one is always included, if necessary with cut results. */
 function fitTurns(newestFirst: readonly PastTurn[], maxTokens: number): ModelMessage[] {
   const fitting: (readonly ModelMessage[])[] = []
   let tokensLeft = maxTokens
@@ -73,7 +71,7 @@ function fitTurns(newestFirst: readonly PastTurn[], maxTokens: number): ModelMes
   return fitting.reverse().flat()
 }
 
-/** Asks the model for a summary where one is due, stores it with this run's answer, and shows it. */
+/** Requests a summary if one is due, stores it with this run's answer, and publishes it. */
 export async function summarizeIfDue(host: TurnHost, run: TurnRun, model: Model): Promise<void> {
   const { pastTurns: past, log } = host
   const { system, tools, contextTokens } = run.agent
@@ -87,6 +85,7 @@ export async function summarizeIfDue(host: TurnHost, run: TurnRun, model: Model)
   publishChanges(host, run)
 }
 
+/** The summary's text; empty if the model failed. */
 async function requestSummary(
   host: TurnHost,
   run: TurnRun,
@@ -97,13 +96,14 @@ async function requestSummary(
   const previousSummary: ModelMessage[] = previous === null ? [] : [{ role: "user", content: previous.text }]
   const instruction: ModelMessage = { role: "user", content: "Now write that summary." }
   const request = {
+    purpose: "summary" as const,
     system: createSummaryPrompt(),
     messages: [...previousSummary, ...messages, instruction],
     tools: [],
     signal,
   }
   let text = ""
-  for await (const event of iterateUntilAborted(model.stream({ ...request, purpose: "summary" }), signal)) {
+  for await (const event of iterateUntilAborted(model.stream(request), signal)) {
     if (event.type === "text_delta") text += event.delta
     if (event.type === "fault") {
       host.log("model_fault", { fault: event.fault, detail: event.detail })

@@ -1,21 +1,23 @@
 /**
- * dispatch-tool.ts: runs one tool call and says how it went, whatever the tool does.
+ * dispatch-tool.ts: runs one tool call and turns any outcome into a `tool_result` event.
  *
  * call → DISPATCH → tool_result
- * The one place where a tag is given to a tool (only on channel `user`) and where it is decided, once,
- * whether its result cued a card (law 4) and which of the files that it stored it gives to the reply. A tool that throws, hangs or returns too much is a failed call, not a failed turn.
+ * Only here does a tool get a card tag (on channel `user` only), and only here is it decided whether the result cues a card
+ * and which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
+ * failed turn (SPEC TU7).
  */
 
 import * as v from "valibot"
+import { isTurnFault, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
+import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, CallError, Channel, TurnEvent } from "../../shared/protocol/event.ts"
-import { type TextSize, createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
-import { isTurnFault, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/json.ts"
-import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
-import { rejectOnAbort } from "../platform/or-aborted.ts"
+import { cutText, findCutIndex, isHighSurrogate } from "../../shared/text/cut-text.ts"
+import { countUtf8Bytes, createSizeCounter, type TextSize } from "../../shared/truncate.ts"
+import { rejectOnAbort } from "../platform/abort.ts"
+import { errorMessage, type Log } from "../platform/log.ts"
 import {
   parseToolArgs,
   DeferredResult,
@@ -26,78 +28,89 @@ import {
   type ToolContext,
   type ToolReturn,
 } from "../tool/tool.ts"
+import { type Json, parseJson } from "../../shared/json.ts"
 
 type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
 
 export interface ToolDispatch {
   readonly call: ToolCall
   readonly exchange_id: string
-  /** Which call of its tool it is in its turn, from 1. */
+  /** The call's number among the calls of the same tool in this turn, from 1. */
   readonly nth: number
   readonly ordinal: number | null
   readonly channel: Channel
-  /** Undefined: the model asked for a tool that this turn does not have. */
+  /** Undefined if the turn has no tool of that name. */
   readonly tool: Tool | undefined
   readonly signal: AbortSignal
   readonly now: () => number
-  /** Longest run of a tool that has no limit of its own, in milliseconds. */
+  /** Time limit of a tool that doesn't set its own, in milliseconds. */
   readonly toolMs: number
-  /** What the tool says while it runs. */
+  /** Receives the tool's output while it runs. */
   readonly onOutput: (delta: string) => void
-  /** Keeps what the tool makes. */
+  /** Stores what the tool makes. */
   readonly saveAsset: SaveAsset
-  readonly log: (event: string, detail: Record<string, unknown>) => void
+  readonly log: Log
 }
 
 /**
- * Runs one call to its end.
- *
- * Shapes  Dispatch → tool_result event.
- * Errors  none: every fault is a `failed` result with a code of SPEC ER2.
- * Cost    at most the tool's own limit, or `toolMs`.
+ * Runs one call to its end, which comes at the tool's own time limit or at `toolMs` at the latest.
+ * Never throws: every error becomes a `failed` result with a code of SPEC ER2.
  */
 export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEvent> {
-  const { call, tool, ordinal, channel, exchange_id, nth } = dispatch
+  const { call, tool } = dispatch
   if (tool === undefined) return createFailedResult(call, "tool_unknown", call.name)
   const args = parseToolArgs(call.args)
   if (args === null) return createFailedResult(call, "tool_arguments", "The arguments are not a JSON object.")
   const limitMs = tool.ms ?? dispatch.toolMs
   const timeout = new AbortController()
-  // No AbortSignal.timeout: it cannot be taken back, and would keep the object awake long after the tool is done.
+  // Not AbortSignal.timeout: it can't be cleared, and would keep the object awake long after the tool has finished.
   const timer = setTimeout(() => timeout.abort(), limitMs)
-  const signal = AbortSignal.any([dispatch.signal, timeout.signal])
-  const card = channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null
-  const toolOutput = createToolOutput(dispatch.onOutput)
-  /** What this very call stored. */
-  const saved = new Map<string, Asset>()
-  const addOutputSize = (result: ToolResultEvent): ToolResultEvent => {
-    const size = toolOutput.size()
-    return size === null ? result : { ...result, output_size: size }
-  }
+  const output = createToolOutput(dispatch.onOutput)
+  let result: ToolResultEvent
   try {
-    const ids = { call_id: call.call_id, exchange_id, nth, card }
-    const context: ToolContext = {
-      ...ids,
-      signal,
-      now: dispatch.now,
-      saveAsset: trackSavedAssets(dispatch.saveAsset, saved, signal),
-    }
-    const returned = await rejectOnAbort(executeTool(tool, args, context, toolOutput.append), signal)
-    const result = outcomeToResult(call, channel === "user" ? ordinal : null, returned)
-    return addOutputSize(channel === "user" ? attachMedia(result, [...saved.values()]) : result)
+    const signal = AbortSignal.any([dispatch.signal, timeout.signal])
+    result = await runTool(dispatch, tool, args, output, signal)
   } catch (error) {
-    if (dispatch.signal.aborted) return addOutputSize(createInterruptedResult(call))
-    if (timeout.signal.aborted)
-      return addOutputSize(createFailedResult(call, "tool_timeout", `No answer within ${limitMs / 1000} s.`))
-    // What a tool throws is our own mistake: its words may hold addresses and keys, so they go to the log alone.
-    dispatch.log("tool_error", { tool: call.name, message: error instanceof Error ? error.message : "unknown" })
-    return addOutputSize(createFailedResult(call, "tool_failed", "It failed unexpectedly."))
+    result = errorToResult(dispatch, timeout.signal.aborted ? limitMs : null, error)
   } finally {
     clearTimeout(timer)
   }
+  const size = output.size()
+  return size === null ? result : { ...result, output_size: size }
 }
 
-/** Of a call that was stopped nothing more is kept (law 7); what it had saved by then stays. */
+async function runTool(
+  { call, ordinal, channel, exchange_id, nth, now, saveAsset }: ToolDispatch,
+  tool: Tool,
+  args: ToolArgs,
+  output: ToolOutput,
+  signal: AbortSignal,
+): Promise<ToolResultEvent> {
+  const savedAssets = new Map<string, Asset>()
+  const context: ToolContext = {
+    call_id: call.call_id,
+    exchange_id,
+    nth,
+    card: channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null,
+    signal,
+    now,
+    saveAsset: trackSavedAssets(saveAsset, savedAssets, signal),
+  }
+  const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
+  const result = outcomeToResult(call, channel === "user" ? ordinal : null, outcome)
+  return channel === "user" ? attachMedia(result, [...savedAssets.values()]) : result
+}
+
+/** The result of a call that was stopped, timed out or threw. `expiredMs`: the time limit that it reached, if it did. */
+function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | null, error: unknown): ToolResultEvent {
+  if (signal.aborted) return createInterruptedResult(call)
+  if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
+  // An exception is a bug in a tool. Its message may contain addresses and keys, so it goes to the log only.
+  log("tool_error", { tool: call.name, message: errorMessage(error) })
+  return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
+}
+
+/** Records the assets that a call stores. After the call was stopped it can't store more; earlier assets stay. */
 function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: AbortSignal): SaveAsset {
   return async (bytes, as) => {
     signal.throwIfAborted()
@@ -107,7 +120,7 @@ function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: Ab
   }
 }
 
-/** The result of a call that was stopped from outside (law 7). */
+/** The result of a call that was stopped together with its turn. */
 export function createInterruptedResult(call: ToolCall): ToolResultEvent {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
@@ -123,7 +136,7 @@ async function executeTool(
 ): Promise<ToolOutcome> {
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
-  // However the waiting ends, the tool learns that nobody listens any more.
+  // Close the generator on an abort, so that the tool can clean up.
   context.signal.addEventListener("abort", () => void returned.return({}).catch(() => {}), { once: true })
   for (;;) {
     const next = await returned.next()
@@ -134,11 +147,11 @@ async function executeTool(
 
 export interface ToolOutput {
   readonly append: (text: string) => void
-  /** The true size of all that was said, where more came than was kept; else null. */
+  /** The full size of the output if it was truncated; else null. */
   readonly size: () => TextSize | null
 }
 
-/** Bounds what is kept of a tool's output, and joins surrogate pairs that it cut. */
+/** Limits a tool's output to MAX_OUTPUT_CHARS, and joins surrogate pairs that the tool split between two chunks. */
 export function createToolOutput(onOutput: (delta: string) => void): ToolOutput {
   const size = createSizeCounter()
   let charsLeft = MAX_OUTPUT_CHARS
@@ -148,11 +161,10 @@ export function createToolOutput(onOutput: (delta: string) => void): ToolOutput 
     size: () => (isTruncated ? size.size() : null),
     append(text) {
       const joined = pendingSurrogate + text
-      pendingSurrogate = /[\ud800-\udbff]$/.test(joined) ? joined.slice(-1) : ""
+      pendingSurrogate = isHighSurrogate(joined.charCodeAt(joined.length - 1)) ? joined.slice(-1) : ""
       const complete = joined.slice(0, joined.length - pendingSurrogate.length).toWellFormed()
       size.push(complete)
-      let end = Math.min(charsLeft, complete.length)
-      if (end < complete.length && /[\ud800-\udbff]/.test(complete.charAt(end - 1))) end -= 1
+      const end = findCutIndex(complete, charsLeft)
       isTruncated ||= end < complete.length
       charsLeft = isTruncated ? 0 : charsLeft - end
       if (end > 0) onOutput(complete.slice(0, end))
@@ -180,7 +192,7 @@ function outcomeToResult(call: ToolCall, ordinal: number | null, outcome: ToolOu
   return { type: "tool_result", call_id, status, result, card, error }
 }
 
-/** Only a person's reply is given files: elsewhere nobody is to place them, and no trailer asks for it (`told`). */
+/** Attaches the stored assets that the result's trailer names. Results on other channels have no such trailer. */
 function attachMedia(event: ToolResultEvent, saved: readonly Asset[]): ToolResultEvent {
   const media = event.status === "ok" && event.result !== null ? readToolMedia(event.result, saved) : []
   return media.length === 0 ? event : { ...event, media }
@@ -188,13 +200,13 @@ function attachMedia(event: ToolResultEvent, saved: readonly Asset[]): ToolResul
 
 const errorSchema = v.object({ error: v.pipe(v.string(), v.minLength(1)), code: v.optional(v.string(), "tool_failed") })
 
-/** A tool says that it failed by returning `{error, details}` (seed 000 §7.2). */
+/** The error of a tool that reports its failure by returning `{error, details}`. */
 function parseToolError(result: string): CallError | null {
   if (!result.startsWith("{")) return null
   const parsed = v.safeParse(errorSchema, parseJson(result))
   if (!parsed.success) return null
   const { error, code } = parsed.output
-  return { code: isTurnFault(code) ? code : "tool_failed", message: error.slice(0, MAX_ERROR_CHARS).toWellFormed() }
+  return { code: isTurnFault(code) ? code : "tool_failed", message: cutText(error, MAX_ERROR_CHARS) }
 }
 
 function createFailedResult(call: ToolCall, fault: TurnFault, details: string): ToolResultEvent {

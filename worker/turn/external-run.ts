@@ -1,9 +1,8 @@
 /**
- * external-run.ts: an answer that somebody outside tells: how far it was told, and whether they are still there.
+ * external-run.ts: an answer that an external producer streams in: how much was accepted, and when the producer times out.
  *
- * external → PRODUCER → run
- * Until when it may be silent stands in the answer's row, and is put off seldom. The alarm ends what nobody goes on with
- * (law 8), in this process or the next; no timer keeps the object awake.
+ * The deadline is stored in the answer's row and extended at intervals (SPEC EX14). The alarm ends an answer whose producer
+ * has gone silent, in this process or the next, so no timer keeps the object awake.
  */
 
 import type { ToolOutput } from "./dispatch-tool.ts"
@@ -13,19 +12,19 @@ import { recordFailure, finishRun, isRunEnded, type TurnRun, type TurnHost } fro
 import type { SessionStore } from "../store/session-store.ts"
 
 export interface Producer {
-  /** Number of the newest record that was taken: stored with the window that holds what it brought (`toldBeside`). */
+  /** Number of the newest accepted record. It is stored together with the output of that record. */
   ackedRecord: number
-  /** Until when it may be silent, in milliseconds since 1970. */
+  /** When the producer times out unless it sends something, in milliseconds since 1970. */
   silentUntilMs: number
-  /** The same as stored: that lags by `times.producerRefreshMs` at most. */
+  /** The stored deadline. It lags behind by at most `times.producerRefreshMs`. */
   storedDeadlineMs: number
-  /** UTF-16 code units of results and output that it has sent. */
+  /** UTF-16 code units of tool results and tool output that it has sent. */
   dataChars: number
-  /** What each call has said, as far as this process heard it. */
+  /** Tool output by call id, as far as this process received it. */
   readonly outputs: Map<string, ToolOutput>
 }
 
-/** The producer of a stored answer; null where the answer is ours. */
+/** The producer of a stored answer; null if the answer is our own model's. */
 export function restoreProducer({ store, now }: TurnHost, { pos, deadline, message }: StoredMessage): Producer | null {
   if (message.mode !== "external") return null
   const dataChars = message.parts.reduce((sum, part) => {
@@ -41,7 +40,7 @@ export function restoreProducer({ store, now }: TurnHost, { pos, deadline, messa
   }
 }
 
-/** What a window writes of its producer: a number is never stored without what its record brought. */
+/** Stores the number of the newest accepted record in the same write as that record's output. */
 export function createAckedRecordWrite(store: SessionStore, pos: number, producer: Producer): AlongsideWrite {
   let storedRecord = producer.ackedRecord
   return {
@@ -53,9 +52,11 @@ export function createAckedRecordWrite(store: SessionStore, pos: number, produce
   }
 }
 
-/** A sign of life; `isLast`: the next one may come from a request of its own, so that this one is written down exactly. */
+/**
+ * Extends the producer's deadline after it has sent something. Small extensions are not written, except at the end of a
+ * request (`isLastOfRequest`), where the next sign of life may be far off.
+ */
 export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer, isLastOfRequest = false): void {
-  // Nothing puts off the end of one that failed.
   if (isRunEnded(run) || run.failure !== null) return
   const { now, times } = host
   producer.silentUntilMs = Math.min(now() + times.producerSilenceMs, run.startedMs + times.producerTurnMs)
@@ -63,7 +64,7 @@ export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer,
     storeDeadline(host, run, producer)
 }
 
-/** Whether it lived longer than its row says, which then says so. */
+/** Whether the producer was active after the stored deadline was written. If so, writes the later deadline. */
 export function extendIfAlive(host: TurnHost, run: TurnRun): boolean {
   const { producer } = run
   if (producer === null || producer.silentUntilMs <= host.now()) return false
@@ -76,7 +77,7 @@ function storeDeadline({ store }: TurnHost, run: TurnRun, producer: Producer): v
   producer.storedDeadlineMs = producer.silentUntilMs
 }
 
-/** Ends an answer whose producer was silent for too long, or all of whose time is over. */
+/** Ends an answer whose producer was silent for too long, or that reached its total time limit. */
 export function endSilentRun(host: TurnHost, run: TurnRun): void {
   const isOutOfTime = host.now() >= run.startedMs + host.times.producerTurnMs
   try {

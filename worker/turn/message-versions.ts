@@ -1,60 +1,48 @@
 /**
- * message-versions.ts: other versions of what was said: another answer, another question, one run again from where it failed;
- * and the way back to an earlier one.
+ * message-versions.ts: creates other versions of a question or an answer, and switches between versions.
  *
- * socket → REVISE → store (a version under the same parent), epoch → turn
- * Nothing is overwritten. Which version is active is where the path ends (`session.tip`); a version that is left keeps
- * the end of its own path for its return, so a switch costs the same in any session.
+ * socket → REVISE → store (a version under the same parent), new epoch → turn
+ * Nothing is overwritten. `session.tip`, the end of the active path, determines which version is active. A version that
+ * becomes inactive stores the end of its own path, so switching costs the same in any session.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
-import { findContentFault } from "./accept-message.ts"
-import { countFinishedSteps } from "./turn-recovery.ts"
-import type { TurnHost } from "./turn-run.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
+import { findContentFault } from "./accept-message.ts"
 import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
+import { countFinishedSteps } from "./next-action.ts"
+import type { TurnHost } from "./turn-run.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
 import type { AcceptedMessage } from "../platform/rpc/session-types.ts"
 
 export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 
-/** Switches whose ids are remembered: more than any page keeps unacknowledged. */
+/** Number of switch ids that are remembered, so that a repeated switch has no effect. More than a page has pending. */
 const MAX_SWITCHES = 64
 
 export interface RevisionContext {
   readonly host: TurnHost
   readonly turns: TurnScheduler
-  /** Tokens that a message may have. */
+  /** Maximum tokens of one message. */
   readonly maxMessageTokens: () => number
-  /** Another version is active from here on: every client reads history again. */
+  /** Announces a new epoch, so that every client reads the history again. */
   readonly setEpoch: (epoch: string) => void
 }
 
 /**
- * Obeys one of the four frames.
+ * Handles a `regenerate`, `edit`, `retry` or `switch` frame, or returns a fault and stores nothing (SPEC VE1–VE7).
+ * The same frame id again has no second effect.
  *
- * Shapes  Revision → Accepted. The same id again has no second effect.
- * Errors  `turn_running`, `message_unknown`, `version_unknown`, `turn_whole`, those of a message's content, and
- *         `frame_invalid` where the frame names a message of the wrong role. Nothing is stored then.
- * Cost    flat in the length of the session, but for the logarithm of how far back the message lies.
- * Source  SPEC VE1–VE6.
+ * Faults: `turn_running`, `message_unknown`, `version_unknown`, `turn_whole`, those of a message's content, and
+ * `frame_invalid` if the frame names a message of the wrong role or an id that is in use.
  */
 export function reviseMessage(context: RevisionContext, frame: RevisionFrame): Result<AcceptedMessage> {
   const { host, turns } = context
   const { store } = host
-  const known = store.findById(frame.id)
-  if (known !== null) {
-    // Its id is that of what it made: of anything else it cannot be said to be done.
-    const expectedRole = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
-    if (known.role !== expectedRole || known.isWithdrawn) return fail({ reason: "frame_invalid", field: "id" })
-    return succeed({ id: frame.id, seq: known.seq, duplicate: true })
-  }
-  if (frame.type === "switch" && store.readSession()?.switches.includes(frame.id) === true) {
-    return succeed({ id: frame.id, seq: store.readLastSeq(), duplicate: true })
-  }
-  if (store.findExternalAnswerPos(frame.id) !== null) return fail({ reason: "frame_invalid", field: "id" })
+  const earlier = findEarlierRevision(host, frame)
+  if (earlier !== null) return earlier
   if (turns.isActive() || store.countQueued() > 0) return fail({ reason: "turn_running" })
   const pos = store.findById(frame.message)?.pos ?? null
   const target = pos === null || !store.isOnPath(pos) ? null : store.findMessageAt(pos)
@@ -65,6 +53,22 @@ export function reviseMessage(context: RevisionContext, frame: RevisionFrame): R
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
+/** The result if the frame's id is already in use: a repeated frame succeeds again. Null if the id is new. */
+function findEarlierRevision({ store }: TurnHost, frame: RevisionFrame): Result<AcceptedMessage> | null {
+  const idTaken: Result<never> = fail({ reason: "frame_invalid", field: "id" })
+  const known = store.findById(frame.id)
+  if (known !== null) {
+    // The id belongs to the message that the frame created. On any other message it is a conflict.
+    const expectedRole = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
+    if (known.role !== expectedRole || known.isWithdrawn) return idTaken
+    return succeed({ id: frame.id, seq: known.seq, duplicate: true })
+  }
+  if (frame.type === "switch" && store.readSession()?.switches.includes(frame.id) === true) {
+    return succeed({ id: frame.id, seq: store.readLastSeq(), duplicate: true })
+  }
+  return store.findExternalAnswerPos(frame.id) === null ? null : idTaken
+}
+
 function findRevisionFault(
   { maxMessageTokens }: RevisionContext,
   frame: RevisionFrame,
@@ -72,7 +76,7 @@ function findRevisionFault(
 ): Fault | null {
   const { role, status, mode, attachments } = message
   const wrongTarget: Fault = { reason: "frame_invalid", field: "message" }
-  // Our model is never asked for what somebody outside has said.
+  // Our model can't produce another version of an external answer.
   if (mode === "external" && (frame.type === "regenerate" || frame.type === "retry")) return wrongTarget
   switch (frame.type) {
     case "switch":
@@ -87,11 +91,12 @@ function findRevisionFault(
   }
 }
 
+/** Activates another version. Returns the newest seq, or null if there is no such version. */
 function switchVersion(
   { host, setEpoch }: RevisionContext,
   frame: Extract<RevisionFrame, { type: "switch" }>,
   target: StoredMessage,
-) {
+): number | null {
   const { store } = host
   const { parent, pos, message } = target
   const switches = [...(store.readSession()?.switches ?? []), frame.id].slice(-MAX_SWITCHES)
@@ -111,12 +116,12 @@ function switchVersion(
   return store.readLastSeq()
 }
 
-/** A new version in the place of the target, and the turn that it begins. */
+/** Stores a new version in place of the target and starts its turn. Returns the seq of the version. */
 function createVersion(
   { host, turns, setEpoch }: RevisionContext,
   frame: Exclude<RevisionFrame, { type: "switch" }>,
   target: StoredMessage,
-) {
+): number {
   const { store } = host
   const epoch = host.nextId()
   const version = store.countVersions(target.parent) + 1
@@ -142,7 +147,7 @@ function createQuestionVersion(
 ): StoredMessage[] {
   const { store } = host
   const pos = store.readNewestPos() + 1
-  // Other words: what they answer, and the files that stand with them, stay.
+  // Only the text changes: `reply_to` and the attachments stay (SPEC AT4).
   const revised = createUserMessage(id, content, host.now(), { reply_to, attachments })
   const message: Message = { ...revised, version, versions: version }
   const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
@@ -153,7 +158,7 @@ function createQuestionVersion(
   return [question, answer]
 }
 
-/** A retry keeps the finished steps of the answer that failed; a regeneration keeps none. */
+/** A retry keeps the finished steps of the failed answer. A regeneration keeps none. */
 function createAnswerVersion(
   host: TurnHost,
   { type, id }: Extract<RevisionFrame, { type: "regenerate" | "retry" }>,
@@ -163,10 +168,10 @@ function createAnswerVersion(
   const { store } = host
   const pos = store.readNewestPos() + 1
   const { exchange_id, summary, agent } = message
-  // What took too many steps would be over at once if it kept them.
+  // An answer that reached the step limit would fail again at once if it kept its steps.
   const steps = type === "retry" && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
   const keptParts = message.parts.filter((part) => part.step <= steps)
-  // What is kept of an imported answer is vouched for by nobody still (law 4).
+  // The kept parts of an imported answer stay unverified.
   const origin = keptParts.length > 0 ? message.origin : null
   const head = { id, exchange_id, agent, origin, version, versions: version, ...(type === "retry" ? { summary } : {}) }
   const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step: Math.max(steps, 0) })

@@ -1,12 +1,13 @@
 /**
- * resolve-agent.ts: who answers in a session: what its agent's configuration comes to in this deployment.
+ * resolve-agent.ts: turns an agent's configuration into a prompt, a model and tools for this deployment.
  *
- * agent (tenant) + env → ANSWERER → turn: prompt, model, tools
+ * agent (tenant) + env → RESOLVE → turn
  */
 
 import type { Result } from "../../shared/fault.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import type { Log } from "../platform/log.ts"
 import type { Model } from "../model/model-adapter.ts"
 import { createSystemPrompt } from "../model/system-prompt.ts"
 import { createModel } from "../model/model-registry.ts"
@@ -24,19 +25,17 @@ import type { Tool } from "../tool/tool.ts"
 export interface ResolvedAgent {
   readonly name: string
   readonly system: string
-  /** A fault (for the log) where the deployment has no usable model of that name. */
+  /** A fault, for the log, if the deployment has no usable model of that name. */
   readonly model: Result<Model, string>
   readonly tools: readonly Tool[]
-  /** Tokens that go into one model call at most. */
+  /** Token budget of one model call. */
   readonly contextTokens: number
-  /** Tokens that one message may have. */
+  /** Maximum tokens of one message. */
   readonly maxMessageTokens: number
 }
 
-/** Share of the model's tokens that one message may have: the rest is for what the model and its tools say. */
+/** Share of the context that one message may fill. The rest is for the model's output and tool results. */
 const MESSAGE_SHARE = 0.75
-
-type Log = (event: string, detail: Record<string, unknown>) => void
 
 export function resolveAgent(
   env: Env,
@@ -51,12 +50,12 @@ export function resolveAgent(
   return { name: self.name, system, model: createModel(env, log, self.model), tools, contextTokens, maxMessageTokens }
 }
 
-/** In a turn that another agent began nobody is there to ask for leave. */
+/** The agent without the tools that need approval, for turns started by another agent, where no user can approve. */
 export function dropApprovalTools(agent: ResolvedAgent): ResolvedAgent {
   return { ...agent, tools: agent.tools.filter((tool) => tool.needsApproval === undefined) }
 }
 
-/** Sessions that were made before there were several agents have the general one. */
+/** The agent of a session that was created before agents were configurable. */
 export function defaultAgentView(): AgentView {
   const [general] = DEFAULT_AGENTS as readonly [Agent, ...Agent[]]
   return createAgentView(DEFAULT_AGENTS, GENERAL_AGENT_NAME) ?? { self: general, peers: [] }

@@ -1,66 +1,49 @@
 /**
- * turn-recorder.ts: takes what a producer says of one running message, cleans it, folds it, writes it and tells the ops.
+ * turn-recorder.ts: sanitises, folds and stores the events of one message, and computes the ops for clients.
  *
- * raw events → INTAKE (clean) → FOLD → STORE → segments → ops
- * `feed` gathers in memory; `flush` writes what changed and only then gives ops, so that a client never sees
- * what a crash could take back (law 3). A fresh recorder goes on where the stored rows end, even inside a tag.
+ * raw events → intake (clean) → fold → store → segments → ops
+ * `feed` gathers in memory. `flush` writes what changed and returns ops only afterwards, so clients never see what a crash
+ * could take back (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag (SPEC ST5).
  */
 
-import type { CleanState } from "../../shared/sanitize/clean.ts"
-import type { TurnEvent } from "../../shared/protocol/event.ts"
-import type { Op } from "../../shared/protocol/segment.ts"
-import { parseJson } from "../../shared/json.ts"
 import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
 import {
-  listCalls,
   fold,
   isEnded,
+  listCalls,
   type Message,
   type MessageStatus,
   type Part,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
+import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter, type Drift, diffMessageState } from "../../shared/segment/segmenter.ts"
-import { createChunkWriter, type TextPartUpdate } from "../store/text-chunks.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
+import { createChunkWriter, type TextPartUpdate } from "../store/text-chunks.ts"
+import type { Op } from "../../shared/protocol/segment.ts"
+import { parseJson } from "../../shared/json.ts"
 
 export interface FlushedOps {
   readonly seq: number
   readonly ops: readonly Op[]
 }
 
-export interface TurnRecorder {
-  readonly pos: number
-  /** The message as folded so far; it may be ahead of the store. */
-  currentMessage(): Message
-  /** The message as stored, and so as shown. */
-  storedMessage(): StoredMessage
-  /** Takes one raw event: its text is cleaned here, once, before anything is stored. */
-  feed(event: TurnEvent): void
-  /** UTF-16 code units fed since the last flush. */
-  pendingChars(): number
-  /** Writes what changed with the next seq; null where no client would see a difference. */
-  flush(): FlushedOps | null
-  /** Whoever moves the turn has let go of it: whatever still comes changes nothing. */
-  dispose(): void
-  readonly drift: readonly Drift[]
-}
-
 export interface TurnRecorderOptions {
-  /** What clean had not settled is given up. */
+  /** Discard the text that the sanitiser held back, instead of continuing with it. */
   readonly discardPending?: boolean
-  /** When a message that now has this status is over at the latest; without it that stays as it is. */
+  /** The deadline of the message when its status changes. Without it the deadline stays. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
-  /** Whom the directives of fresh text are put to; without it nothing that needs a grant is granted. */
+  /** Resolves the directives of new text. Without it, nothing that needs a grant is granted. */
   readonly resolver?: Resolver
 }
 
-/** What is written in the same transaction as a window. */
+/** A write that joins the transaction of each window. */
 export interface AlongsideWrite {
-  /** It has something to write, also where the message does not. */
+  /** Whether there is something to write, even if the message has not changed. */
   readonly isPending: () => boolean
   readonly write: () => void
 }
@@ -68,85 +51,126 @@ export interface AlongsideWrite {
 const NO_ALONGSIDE_WRITE: AlongsideWrite = { isPending: () => false, write() {} }
 
 /**
- * Goes on with a stored message.
+ * Continues a stored message.
  *
- * Shapes  (Store, StoredMessage, nextSeq, options) → Recorder.
- * Errors  none of its own; what SQLite throws goes up, nothing of that window is stored, and the recorder is spent:
- *         a new one goes on from the rows.
- * Cost    reads one leaf; each flush writes one row a changed part.
- * Source  SPEC ST3–ST5.
+ * If SQLite throws in `flush`, the error propagates, nothing of that window is stored, and the recorder ignores all further
+ * calls: a new one must continue from the rows. A flush writes about one row per changed part.
  */
-export function createTurnRecorder(
-  store: SessionStore,
-  stored: StoredMessage,
-  nextSeq: () => number,
-  {
-    discardPending = false,
-    deadlineFor = () => stored.deadline,
-    alongside = NO_ALONGSIDE_WRITE,
-    resolver,
-  }: TurnRecorderOptions = {},
-): TurnRecorder {
-  let shown = stored
-  let message = stored.message
-  let pendingChars = 0
-  let hasPending = false
-  let isSpent = false
-  /** What each part has gained since the last flush. */
-  const addedTexts = new Map<number, string>()
-  const intake = discardPending ? createIntake() : restoreIntake(store, stored)
-  const transcriber = createMessageSegmenter()
-  transcriber.advance(message)
-  const writePart = createPartWriter(store, stored.pos, () => JSON.stringify(intake.saveCleaner()))
+export class TurnRecorder {
+  readonly pos: number
+  readonly drift: readonly Drift[]
+  readonly #store: SessionStore
+  readonly #nextSeq: () => number
+  readonly #alongside: AlongsideWrite
+  readonly #deadlineFor: ((status: MessageStatus) => number | null) | undefined
+  readonly #resolver: Resolver | undefined
+  readonly #intake: Intake
+  readonly #segmenter = createMessageSegmenter()
+  readonly #writePart: PartWriter
+  #stored: StoredMessage
+  #message: Message
+  #pendingChars = 0
+  #hasPendingText = false
+  #isSpent = false
+  /** The text that each part has gained since the last flush. */
+  readonly #addedTexts = new Map<number, string>()
 
-  return {
-    pos: stored.pos,
-    currentMessage: () => message,
-    storedMessage: () => shown,
-    pendingChars: () => pendingChars,
-    drift: transcriber.drift,
-    feed(event) {
-      if (isSpent || (isEnded(message.status) && event.type !== "tool_result")) return
-      if ("delta" in event) pendingChars += event.delta.length
-      hasPending ||= event.type === "text_delta" || event.type === "thinking_delta"
-      for (const clean of intake.cleanEvent(event)) {
-        message = fold(message, clean)
-        if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
-        const at = message.parts.length - 1
-        addedTexts.set(at, (addedTexts.get(at) ?? "") + clean.delta)
-      }
-    },
-    dispose() {
-      isSpent = true
-    },
-    flush() {
-      pendingChars = 0
-      const before = shown.message
-      if (isSpent || (message === before && !hasPending && !alongside.isPending())) return null
-      // Until all is written: what fails half-way is never told again from here.
-      isSpent = true
-      const addedTextOf = (at: number): string => addedTexts.get(at) ?? ""
-      const ops = [...transcriber.advance(message, addedTextOf, resolver), ...diffMessageState(before, message)]
-      message = transcriber.applyGrants(message)
-      const seq = ops.length > 0 ? nextSeq() : shown.seq
-      const isStatusNew = message.status !== before.status
-      const deadline = isEnded(message.status) ? null : isStatusNew ? deadlineFor(message.status) : shown.deadline
-      const next = { ...shown, seq, deadline, message }
-      store.atomically(() => {
-        message.parts.forEach((part, at) => {
-          const isPendingPart = hasPending && part.type !== "tool_call" && part.open
-          if (part !== before.parts[at] || isPendingPart) writePart(seq, at, part, before.parts[at], addedTextOf(at))
-        })
-        if (isStatusNew || message.summary !== before.summary) store.updateMessage(next)
-        if (isEnded(before.status)) store.recordLateChange(seq, stored.pos)
-        alongside.write()
-      })
-      isSpent = false
-      hasPending = false
-      addedTexts.clear()
-      shown = next
-      return ops.length > 0 ? { seq, ops } : null
-    },
+  constructor(
+    store: SessionStore,
+    stored: StoredMessage,
+    nextSeq: () => number,
+    { discardPending = false, deadlineFor, alongside = NO_ALONGSIDE_WRITE, resolver }: TurnRecorderOptions = {},
+  ) {
+    this.pos = stored.pos
+    this.drift = this.#segmenter.drift
+    this.#store = store
+    this.#nextSeq = nextSeq
+    this.#alongside = alongside
+    this.#deadlineFor = deadlineFor
+    this.#resolver = resolver
+    this.#stored = stored
+    this.#message = stored.message
+    this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
+    this.#segmenter.advance(stored.message)
+    this.#writePart = createPartWriter(store, stored.pos, () => JSON.stringify(this.#intake.saveCleaner()))
+  }
+
+  /** The message with all events so far. It may be ahead of the store. */
+  currentMessage(): Message {
+    return this.#message
+  }
+
+  /** The message as stored, and therefore as shown. */
+  storedMessage(): StoredMessage {
+    return this.#stored
+  }
+
+  /** UTF-16 code units fed since the last flush. */
+  pendingChars(): number {
+    return this.#pendingChars
+  }
+
+  /** Discards everything that is still pending or arrives later. */
+  dispose(): void {
+    this.#isSpent = true
+  }
+
+  /** Adds one raw event. Its text is sanitised here, once, before anything is stored. */
+  feed(event: TurnEvent): void {
+    if (this.#isSpent || (isEnded(this.#message.status) && event.type !== "tool_result")) return
+    if ("delta" in event) this.#pendingChars += event.delta.length
+    this.#hasPendingText ||= event.type === "text_delta" || event.type === "thinking_delta"
+    for (const clean of this.#intake.cleanEvent(event)) {
+      this.#message = fold(this.#message, clean)
+      if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
+      const at = this.#message.parts.length - 1
+      this.#addedTexts.set(at, this.#addedTextOf(at) + clean.delta)
+    }
+  }
+
+  #addedTextOf(at: number): string {
+    return this.#addedTexts.get(at) ?? ""
+  }
+
+  /** Writes what changed under the next seq. Null if clients would see no difference. */
+  flush(): FlushedOps | null {
+    this.#pendingChars = 0
+    const before = this.#stored.message
+    const hasChanged = this.#message !== before || this.#hasPendingText || this.#alongside.isPending()
+    if (this.#isSpent || !hasChanged) return null
+    // Reset only after the write succeeded: ops of a failed write must not be sent later.
+    this.#isSpent = true
+    const addedTextOf = (at: number): string => this.#addedTextOf(at)
+    const textOps = this.#segmenter.advance(this.#message, addedTextOf, this.#resolver)
+    const ops = [...textOps, ...diffMessageState(before, this.#message)]
+    this.#message = this.#segmenter.applyGrants(this.#message)
+    const seq = ops.length > 0 ? this.#nextSeq() : this.#stored.seq
+    const next = { ...this.#stored, seq, deadline: this.#nextDeadline(), message: this.#message }
+    this.#store.atomically(() => this.#write(next, before))
+    this.#isSpent = false
+    this.#hasPendingText = false
+    this.#addedTexts.clear()
+    this.#stored = next
+    return ops.length > 0 ? { seq, ops } : null
+  }
+
+  #nextDeadline(): number | null {
+    const { status } = this.#message
+    if (isEnded(status)) return null
+    const isUnchanged = status === this.#stored.message.status || this.#deadlineFor === undefined
+    return isUnchanged ? this.#stored.deadline : this.#deadlineFor(status)
+  }
+
+  #write(next: StoredMessage, before: Message): void {
+    const { seq, message } = next
+    message.parts.forEach((part, at) => {
+      const hasPendingText = this.#hasPendingText && part.type !== "tool_call" && part.open
+      if (part === before.parts[at] && !hasPendingText) return
+      this.#writePart(seq, at, part, before.parts[at], this.#addedTextOf(at))
+    })
+    if (message.status !== before.status || message.summary !== before.summary) this.#store.updateMessage(next)
+    if (isEnded(before.status)) this.#store.recordLateChange(seq, this.pos)
+    this.#alongside.write()
   }
 }
 
@@ -156,16 +180,17 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
   const held = store.findOpenChunk(pos)?.held ?? null
   try {
-    // Our own row: `save` wrote it; but perhaps that of another version, whose state this one cannot read.
+    // Written by `saveCleaner`, but possibly of another version, whose state this one can't read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
     return createIntake(last.type, undefined, calls)
   }
 }
 
+/** Writes the part at index `at`. `addedText` is what a text part has gained since it was last written. */
 export type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, addedText: string) => void
 
-/** Writes parts of one message; `fresh` is what a text has gained. Of one that is new there are no rows to go on from. */
+/** Writes parts of one message. `isNew`: no rows exist yet, so none are read. */
 export function createPartWriter(
   store: SessionStore,
   pos: number,
@@ -177,16 +202,8 @@ export function createPartWriter(
     if (part.type !== "tool_call") {
       const { type: kind, step, open } = part
       const ms = part.type === "thinking" ? part.ms : null
-      return writeChunk(seq, {
-        part: at,
-        kind,
-        step,
-        open,
-        ...textPartExtras(part),
-        ms,
-        held: open ? serializeClean() : null,
-        addedText,
-      })
+      const held = open ? serializeClean() : null
+      return writeChunk(seq, { part: at, kind, step, open, ...textPartExtras(part), ms, held, addedText })
     }
     const previous = before?.type === "tool_call" ? before.call : null
     const { call, step } = part
@@ -197,7 +214,7 @@ export function createPartWriter(
     if (output !== "") {
       writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
-    // Where leaves only go, the call's own row carries the seq.
+    // After a reset the part may have no chunk that carries the seq, so the call's row does.
     if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call)
   }
 }
@@ -208,7 +225,7 @@ function textPartExtras(part: Part): Pick<TextPartUpdate, "cut" | "grants"> {
   return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
-/** Output has leaves of its own: a call whose output alone grew keeps its row. */
+/** Whether the call's row must be rewritten. Its output is stored in chunks, not in the row. */
 function isRowChanged(before: ToolCall, after: ToolCall): boolean {
   return (
     before.status !== after.status ||

@@ -1,80 +1,131 @@
 /**
- * turn-recovery.ts: what a turn needs next, read off its stored state alone.
+ * turn-recovery.ts: continues or ends a turn from its stored rows, after a restart or a failed write.
  *
- * So a restart, an approval, a callback and a cancel are the same code path as going on (DESIGN §8).
- * Pure: no I/O, no clock. `turn.ts` does what is decided here.
+ * rows → RECOVERY → run → turn-scheduler.ts
  */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
-import type { TurnFault } from "../../shared/fault.ts"
-import { MAX_STEPS } from "../../shared/limits.ts"
+import { isEnded, listCalls, type Message, type Part } from "../../shared/protocol/message.ts"
+import { errorMessage } from "../platform/log.ts"
+import { selectChannel } from "../store/agent-ask-rows.ts"
+import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
+import { createAckedRecordWrite, restoreProducer, type Producer } from "./external-run.ts"
+import { isBlankPart } from "./next-action.ts"
+import { dropApprovalTools } from "./resolve-agent.ts"
+import type { TurnRecorder } from "./turn-recorder.ts"
 import {
-  listCalls,
-  isDeferred,
-  isEnded,
-  isSettled,
-  type Message,
-  type Part,
-  type ToolCall,
-} from "../../shared/protocol/message.ts"
+  createNotifier,
+  disposeRun,
+  findTool,
+  finishRun,
+  isRunEnded,
+  openRecorder,
+  publishChanges,
+  recordFailure,
+  type TurnHost,
+  type TurnRun,
+} from "./turn-run.ts"
 
-export type NextAction =
-  /** Ask the model. */
-  | { readonly do: "step" }
-  /** Run these tools, and ask a person about those. */
-  | { readonly do: "dispatch"; readonly calls: readonly ToolCall[]; readonly toApprove: readonly ToolCall[] }
-  /** Nothing until a tool comes back or somebody answers. */
-  | { readonly do: "wait" }
-  | { readonly do: "end"; readonly status: "completed" | "failed" | "interrupted"; readonly reason: TurnFault | null }
-  /** It is over. */
-  | { readonly do: "rest" }
+export function readNewestMessage({ store }: TurnHost): StoredMessage | null {
+  return store.findMessageAt(store.readNewestPos())
+}
 
-/** What the process that moves a turn knows beside its rows. */
-export interface ProcessState {
-  /** Whether this very process is running that call. */
-  readonly isInFlight: (call_id: string) => boolean
-  /** Whether a person has to allow that call. */
-  readonly needsApproval: (call: ToolCall) => boolean
+export function hasUnfinishedAnswer({ store }: TurnHost): boolean {
+  const newest = store.findNewestAnswer()
+  return newest !== null && !isEnded(newest.status)
+}
+
+/** A run for the stored unfinished turn; null if there is none. */
+export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()): TurnRun | null {
+  const stored = hasUnfinishedAnswer(host) ? readNewestMessage(host) : null
+  if (stored === null) return null
+  const producer = restoreProducer(host, stored)
+  const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
+  const agent = host.currentAgent()
+  const run: TurnRun = {
+    recorder: restoreRecorder(host, stored, producer),
+    agent: channel === "user" ? agent : dropApprovalTools(agent),
+    channel,
+    parent: stored.parent,
+    producer,
+    abort: new AbortController(),
+    startedMs: Date.parse(stored.message.timestamp),
+    rowsBefore,
+    inFlight: new Set(),
+    notifier: createNotifier(),
+    limitTimer: null,
+    hasPublished: false,
+    windowTimer: null,
+    failure: null,
+    thinkingSinceMs: null,
+    generatedChars: stored.message.parts.reduce((sum, part) => sum + countPartChars(part), 0),
+    inputTokens: 0,
+    outputTokens: 0,
+  }
+  startTimeLimit(host, run)
+  return run
+}
+
+function restoreRecorder(host: TurnHost, stored: StoredMessage, producer: Producer | null): TurnRecorder {
+  if (producer !== null) {
+    return openRecorder(host, stored, { alongside: createAckedRecordWrite(host.store, stored.pos, producer) })
+  }
+  // A step that showed nothing is run again, so its buffered text is discarded.
+  const last = stored.message.parts.at(-1)
+  return openRecorder(host, stored, { discardPending: last !== undefined && isBlankPart(last) })
+}
+
+function countPartChars(part: Part): number {
+  return part.type === "tool_call" ? part.call.args.length : part.text.length
+}
+
+/** Limits how long this process runs the turn. The alarm enforces the deadlines of approvals and of producers. */
+function startTimeLimit(host: TurnHost, run: TurnRun): void {
+  if (run.producer !== null) return
+  const { deadline, message } = run.recorder.storedMessage()
+  const msLeft = message.status === "waiting" || deadline === null ? host.times.turnMs : deadline - host.now()
+  run.limitTimer = setTimeout(() => finishTimedOut(host, run), Math.max(msLeft, 0))
+}
+
+function finishTimedOut(host: TurnHost, run: TurnRun): void {
+  try {
+    finishRun(host, run, "failed", "turn_timeout")
+  } catch (error) {
+    recordFailure(run, error)
+  }
+}
+
+/** Takes over the turn that an earlier process left. A turn that cannot be recovered ends as failed. */
+export function recoverTurnSafely(host: TurnHost): TurnRun | null {
+  try {
+    return recoverTurn(host)
+  } catch (error) {
+    host.log("turn_error", { message: errorMessage(error) })
+    failStoredTurn(host)
+    return null
+  }
+}
+
+function recoverTurn(host: TurnHost): TurnRun | null {
+  const run = restoreRun(host)
+  if (run === null || run.producer !== null) return run
+  const isRepeatable = (name: string): boolean => findTool(run, name)?.repeatable ?? false
+  for (const event of planRecovery(run.recorder.currentMessage(), isRepeatable)) run.recorder.feed(event)
+  try {
+    publishChanges(host, run)
+  } catch (error) {
+    disposeRun(run)
+    throw error
+  }
+  if (!isRunEnded(run)) return run
+  disposeRun(run)
+  host.log("turn_end", { status: "interrupted", reason: "process_restart" })
+  return null
 }
 
 /**
- * The next act of a turn whose last step is finished (or that has none), and whose left-behind calls were told
- * by `recoveryOf`.
- *
- * Shapes  (Message, Moving) → Act.
- * Cost    the number of parts.
- */
-export function decideNextAction(message: Message, { isInFlight, needsApproval }: ProcessState): NextAction {
-  if (isEnded(message.status)) return { do: "rest" }
-  const calls = listCalls(message)
-  const toApprove = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
-  // A call that runs and is not in flight was left behind by another process, and may be run again.
-  const due = calls.filter(
-    (call) =>
-      (call.status === "queued" && !toApprove.includes(call)) ||
-      (call.status === "running" && !isInFlight(call.call_id)),
-  )
-  if (toApprove.length + due.length > 0) return { do: "dispatch", calls: due, toApprove }
-  if (calls.some((call) => !isSettled(call.status) && !isDeferred(call))) return { do: "wait" }
-  if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
-  const visibleParts = message.parts.filter((part) => part.step === message.step && !isBlankPart(part))
-  // A step that asked for tools is followed by another; one that only spoke was the last.
-  if (visibleParts.length === 0 || visibleParts.some((part) => part.type === "tool_call")) return { do: "step" }
-  return { do: "end", status: "completed", reason: null }
-}
-
-/** A part of which a reader saw nothing. */
-export function isBlankPart(part: Part): boolean {
-  return part.type !== "tool_call" && part.text.trim() === ""
-}
-
-/**
- * What has to be said of a turn that a process left behind, before `nextAct` goes on with it.
- * A step that was cut after it had shown something ends the turn; a tool that was running is interrupted, unless it
- * only reads.
- *
- * Shapes  (Message, isRepeatable) → raw events to feed, maybe none.
- * Source  law 8; DESIGN §8.
+ * The events that record what a restart lost, before the turn continues. A tool that was running is interrupted unless
+ * it is repeatable. A step that was cut off after it had shown something ends the turn.
  */
 export function planRecovery(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
   const events: TurnEvent[] = []
@@ -90,8 +141,8 @@ export function planRecovery(message: Message, isRepeatable: (tool: string) => b
 }
 
 /**
- * Whether the last step was cut after it had shown something. Its calls are dispatched, or asked about, in the very write
- * that ends it, so one of which either is true tells that it was finished, whatever the model said after its calls.
+ * Whether the last step was cut off after it had shown something. The write that ends a step also dispatches its calls
+ * or asks for approval, so a step with such a call is known to be finished.
  */
 function isLastStepCut({ parts }: Message): boolean {
   const last = parts.findLast((part) => !isBlankPart(part))
@@ -100,31 +151,13 @@ function isLastStepCut({ parts }: Message): boolean {
   return !calls.some((call) => call.status !== "queued" || call.approval !== null)
 }
 
-/**
- * Steps of an ended answer that were finished, from 1; what stands after them is run again by a retry.
- * The last step is finished only if it asked for tools and all of them came back.
- */
-export function countFinishedSteps({ parts }: Message): number {
-  const last = parts.at(-1)?.step ?? 0
-  const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last ? [part.call] : []))
-  const isFinished = calls.length > 0 && calls.every((call) => call.status === "ok" || call.status === "failed")
-  return isFinished ? last : last - 1
-}
-
-/** Ids of the calls about which a person is asked. */
-export function listCallsAwaitingApproval(message: Message): string[] {
-  return listCalls(message).flatMap((call) => (call.approval === "asked" ? [call.call_id] : []))
-}
-
-/** Ordinals of the next calls, by tool name: one more than were dispatched for the reader in this turn. Seed 000 §5.7. */
-export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
-  const counts = new Map<string, number>()
-  for (const call of listCalls(message)) {
-    if (call.ordinal !== null) counts.set(call.name, Math.max(counts.get(call.name) ?? 0, call.ordinal))
-  }
-  return calls.map((call) => {
-    const ordinal = call.ordinal ?? (counts.get(call.name) ?? 0) + 1
-    counts.set(call.name, Math.max(counts.get(call.name) ?? 0, ordinal))
-    return ordinal
-  })
+/** Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. */
+export function failStoredTurn(host: TurnHost): void {
+  host.resetSeq()
+  const stored = readNewestMessage(host)
+  if (stored === null || isMessageSettled(stored)) return
+  const recorder = openRecorder(host, stored, { discardPending: true })
+  recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
+  const flushed = recorder.flush()
+  if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
 }

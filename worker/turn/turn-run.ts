@@ -1,9 +1,9 @@
 /**
- * turn-run.ts: one turn, as the process that runs it knows it: what it says, and how it ends.
+ * turn-run.ts: one turn in the process that runs it: its state in memory, how its output is published, and how it ends.
  *
  * model, tools → events → RUN → recorder → sockets
- * All that matters of a run is in the store; this holds what may be lost: the abort, the window, the clock of thinking.
- * What a model says is gathered in windows that are written before they are sent (law 3).
+ * Everything that must survive a restart is in the store. A run holds the rest: the abort controller, timers and counters.
+ * Output is gathered in windows, and each window is written before it is sent (SPEC ST3).
  */
 
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
@@ -11,82 +11,90 @@ import type { TurnFault } from "../../shared/fault.ts"
 import { DELTA_WINDOW_CHARS, DELTA_WINDOW_MS } from "../../shared/limits.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
+import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset, Tool } from "../tool/tool.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
-import type { PastTurns } from "./model-context.ts"
+import type { PastTurns } from "./past-turns.ts"
 import type { Producer } from "./external-run.ts"
-import { createTurnRecorder, type TurnRecorder, type TurnRecorderOptions } from "./turn-recorder.ts"
+import { TurnRecorder, type TurnRecorderOptions } from "./turn-recorder.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { Sockets } from "../socket/sockets.ts"
 import type { SessionStore } from "../store/session-store.ts"
 
-/** What a turn needs of the object around it. */
+/** What a turn needs from its session object. */
 export interface TurnHost {
   readonly store: SessionStore
   readonly sockets: Sockets
-  /** Who answers from the next turn on. */
+  /** The agent that answers new turns. */
   readonly currentAgent: () => ResolvedAgent
-  /** No turn runs: whoever waits for an answer may be told. */
+  /** Called when no turn runs, so that answers to other agents can be delivered. */
   readonly onIdle: () => void
   readonly times: TimeLimits
-  /** The turns before one, as the model is told them. */
+  /** Reads earlier turns for the model's context. */
   readonly pastTurns: PastTurns
-  /** What the directives of an answer may name. */
+  /** Resolves what the directives of an answer refer to. */
   readonly resolver: Resolver
-  /** Bytes of a file of the session, so many at most; null where the bucket has none. */
+  /** At most `bytes` bytes of an asset of the session; null if the bucket does not have it. */
   readonly loadAsset: (id: string, bytes: number) => Promise<Uint8Array | null>
   readonly now: () => number
   readonly nextId: () => string
-  /** Keeps what a tool made. */
+  /** Stores what a tool made. */
   readonly saveAsset: SaveAsset
   readonly nextSeq: () => number
-  /** A write failed after its seq was given: the next one goes on from what is stored. */
+  /** Called when a write failed after it took a seq: the next seq continues from the stored ones. */
   readonly resetSeq: () => void
-  /** Makes sure that the object wakes, even if this process is killed: in `times.alarmMs` at the latest. */
+  /** Ensures that the object wakes within `times.alarmMs`, even if this process is killed. */
   readonly armAlarm: () => void
-  /** An answer that nobody here moves began or is over: what waits begins, and the list of sessions is told. */
+  /** Called when an external answer began or ended: starts queued turns and syncs the directory. */
   readonly resume: () => void
-  /** One structured line for the engineers who run it. */
-  readonly log: (event: string, detail: Record<string, unknown>) => void
+  readonly log: Log
 }
 
 export interface TurnRun {
-  /** A cancel puts another in its place, which knows only what is stored. */
+  /** A cancel replaces it with a recorder that starts from the stored message. */
   recorder: TurnRecorder
   readonly parent: number | null
-  /** Who answers, from the turn's beginning to its end. */
+  /** The agent that answers. It stays the same until the turn ends, even if the configuration changes. */
   readonly agent: ResolvedAgent
-  /** On which its tools are dispatched. */
+  /** The channel on which its tools are dispatched. */
   readonly channel: Channel
-  /** Who tells this answer from outside, and moves it; null: we do. */
+  /** The external producer that streams this answer in; null for an answer of our own model. */
   readonly producer: Producer | null
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number
-  /** Rows that were read and written before it. */
+  /** Rows that the object had read and written before this run, for the log. */
   readonly rowsBefore: { readonly read: number; readonly written: number }
   /** Ids of the calls that run in this process. */
   readonly inFlight: Set<string>
   readonly notifier: Notifier
-  /** Ends the turn when its time is over (law 8). */
+  /** Ends the turn at its time limit (SPEC TU11). */
   limitTimer: ReturnType<typeof setTimeout> | null
-  /** Something of this turn was shown: from now on deltas wait for their window. */
+  /** Whether something was published. The first event is published at once, later ones in windows. */
   hasPublished: boolean
   windowTimer: ReturnType<typeof setTimeout> | null
-  /** What failed where nobody waits (a timer, a tool): the turn fails with it. */
+  /** An error from a timer or a tool, where no caller can catch it. `advanceTurn` throws it. */
   failure: unknown
   thinkingSinceMs: number | null
-  /** UTF-16 code units that were said in this turn: text, thoughts and arguments. */
+  /** UTF-16 code units of text, thinking and arguments that the model generated in this turn. */
   generatedChars: number
   inputTokens: number
   outputTokens: number
 }
 
-/** Wakes the one who waits for a turn to change. */
+/** Access to the active turn of a session. Implemented by `TurnScheduler`. */
+export interface ActiveTurn {
+  readonly host: TurnHost
+  /** The run of the unfinished answer, restored from its rows if it only waits there; null if there is none. */
+  currentRun(): TurnRun | null
+  /** Runs `publish`. If it throws, the run is marked as failed and the error is rethrown. */
+  publishSafely(run: TurnRun, publish: () => void): void
+}
+
+/** Wakes the code that waits for a run to change. It has one waiter at most. */
 export interface Notifier {
   notify(): void
-  /** Resolves with the next ring. */
   waitForNotify(): Promise<void>
 }
 
@@ -101,19 +109,19 @@ export function createNotifier(): Notifier {
   }
 }
 
-/** A recorder of this object: it gives seqs, and deadlines to what runs or waits. */
+/** A recorder for a message of this session, with its seqs, deadlines and resolver. */
 export function openRecorder(host: TurnHost, stored: StoredMessage, options: TurnRecorderOptions = {}): TurnRecorder {
   const { store, nextSeq, now, times, resolver } = host
   const deadlineFor = (status: MessageStatus): number =>
     now() + (status === "waiting" ? times.approvalMs : times.turnMs)
-  return createTurnRecorder(store, stored, nextSeq, { deadlineFor, resolver, ...options })
+  return new TurnRecorder(store, stored, nextSeq, { deadlineFor, resolver, ...options })
 }
 
 export function isRunEnded(run: TurnRun): boolean {
   return isEnded(run.recorder.currentMessage().status)
 }
 
-/** Writes what was gathered, then sends it. */
+/** Writes the buffered events, then sends them. */
 export function publishChanges(host: TurnHost, run: TurnRun): void {
   if (run.windowTimer !== null) clearTimeout(run.windowTimer)
   run.windowTimer = null
@@ -123,13 +131,13 @@ export function publishChanges(host: TurnHost, run: TurnRun): void {
   host.sockets.sendOps(flushed.seq, flushed.ops, run.recorder.storedMessage())
 }
 
-/** Feeds one event and sees to it that it is shown: the first of a turn at once, the others with their window. */
+/** Records one event and schedules its publication. */
 export function feedEvent(host: TurnHost, run: TurnRun, event: TurnEvent): void {
   run.recorder.feed(event)
   schedulePublish(host, run)
 }
 
-/** Sees to it that what was fed is shown. */
+/** Publishes at once if this is the run's first event or the buffer is full, else at the end of the window. */
 export function schedulePublish(host: TurnHost, run: TurnRun): void {
   if (!run.hasPublished || run.recorder.pendingChars() >= DELTA_WINDOW_CHARS) return publishChanges(host, run)
   run.windowTimer ??= setTimeout(() => publishFromTimer(host, run), DELTA_WINDOW_MS)
@@ -141,18 +149,18 @@ function publishFromTimer(host: TurnHost, run: TurnRun): void {
   } catch (error) {
     recordFailure(run, error)
     if (run.producer === null) return
-    // Nobody here moves it: it is ended from its rows.
+    // No pass of `advance` runs for an external answer, so start one: it ends the answer from its rows.
     host.resetSeq()
     host.resume()
   }
 }
 
-/** The tool that a call asks for; undefined where this turn has none of that name. */
-export function findTool({ agent: answerer }: TurnRun, name: string): Tool | undefined {
-  return answerer.tools.find((tool) => tool.name === name)
+/** The tool of a call; undefined if this turn has none of that name. */
+export function findTool({ agent }: TurnRun, name: string): Tool | undefined {
+  return agent.tools.find((tool) => tool.name === name)
 }
 
-/** Feeds what a person decided of some calls, and shows it. */
+/** Records and publishes the user's decision on some calls. */
 export function applyApproval(
   host: TurnHost,
   run: TurnRun,
@@ -163,21 +171,21 @@ export function applyApproval(
   publishChanges(host, run)
 }
 
-/** Its duration belongs to the thought, however it ends. */
+/** Ends the current thinking part, if there is one, and records its duration. */
 export function endThinking(host: TurnHost, run: TurnRun): void {
   if (run.thinkingSinceMs === null) return
   run.recorder.feed({ type: "thinking_done", ms: host.now() - run.thinkingSinceMs })
   run.thinkingSinceMs = null
 }
 
-/** Nobody waits for a timer or a tool, so what it meets is kept for `move`, which is woken. */
+/** Stores an error from a timer or a tool, and wakes `advanceTurn`, which throws it. */
 export function recordFailure(run: TurnRun, error: unknown): void {
   run.failure ??= error
   run.abort.abort()
   run.notifier.notify()
 }
 
-/** Ends a turn, once. What was gathered and not yet written goes along; the model and the tools are told to stop. */
+/** Ends a turn, once: publishes its buffered events with the end, then aborts the model and the tools. */
 export function finishRun(
   host: TurnHost,
   run: TurnRun,
@@ -192,8 +200,8 @@ export function finishRun(
 }
 
 /**
- * Stops a turn because somebody asked for it: written first, then aborted (law 7). What was shown stays; deltas that are
- * not written yet, and all that comes later, are dropped.
+ * Cancels a turn. The end is written before the work is aborted, so a crash in between cannot undo the cancel. Deltas that
+ * are not written yet are discarded, as is everything that arrives later.
  */
 export function cancelRun(host: TurnHost, run: TurnRun): void {
   const recorder = openRecorder(host, run.recorder.storedMessage(), { discardPending: true })
@@ -223,7 +231,7 @@ function feedEnd(
   recorder.feed({ type: "end", status, reason, metrics })
 }
 
-/** Stops whatever still works for a run; what it has gathered is given up. */
+/** Aborts a run's work and discards its buffered output. */
 export function disposeRun(run: TurnRun): void {
   run.recorder.dispose()
   run.abort.abort()

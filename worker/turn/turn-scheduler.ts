@@ -1,256 +1,217 @@
 /**
- * turn-scheduler.ts: which turn of a session runs: the next of the queue, or one that another process left behind.
+ * turn-scheduler.ts: starts, continues and stops the turns of one session, one at a time.
  *
- * send, answer of a person, alarm, wake → ADVANCE → run → the next
- * The row is the state: `advance` looks at what is stored and goes on from there. Whatever somebody asks of a turn
- * (cancel, approve) is first written, and then `advance` finds it.
+ * message, approval, alarm, restart → SCHEDULER → run → next queued message
+ * The stored rows are the state. Requests such as a cancel or an approval are written first, and `advance` then continues
+ * from what is stored.
  */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { listCalls, isEnded, type Message, type Part, type ToolCall } from "../../shared/protocol/message.ts"
-import { dropApprovalTools } from "./resolve-agent.ts"
-import { selectChannel } from "../store/agent-ask-rows.ts"
-import { SessionErasedError } from "../store/storage-gate.ts"
-import { listCallsAwaitingApproval, isBlankPart, planRecovery } from "./turn-recovery.ts"
-import { advanceTurn } from "./advance-turn.ts"
-import { beginNextQueued, beginTurn, enqueueMessage } from "./begin-turn.ts"
-import { endSilentRun, extendIfAlive, restoreProducer, createAckedRecordWrite } from "./external-run.ts"
-import { cancelSettledAnswer, withdrawQueuedMessage } from "./settled-messages.ts"
-import {
-  cancelRun,
-  createNotifier,
-  applyApproval,
-  finishRun,
-  isRunEnded,
-  disposeRun,
-  recordFailure,
-  publishChanges,
-  openRecorder,
-  type TurnRun,
-  findTool,
-  type TurnHost,
-} from "./turn-run.ts"
+import type { Message } from "../../shared/protocol/message.ts"
+import { errorMessage } from "../platform/log.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
+import { SessionErasedError } from "../store/storage-gate.ts"
+import { advanceTurn } from "./advance-turn.ts"
+import { decideApproval, denyPendingApprovals } from "./approvals.ts"
+import { beginNextQueued, beginTurn, enqueueMessage, withdrawQueued } from "./begin-turn.ts"
+import { endOverdueTurn, nextTurnAlarmAt } from "./turn-alarm.ts"
+import {
+  failStoredTurn,
+  hasUnfinishedAnswer,
+  readNewestMessage,
+  recoverTurnSafely,
+  restoreRun,
+} from "./turn-recovery.ts"
+import {
+  type ActiveTurn,
+  cancelRun,
+  disposeRun,
+  isRunEnded,
+  openRecorder,
+  publishChanges,
+  recordFailure,
+  type TurnHost,
+  type TurnRun,
+} from "./turn-run.ts"
 
-export interface TurnScheduler {
-  /** Starts a turn with a user's or an agent's message, or queues it behind the one that runs; the seq it was given. */
-  startOrQueue(message: Message): number
-  /** Starts a turn whose question and answer stand in other places than the end: a new version of either. */
-  startVersion(stored: readonly StoredMessage[]): void
-  /** Goes on with whatever is stored. Re-entrant: a second call joins the first. */
-  advance(): Promise<void>
-  /** Stops the answer of an exchange; the seq with which that was written. The same again has no effect. */
-  cancelExchange(exchangeId: string): Result<number>
-  /** What a person says to a call that waits for leave. The first word counts; the same again has no effect. */
-  decideApproval(call_id: string, decision: "allow" | "deny"): Result<number>
-  /** Fills in a call whose true result comes late, wherever its message stands. */
-  fillToolResult(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void
-  /** Takes a message back that waits in the queue; the seq with which that was written. The same again has no effect. */
-  withdrawMessage(id: string): Result<number>
-  /** The run of the answer that is under way, also one that only waits in its rows; null where none is. */
-  currentRun(): TurnRun | null
-  /** An answer is running, or waits for a person; or none may begin (`hold`). */
-  isActive(): boolean
-  /** Does something during which no turn may begin: what is sent meanwhile waits in the queue. `advance` goes on after it. */
-  withTurnsPaused<T>(work: () => Promise<T>): Promise<T>
-  /** A model or its tools are at work, or about to be; not where a person is waited for. */
-  isRunning(): boolean
-  /** The session is erased: stops whatever runs, and nothing begins any more. Writes nothing. */
-  stopAll(): void
-  /** Exchange whose answer runs or waits; null where none does. */
-  activeExchangeId(): string | null
-  /** When the object has to be woken, in milliseconds since 1970; null: nothing is under way. */
-  nextAlarmAt(): number | null
-  /** Does what is due: leave that nobody gave in time is refused. */
-  handleAlarm(): Promise<void>
-}
+export class TurnScheduler implements ActiveTurn {
+  readonly host: TurnHost
+  #run: TurnRun | null = null
+  /** The pass of `advance` that is under way. */
+  #advancing: Promise<void> | null = null
+  #isPaused = false
+  #isStopped = false
 
-export function createTurnScheduler(host: TurnHost): TurnScheduler {
-  const { store } = host
-  let run: TurnRun | null = null
-  let advancing: Promise<void> | null = null
-  let isPaused = false
-  let isStopped = false
-  const unfinishedRun = (): TurnRun | null => (run === null || isRunEnded(run) ? null : run)
+  constructor(host: TurnHost) {
+    this.host = host
+  }
 
-  const advanceAll = async (): Promise<void> => {
-    if (isPaused) return
-    run = unfinishedRun() ?? recoverTurnSafely(host)
+  /** Starts a turn with a message, or queues the message if a turn is active. Returns the seq of its row. */
+  startOrQueue(message: Message): number {
+    const { host } = this
+    if (this.isActive() || host.store.countQueued() > 0) {
+      const seq = enqueueMessage(host, message)
+      // A user who sends another message instead of approving has declined.
+      if (message.role === "user" && host.store.findNewestAnswer()?.status === "waiting") denyPendingApprovals(this)
+      return seq
+    }
+    const rows = host.store.countRows()
+    const seq = beginTurn(host, message)
+    this.#run = restoreRun(host, rows)
+    return seq
+  }
+
+  /** Starts the turn of messages that are already stored: a new version of a question or an answer, or an external answer. */
+  startVersion(stored: readonly StoredMessage[]): void {
+    const rows = this.host.store.countRows()
+    for (const message of stored) this.host.sockets.sendMessage(message)
+    this.host.armAlarm()
+    this.#run = restoreRun(this.host, rows)
+  }
+
+  /** Continues from what is stored, until nothing is left to do. A second call joins the first. */
+  advance(): Promise<void> {
+    this.#advancing ??= this.#advanceAll().finally(() => {
+      this.#advancing = null
+    })
+    return this.#advancing
+  }
+
+  async #advanceAll(): Promise<void> {
+    if (this.#isPaused) return
+    this.#run = this.#unfinishedRun() ?? recoverTurnSafely(this.host)
     for (;;) {
-      if (isStopped) return
-      const rows = store.countRows()
-      // One that could not even be ended stays the newest: the alarm tries again.
-      if (unfinishedRun() === null) host.onIdle()
-      if (unfinishedRun() === null && !hasUnfinishedAnswer(host) && beginNextQueued(host)) run = restoreRun(host, rows)
-      const active = unfinishedRun()
-      if (active === null) return
-      // Its producer moves it; one that failed is ended here.
-      if (active.producer !== null && active.failure === null) return
-      const isAlive = await advanceSafely(host, active)
-      if (!isAlive) run = null
-      if (unfinishedRun() !== active) continue
-      // Still the same turn: it waits for a person, in its rows alone, and this process may sleep.
-      disposeRun(active)
-      run = null
+      if (this.#isStopped) return
+      if (this.#unfinishedRun() === null) this.#startNextTurn()
+      const run = this.#unfinishedRun()
+      if (run === null) return
+      // A producer advances its own run. If that failed, the run is ended here.
+      if (run.producer !== null && run.failure === null) return
+      const isAlive = await advanceSafely(this.host, run)
+      if (!isAlive) this.#run = null
+      if (this.#unfinishedRun() !== run) continue
+      // The same turn is unfinished: it waits for the user in its rows, and this process may sleep.
+      disposeRun(run)
+      this.#run = null
       return
     }
   }
-  const advance = (): Promise<void> => {
-    advancing ??= advanceAll().finally(() => {
-      advancing = null
-    })
-    return advancing
+
+  #startNextTurn(): void {
+    const rows = this.host.store.countRows()
+    this.host.onIdle()
+    // A turn that could not even be ended is still the newest; the alarm tries again.
+    if (this.#unfinishedRun() !== null || hasUnfinishedAnswer(this.host)) return
+    if (beginNextQueued(this.host)) this.#run = restoreRun(this.host, rows)
   }
-  /** The run of the answer that is under way, also one that only waits in its rows. */
-  const currentRun = (): TurnRun | null => {
-    run = unfinishedRun() ?? restoreRun(host)
-    return run
+
+  #unfinishedRun(): TurnRun | null {
+    return this.#run === null || isRunEnded(this.#run) ? null : this.#run
   }
-  /** Shows what was asked of a run. Its recorder is spent where that fails: whoever moves the turn ends it. */
-  const publishSafely = (active: TurnRun, write: () => void): void => {
+
+  /** The run of the unfinished answer, restored from its rows if it only waits there; null if there is none. */
+  currentRun(): TurnRun | null {
+    this.#run = this.#unfinishedRun() ?? restoreRun(this.host)
+    return this.#run
+  }
+
+  publishSafely(run: TurnRun, publish: () => void): void {
     try {
-      write()
+      publish()
     } catch (error) {
-      recordFailure(active, error)
-      // With nobody there it is taken up anew from its rows.
-      if (advancing === null) run = null
+      recordFailure(run, error)
+      // Without a pass of `advance` that ends it, the run is restored from its rows the next time.
+      if (this.#advancing === null) this.#run = null
       throw error
     }
   }
-  const applyDecision = (decision: "allowed" | "denied", call_ids: readonly string[]): void => {
-    const active = currentRun()
-    if (active === null) return
-    publishSafely(active, () => applyApproval(host, active, decision, call_ids))
-    active.notifier.notify()
-    host.armAlarm()
-  }
-  const denyPendingApprovals = (): void => {
-    const newest = readNewestMessage(host)
-    if (newest !== null) applyDecision("denied", listCallsAwaitingApproval(newest.message))
-  }
-  const isActive = (): boolean =>
-    isPaused || unfinishedRun() !== null || advancing !== null || hasUnfinishedAnswer(host)
 
-  return {
-    advance,
-    currentRun,
-    isActive,
-    async withTurnsPaused(work) {
-      isPaused = true
-      try {
-        return await work()
-      } finally {
-        isPaused = false
-      }
-    },
-    startOrQueue(user) {
-      // Also while a turn is being put away, and never past those who wait.
-      if (isActive() || store.countQueued() > 0) {
-        const seq = enqueueMessage(host, user)
-        // Whoever goes on talking has answered what was asked.
-        if (user.role === "user" && store.findNewestAnswer()?.status === "waiting") denyPendingApprovals()
-        return seq
-      }
-      const rows = store.countRows()
-      const seq = beginTurn(host, user)
-      run = restoreRun(host, rows)
-      return seq
-    },
-    startVersion(stored) {
-      const rows = store.countRows()
-      for (const one of stored) host.sockets.sendMessage(one)
-      host.armAlarm()
-      run = restoreRun(host, rows)
-    },
-    fillToolResult(stored, result) {
-      const active = isMessageSettled(stored) ? null : currentRun()
-      const recorder = active?.recorder ?? openRecorder(host, stored)
-      recorder.feed(result)
-      if (active !== null) return publishSafely(active, () => publishChanges(host, active))
-      const flushed = recorder.flush()
-      if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
-    },
-    withdrawMessage(id) {
-      const withdrawn = withdrawQueuedMessage(host, id)
-      // Also where a turn waits meanwhile: an agent may wait for what was taken back.
-      host.onIdle()
-      return withdrawn
-    },
-    cancelExchange(exchangeId) {
-      const newest = readNewestMessage(host)
-      if (newest === null || newest.message.exchange_id !== exchangeId || isMessageSettled(newest)) {
-        const settled = cancelSettledAnswer(host, exchangeId)
-        host.onIdle()
-        return settled
-      }
-      const active = currentRun()
-      if (active === null) return fail({ reason: "turn_ended" })
-      cancelRun(host, active)
-      return succeed(active.recorder.storedMessage().seq)
-    },
-    decideApproval(call_id, decision) {
-      const [stored, call] = findCall(host, call_id)
-      if (stored === null || call === undefined) return fail({ reason: "call_unknown" })
-      const wanted = decision === "allow" ? "allowed" : "denied"
-      if (call.approval === wanted) return succeed(stored.seq)
-      if (call.approval !== "asked" || isMessageSettled(stored)) return fail({ reason: "call_decided" })
-      applyDecision(wanted, [call_id])
-      return succeed(readNewestMessage(host)?.seq ?? stored.seq)
-    },
-    isRunning() {
-      const status = store.findNewestAnswer()?.status
-      return status === "running" || (status !== "waiting" && store.countQueued() > 0)
-    },
-    stopAll() {
-      isStopped = true
-      if (run !== null) disposeRun(run)
-    },
-    activeExchangeId: () => (hasUnfinishedAnswer(host) ? (readNewestMessage(host)?.message.exchange_id ?? null) : null),
-    nextAlarmAt() {
-      // Read off the rows: a turn that waits for a person leaves the object asleep until its deadline.
-      const newest = store.findNewestAnswer()
-      const isWaitingInRows = newest?.status === "waiting" || newest?.isExternal === true
-      const isDue =
-        store.agentAsks.hasOwedAnswers() || (!isWaitingInRows && (hasUnfinishedAnswer(host) || store.countQueued() > 0))
-      const alarmTimes = [isDue ? host.now() + host.times.alarmMs : null, store.agentAsks.nextExpiryMs()]
-      if (isWaitingInRows) alarmTimes.push(newest.deadline)
-      return alarmTimes.reduce((first, at) => (first === null || (at !== null && at < first) ? at : first), null)
-    },
-    handleAlarm() {
-      const newest = store.findNewestAnswer()
-      if (newest?.deadline != null && newest.deadline <= host.now()) {
-        if (newest.status === "waiting") denyPendingApprovals()
-        const externalRun = newest.isExternal ? currentRun() : null
-        if (externalRun !== null && !extendIfAlive(host, externalRun)) endSilentRun(host, externalRun)
-      }
-      return advance()
-    },
+  /** Allows or denies a call. The first decision counts, and repeating it has no effect. Returns the seq of its write. */
+  decideApproval(call_id: string, decision: "allow" | "deny"): Result<number> {
+    return decideApproval(this, call_id, decision)
+  }
+
+  /** Stores the late result of an asynchronous call, wherever its message is in the transcript. */
+  fillToolResult(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void {
+    const { host } = this
+    const run = isMessageSettled(stored) ? null : this.currentRun()
+    const recorder = run?.recorder ?? openRecorder(host, stored)
+    recorder.feed(result)
+    if (run !== null) return this.publishSafely(run, () => publishChanges(host, run))
+    const flushed = recorder.flush()
+    if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
+  }
+
+  /** Stops the answer of an exchange. Repeating it has no effect. Returns the seq of its write. */
+  cancelExchange(exchangeId: string): Result<number> {
+    const newest = readNewestMessage(this.host)
+    if (newest === null || newest.message.exchange_id !== exchangeId || isMessageSettled(newest)) {
+      const cancelled = cancelSettledAnswer(this.host, exchangeId)
+      this.host.onIdle()
+      return cancelled
+    }
+    const run = this.currentRun()
+    if (run === null) return fail({ reason: "turn_ended" })
+    cancelRun(this.host, run)
+    return succeed(run.recorder.storedMessage().seq)
+  }
+
+  /** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
+  withdrawMessage(id: string): Result<number> {
+    const withdrawn = withdrawQueued(this.host, id)
+    // Another agent may be waiting for the answer to the withdrawn message, also while a turn waits.
+    this.host.onIdle()
+    return withdrawn
+  }
+
+  /** Whether a turn runs, waits or is paused, so that a new message must be queued. */
+  isActive(): boolean {
+    const hasRun = this.#unfinishedRun() !== null || this.#advancing !== null
+    return this.#isPaused || hasRun || hasUnfinishedAnswer(this.host)
+  }
+
+  /** Whether a model or tools are at work or about to be. False while the turn waits for the user. */
+  isRunning(): boolean {
+    const { store } = this.host
+    const status = store.findNewestAnswer()?.status
+    return status === "running" || (status !== "waiting" && store.countQueued() > 0)
+  }
+
+  /** The exchange whose answer runs or waits; null if there is none. */
+  activeExchangeId(): string | null {
+    return hasUnfinishedAnswer(this.host) ? (readNewestMessage(this.host)?.message.exchange_id ?? null) : null
+  }
+
+  /** Runs `work` while no turn can start. Messages that arrive are queued until the next `advance`. */
+  async withTurnsPaused<T>(work: () => Promise<T>): Promise<T> {
+    this.#isPaused = true
+    try {
+      return await work()
+    } finally {
+      this.#isPaused = false
+    }
+  }
+
+  /** Aborts the active run for good, because the session is erased. Writes nothing. */
+  stopAll(): void {
+    this.#isStopped = true
+    if (this.#run !== null) disposeRun(this.#run)
+  }
+
+  /** When the object must wake, in milliseconds since 1970; null if nothing is under way. */
+  nextAlarmAt(): number | null {
+    return nextTurnAlarmAt(this.host)
+  }
+
+  /** Ends what is overdue, then continues. */
+  handleAlarm(): Promise<void> {
+    endOverdueTurn(this)
+    return this.advance()
   }
 }
 
-function readNewestMessage({ store }: TurnHost): StoredMessage | null {
-  return store.findMessageAt(store.readNewestPos())
-}
-
-/** A call by its id, which names the place where it was first made; one that a retry kept stands in the newest message. */
-function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | null, ToolCall | undefined] {
-  const callIn = (stored: StoredMessage | null): ToolCall | undefined =>
-    stored === null ? undefined : listCalls(stored.message).find((one) => one.call_id === call_id)
-  const newest = readNewestMessage(host)
-  const call = callIn(newest)
-  if (call !== undefined) return [newest, call]
-  const pos = /^call_(\d{1,15})_/.exec(call_id)?.[1]
-  const stored = pos === undefined ? null : host.store.findMessageAt(Number(pos))
-  return [stored, callIn(stored)]
-}
-
-function hasUnfinishedAnswer({ store }: TurnHost): boolean {
-  const newest = store.findNewestAnswer()
-  return newest !== null && !isEnded(newest.status)
-}
-
-/** A mistake of ours, or a write that failed, ends the turn and not the object. */
+/** Advances a run. An unexpected error or a failed write ends the turn, not the object. False if the run has failed. */
 async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   try {
     await advanceTurn(host, run)
@@ -258,103 +219,29 @@ async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   } catch (error) {
     disposeRun(run)
     if (error instanceof SessionErasedError) return false
-    host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
+    host.log("turn_error", { message: errorMessage(error) })
     failStoredTurn(host)
     return false
   }
 }
 
-/** Ends the turn from its rows alone: what a failed write left in memory was never shown, and never will be. */
-function failStoredTurn(host: TurnHost): void {
-  host.resetSeq()
-  const stored = readNewestMessage(host)
-  if (stored === null || isMessageSettled(stored)) return
-  const recorder = openRecorder(host, stored, { discardPending: true })
-  recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
-  const flushed = recorder.flush()
-  if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
+/** Cancels an answer that is not active. It succeeds if the answer was cancelled before, or its question is still queued. */
+function cancelSettledAnswer(host: TurnHost, exchangeId: string): Result<number> {
+  const { store } = host
+  const newest = readNewestMessage(host)
+  const externalPos = store.findExternalAnswerPos(exchangeId)
+  const candidate =
+    newest?.message.exchange_id === exchangeId ? newest : externalPos === null ? null : store.findMessageAt(externalPos)
+  // An external answer has no question.
+  if (candidate?.message.mode === "external") return cancelledSeq(candidate)
+  const question = store.findById(exchangeId)
+  if (question === null) return fail({ reason: "turn_unknown" })
+  if (question.pos === null) return withdrawQueued(host, exchangeId)
+  // The newest version of the answer: older ones may have ended differently.
+  const answer = store.findMessageAt(store.findNewestVersion(question.pos) ?? question.pos + 1)
+  return answer?.message.exchange_id === exchangeId ? cancelledSeq(answer) : fail({ reason: "turn_unknown" })
 }
 
-function recoverTurnSafely(host: TurnHost): TurnRun | null {
-  try {
-    return recoverTurn(host)
-  } catch (error) {
-    host.log("turn_error", { message: error instanceof Error ? error.message : "unknown" })
-    failStoredTurn(host)
-    return null
-  }
-}
-
-/** The turn that is stored as not ended, taken up by this process; null where there is none. */
-function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()): TurnRun | null {
-  const stored = hasUnfinishedAnswer(host) ? readNewestMessage(host) : null
-  if (stored === null) return null
-  const producer = restoreProducer(host, stored)
-  // Of a step that showed nothing, nothing is kept: it is run again. What comes from outside goes on where it was.
-  const last = stored.message.parts.at(-1)
-  const discardPending = producer === null && last !== undefined && isBlankPart(last)
-  const alongside = producer === null ? {} : { alongside: createAckedRecordWrite(host.store, stored.pos, producer) }
-  const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
-  const agent = host.currentAgent()
-  const run: TurnRun = {
-    recorder: openRecorder(host, stored, { discardPending, ...alongside }),
-    agent: channel === "user" ? agent : dropApprovalTools(agent),
-    channel,
-    parent: stored.parent,
-    producer,
-    abort: new AbortController(),
-    startedMs: Date.parse(stored.message.timestamp),
-    rowsBefore,
-    inFlight: new Set(),
-    notifier: createNotifier(),
-    limitTimer: null,
-    hasPublished: false,
-    windowTimer: null,
-    failure: null,
-    thinkingSinceMs: null,
-    generatedChars: stored.message.parts.reduce((sum, part) => sum + countPartChars(part), 0),
-    inputTokens: 0,
-    outputTokens: 0,
-  }
-  startTimeLimit(host, run)
-  return run
-}
-
-function countPartChars(part: Part): number {
-  return part.type === "tool_call" ? part.call.args.length : part.text.length
-}
-
-/** A turn that waits for a person has all the time that the alarm gives it; one that runs is ended here. */
-function startTimeLimit(host: TurnHost, run: TurnRun): void {
-  // The alarm looks after it.
-  if (run.producer !== null) return
-  const { deadline, message } = run.recorder.storedMessage()
-  const msLeft = message.status === "waiting" || deadline === null ? host.times.turnMs : deadline - host.now()
-  run.limitTimer = setTimeout(() => finishTimedOut(host, run), Math.max(msLeft, 0))
-}
-
-function finishTimedOut(host: TurnHost, run: TurnRun): void {
-  try {
-    finishRun(host, run, "failed", "turn_timeout")
-  } catch (error) {
-    recordFailure(run, error)
-  }
-}
-
-/** A turn that another process left behind: what was lost is said first. */
-function recoverTurn(host: TurnHost): TurnRun | null {
-  const run = restoreRun(host)
-  if (run === null || run.producer !== null) return run
-  const isRepeatable = (name: string): boolean => findTool(run, name)?.repeatable ?? false
-  for (const event of planRecovery(run.recorder.currentMessage(), isRepeatable)) run.recorder.feed(event)
-  try {
-    publishChanges(host, run)
-  } catch (error) {
-    disposeRun(run)
-    throw error
-  }
-  if (!isRunEnded(run)) return run
-  disposeRun(run)
-  host.log("turn_end", { status: "interrupted", reason: "process_restart" })
-  return null
+function cancelledSeq({ message, seq }: StoredMessage): Result<number> {
+  return message.status === "cancelled" ? succeed(seq) : fail({ reason: "turn_ended" })
 }

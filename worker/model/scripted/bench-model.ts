@@ -1,9 +1,9 @@
 /**
- * bench-model.ts: a model turn of an exact size, for benches.
+ * bench-model.ts: model turns of an exact size, for benchmarks.
  *
- * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10`
- * So many text deltas of so many characters, split evenly before, between and after so many calls of the weather tool.
- * Stateless: which stretch comes next is told by the number of tool results since the question.
+ * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10` produces 2,000 text deltas of 6 characters, split evenly
+ * before, between and after two calls of the weather tool. It keeps no state: the number of tool results since the question
+ * determines the step.
  */
 
 import { MAX_STEPS } from "../../../shared/limits.ts"
@@ -14,9 +14,9 @@ export interface BenchPlan {
   readonly deltas: number
   readonly chars: number
   readonly tools: number
-  /** From one delta to the next, in milliseconds. */
+  /** Time from one delta to the next, in milliseconds. */
   readonly delayMs: number
-  /** Back to the event loop after so many deltas; 0: never. */
+  /** Number of deltas after which it yields to the event loop; 0: never. */
   readonly yieldEvery: number
 }
 
@@ -24,7 +24,7 @@ const MAX_DELTAS = 1_000_000
 const MAX_CHARS = 10_000
 const MAX_DELAY_MS = 10_000
 
-/** The bench that a message asks for; null where it asks for none. */
+/** The plan in a `/bench` message; null for any other message. */
 export function parseBenchPlan(message: string): BenchPlan | null {
   if (!/^\/bench(?:\s|$)/.test(message)) return null
   const readSetting = (name: string, fallback: number, max: number): number => {
@@ -34,7 +34,7 @@ export function parseBenchPlan(message: string): BenchPlan | null {
   return {
     deltas: readSetting("deltas", 200, MAX_DELTAS),
     chars: Math.max(1, readSetting("chars", 6, MAX_CHARS)),
-    // Each call has a step of its own, and the last stretch one more.
+    // Each call takes a step, and the deltas after the last call take one more.
     tools: readSetting("tools", 0, MAX_STEPS - 1),
     delayMs: readSetting("delay_ms", 0, MAX_DELAY_MS),
     yieldEvery: readSetting("yield_every", 10, MAX_DELTAS),
@@ -44,8 +44,8 @@ export function parseBenchPlan(message: string): BenchPlan | null {
 const CITIES = ["London", "Tokyo", "Oslo", "Cairo", "Sydney", "Lima", "Paris", "Delhi"]
 
 /**
- * One stretch of a bench: the `done`-th model call of the turn, from 0.
- * With a delay each delta has its time: a timer that is late is not late for all that follow.
+ * One model call of a bench turn; `stepIndex` counts from 0.
+ * With a delay each delta has an absolute due time, so a late timer doesn't delay the deltas after it.
  */
 export async function* streamBenchStep(
   bench: BenchPlan,
@@ -68,7 +68,7 @@ export async function* streamBenchStep(
   yield { type: "finish", input_tokens: 0, output_tokens: to - from }
 }
 
-/** Deltas that stand before stretch `n`: the shares differ by one at most and add up to the whole. */
+/** Number of deltas before a step. The shares of the steps differ by one at most and add up to `deltas`. */
 function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
   return Math.floor((bench.deltas * Math.min(stepIndex, bench.tools + 1)) / (bench.tools + 1))
 }
@@ -76,7 +76,7 @@ function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
 const FILLER_TEXT =
   "plain words in an even row so that each delta says a little more than the one before it did and no less than the next "
 
-/** Characters `at` to `at + length` of an endless plain text. */
+/** `length` characters of an endless plain text, from position `at`. */
 function sliceFillerText(at: number, length: number): string {
   const start = at % FILLER_TEXT.length
   let text = FILLER_TEXT.slice(start, start + length)

@@ -1,9 +1,8 @@
 /**
- * intent.ts: what a person wants, as far as the scripted model can tell from the words.
+ * intent.ts: classifies the user's questions for the scripted model. Pure.
  *
- * questions → ASK → script
- * English sentences about weather in one or more places, follow-ups to them, and a few other wishes.
- * Pure. Linear: only the head of a long message is read.
+ * It understands English questions about the weather in one or more places, follow-ups to them, and a few other requests.
+ * It takes linear time, and reads only the start of a long message.
  */
 
 export type Intent =
@@ -11,11 +10,11 @@ export type Intent =
   | { readonly kind: "which_place"; readonly isTomorrow: boolean }
   | { readonly kind: "hello" | "thanks" | "help" | "showcase" | "other" }
 
-/** Characters of a message that are read: a question is shorter. */
+/** Number of characters of a message that are read. Questions are shorter. */
 const MAX_READ_CHARS = 400
-/** Places in one answer: more cards than this nobody reads. */
+/** Maximum number of places, and therefore cards, in one answer. */
 const MAX_PLACES = 8
-/** Earlier questions that a chain of follow-ups may reach back. */
+/** Maximum number of earlier questions that a chain of follow-ups can refer to. */
 const MAX_EARLIER_QUESTIONS = 20
 
 const WEATHER = /\b(?:weather|forecasts?|temperatures?)\b/i
@@ -28,10 +27,8 @@ const FOLLOW_UP = /^(?:and|or|then|also|now|what about|how about|and what about|
 const NOT_A_PLACE = /^(?:yes|no|ok(?:ay)?|thanks|thank you|hello|hi|hey|cool|great|nice|good|bye|stop|why|really)\b/i
 
 /**
- * What the last of some questions asks for.
- *
- * Shapes  the user's messages, oldest first → Ask. Earlier ones matter where the last one only goes on ("and in Rome?").
- * Cost    linear in the last message; a follow-up reads at most MAX_EARLIER_QUESTIONS earlier ones.
+ * The intent of the last of the user's messages, which are oldest first.
+ * If it is a follow-up ("and in Rome?"), up to MAX_EARLIER_QUESTIONS earlier messages are read too.
  */
 export function parseIntent(questions: readonly string[]): Intent {
   return parseIntentAt(questions, questions.length - 1, MAX_EARLIER_QUESTIONS)
@@ -49,12 +46,12 @@ function parseIntentAt(questions: readonly string[], index: number, maxEarlier: 
   return parseFollowUp(text, timelessText, earlier) ?? { kind: classifyIntent(text) }
 }
 
-/** "Will it rain tomorrow?" is about the places of the question before; without one we ask back. */
+/** "Will it rain tomorrow?" refers to the places of the earlier question. Without one the model asks for the place. */
 function repeatWeatherIntent(earlier: Intent | undefined, isTomorrow: boolean): Intent {
   return earlier?.kind === "weather" ? { ...earlier, isTomorrow } : { kind: "which_place", isTomorrow }
 }
 
-/** "And in Rome?", "and tomorrow?", or the bare name that answers our question back. Null: it is none of these. */
+/** "And in Rome?", "and tomorrow?", or a bare place name as the answer to our question. Null for anything else. */
 function parseFollowUp(text: string, timelessText: string, earlier: (() => Intent) | null): Intent | null {
   const rest = FOLLOW_UP.exec(text)?.[1]
   const isShort = text.length <= 60 && !NOT_A_PLACE.test(text)
@@ -99,7 +96,7 @@ function removeTimes(text: string): string {
   return normalizeText(text.replace(TIMES, " ")).replace(/ ([,.])/g, "$1")
 }
 
-/** Where in a question the places stand, most telling form first. The last group is the region that names them. */
+/** Patterns of questions, most specific first. The last group is the part of the question that names the places. */
 const COMPARE = /\bcompare\b(?: the)?(?: (?:weather|forecasts?|temperatures?))?(?: (?:in|of|for|between))?\s+(.+)$/i
 const REGIONS: readonly RegExp[] = [
   /\b(?:in|for|at|near|around|between)\s+(.+)$/i,
@@ -124,7 +121,7 @@ const SEPARATOR =
   /\s*[,;/&+]\s*(?:(?:and|or)\b)?|\s+(?:as well as|and also|and then|and|or|vs\.?|versus|than|plus|(?:(?:be )?(?:warmer|colder|hotter|cooler|wetter|drier|sunnier|windier) than))\s+/i
 const SEPARATOR_OF_TWO = new RegExp(`${SEPARATOR.source}|\\s+(?:with|to|against)\\s+`, "i")
 
-/** Names that after a comma say where the city before them lies. */
+/** Names that locate the city before them if they follow a comma. */
 const COUNTRIES = new Set(
   (
     "uk|gb|england|scotland|wales|ireland|usa|us|united states|canada|ontario|texas|california|oregon|florida|maine|mexico|france|germany|" +
@@ -159,7 +156,7 @@ const TRAILING =
 const NOT_A_NAME =
   /\b(?:i|i'm|me|my|we|you|your|it|its|it's|is|are|should|do|does|what|what's|how|how's|tell|need|will|whether|which|who|where|why|when|there|here|general|celsius|fahrenheit|degrees|details?|advance|case|them|like|not|a|the|weather|forecast|temperature|rain|snow|sun|trip)\b/i
 
-/** One name, or null where the words name no place. */
+/** The place that a text names; null if it names none. */
 function parsePlace(item: string): string | null {
   const bare = item.replace(/^["'([\s]+|["')\]\s.?!…:;,]+$/g, "").replace(LEADING, "")
   const name = bare.replace(TRAILING, "").replace(/\s+(?:weather|forecast)$/i, "")
@@ -171,7 +168,7 @@ function parsePlace(item: string): string | null {
 
 const SMALL_WORDS = new Set(["de", "da", "do", "del", "di", "la", "le", "am", "an", "der", "upon", "of", "on", "and"])
 
-/** "new york" and "NEW YORK" as they are written; a name that mixes cases stays as it is. */
+/** Capitalises "new york" and "NEW YORK". A name in mixed case stays unchanged. */
 function capitalizePlace(name: string): string {
   if (name === name.toUpperCase() && name.length > 3) return capitalizePlace(name.toLowerCase())
   if (name !== name.toLowerCase()) return name

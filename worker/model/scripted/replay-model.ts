@@ -1,8 +1,8 @@
 /**
- * replay-model.ts: a model that says what it was told to say, event by event; for tests from outside (`startCuecard({script})`).
+ * replay-model.ts: a model that replays a script, for the tests of other projects (`startCuecard({script})`).
  *
- * A script is JSON: one list of model events per model call of a turn, in MODEL_SCRIPT or (scripted.ts) in the message.
- * A turn with more calls than lists is over. `{type: "pause", ms}` waits.
+ * A script is JSON: one list of model events per model call of a turn. It comes from MODEL_SCRIPT or a `/script` message
+ * (scripted-model.ts). Further calls return nothing, which ends the turn. `{type: "pause", ms}` waits.
  */
 
 import * as v from "valibot"
@@ -39,26 +39,25 @@ const scriptSchema = v.array(v.array(eventSchema))
 
 export type ModelScript = v.InferOutput<typeof scriptSchema>
 
-/** A script from its JSON; the fault, for the log, says where it is none. */
+/** A script from its JSON. The fault, for the log, names the invalid position. */
 export function parseScript(json: string): Result<ModelScript, string> {
   const script = v.safeParse(scriptSchema, parseJson(json))
   if (script.success) return succeed(script.output)
-  return fail(`a script is a list of lists of model events: ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
+  return fail(`invalid script (a list of lists of model events): ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
 }
 
-/** The model of a script; the fault, for the log, says where it is no script. */
+/** A model that replays the script in `json`. The fault, for the log, is that of `parseScript`. */
 export function createReplayModel(json: string, delayMs: number): Result<Model, string> {
   const script = parseScript(json)
   if (!script.ok) return script
   return succeed({
     name: "replay",
-    canContinue: false,
     fileKinds: ALL_FILE_KINDS,
     stream: ({ messages, signal }) => streamScriptStep(script.value, messages, delayMs, signal),
   })
 }
 
-/** The list that is due after what the messages say was done. */
+/** Replays the list for the next step. The messages determine how many steps are finished. */
 export function streamScriptStep(
   script: ModelScript,
   messages: readonly ModelMessage[],
@@ -68,7 +67,7 @@ export function streamScriptStep(
   return streamEvents(script[countFinishedSteps(messages)] ?? [], delayMs, signal)
 }
 
-/** Steps of this turn that are over: each left one assistant message. */
+/** Number of finished steps of this turn: each has one assistant message. */
 function countFinishedSteps(messages: readonly ModelMessage[]): number {
   const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
   return since.filter((message) => message.role === "assistant").length

@@ -1,21 +1,20 @@
 /**
- * scripted-agents.ts: how the scripted model asks other agents, takes what they say, and works as the researcher.
+ * scripted-agents.ts: the scripted model as part of a team: questions to other agents, their answers, the researcher. Pure.
  *
- * It knows whom it may ask by the tools that it was given, and who it is by its prompt, as a real model must.
- * Pure.
+ * Like a real model it takes the names of the other agents from its tools, and its own role from its prompt.
  */
 
 import { parseJson } from "../../../shared/json.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { Intent } from "./intent.ts"
 
-/** Words of a turn, and which agent they came from. */
+/** The text of a question, and the agent that wrote it; null: the user. */
 export interface TurnText {
   readonly text: string
   readonly from: { readonly name: string; readonly kind: "asks" | "answers" } | null
 }
 
-/** Takes off what stands before another agent's words (prompt.ts). */
+/** Splits off the header that system-prompt.ts puts before another agent's text. */
 export function parseAgentHeader(content: string): TurnText {
   const head = /^\[The agent "([^"\n]{1,64})" (asks you|has answered)[^\n]*\]\n\n/.exec(content)
   if (head === null) return { text: content, from: null }
@@ -26,16 +25,16 @@ export function parseAgentHeader(content: string): TurnText {
 const AGENT_REQUEST =
   /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
 
-/** "Ask the researcher about …", where there is such an agent. Null: it is no such wish. */
+/** "Ask the researcher about …", if there is such an agent. Null if the question asks for nothing of that kind. */
 export function planAgentQuestion(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
-  const [, name = "", later, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
+  const [, name = "", asyncPhrase, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
   const agent = name.toLowerCase()
   if (message === "" || !readPeerNames(tools).includes(agent)) return null
-  const mode = later === undefined ? "sync" : "async"
-  const how = mode === "sync" ? "I will wait for its answer." : "It may take its time, so I will not wait."
+  const mode = asyncPhrase === undefined ? "sync" : "async"
+  const how = mode === "sync" ? "I'll wait for the answer." : "That may take a while, so I won't wait."
   return [
     { type: "thinking_delta", delta: `The user wants ${agent} to look at this. ${how}` },
-    { type: "text_delta", delta: `I will ask **${agent}**.` },
+    { type: "text_delta", delta: `I'll ask the **${agent}** agent.` },
     { type: "tool_call", name: "agents_message", args: JSON.stringify({ agent, message, mode }) },
   ]
 }
@@ -47,7 +46,7 @@ function readPeerNames(tools: readonly ToolSpec[]): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : []
 }
 
-/** What an asynchronous answer comes to for the reader, who has the whole of it above. */
+/** A summary of an agent's asynchronous answer. The user can see the whole answer above it. */
 export function summarizeAgentAnswer(name: string, text: string): readonly ModelEvent[] {
   const lines = text.split("\n").map((line) => line.replace(/^[-*>#\s]+/, "").trim())
   const figures = lines.filter((line) => /\d/.test(line)).slice(0, MAX_POINTS)
@@ -55,16 +54,16 @@ export function summarizeAgentAnswer(name: string, text: string): readonly Model
   return [
     {
       type: "thinking_delta",
-      delta: `${name} has answered. I will say what matters of it, and add no figure of my own.`,
+      delta: `The ${name} agent has answered. I'll repeat the key points and add no figures of my own.`,
     },
-    { type: "text_delta", delta: `**${name}** is back. In short:\n\n${points.map((line) => `- ${line}`).join("\n")}` },
+    { type: "text_delta", delta: `The **${name}** agent replied:\n\n${points.map((line) => `- ${line}`).join("\n")}` },
   ]
 }
 
-/** Lines of an answer that are said again. */
+/** Maximum number of lines of an answer that are repeated. */
 const MAX_POINTS = 3
 
-/** Words of another, as a quote: its Markdown stays inside. */
+/** Markdown as a block quote. */
 export function quoteMarkdown(text: string): string {
   return text
     .trim()
@@ -77,7 +76,7 @@ export function isResearcher(system: string): boolean {
   return system.startsWith("You are the researcher.")
 }
 
-/** The researcher looks up one thing a step. Null: all of it was looked up. */
+/** The researcher's next step: it looks up one place per step. Null if nothing is left. */
 export function planNextLookUp(
   intent: Extract<Intent, { kind: "weather" }>,
   lookedUpCount: number,
@@ -85,11 +84,11 @@ export function planNextLookUp(
   const place = intent.places[lookedUpCount]
   if (place === undefined) return null
   const left = intent.places.length - lookedUpCount
-  const first = `There ${left === 1 ? "is one place" : `are ${left} places`} to look at. I will begin with ${place}.`
-  const next = `That is known now. ${left === 1 ? "The last one is" : "Next comes"} ${place}.`
+  const first = `There ${left === 1 ? "is one place" : `are ${left} places`} to look up. I'll start with ${place}.`
+  const next = `Done. ${left === 1 ? "The last one is" : "Next is"} ${place}.`
   return [
     { type: "thinking_delta", delta: lookedUpCount === 0 ? first : next },
-    ...(lookedUpCount === 0 ? [{ type: "text_delta", delta: `Looking at ${place} first.` } as const] : []),
+    ...(lookedUpCount === 0 ? [{ type: "text_delta", delta: `Starting with ${place}.` } as const] : []),
     { type: "tool_call", name: "weather", args: JSON.stringify({ location: place }) },
   ]
 }
@@ -97,7 +96,7 @@ export function planNextLookUp(
 export function writeFindings(text: string): readonly ModelEvent[] {
   const points = text.split("\n\n").flatMap((line) => (/\d/.test(line) || /umbrella/.test(line) ? [`- ${line}`] : []))
   return [
-    { type: "thinking_delta", delta: "Everything that was asked is looked up. I will put it together." },
+    { type: "thinking_delta", delta: "I've looked up everything. Now I'll put it together." },
     { type: "text_delta", delta: points.length < 2 ? text : `**Findings**\n\n${points.join("\n")}` },
   ]
 }

@@ -1,4 +1,4 @@
-/** scripted-canvas.ts: the documents that the scripted model can make: a clock and a counter, which stand alone. */
+/** scripted-canvas.ts: the HTML documents that the scripted model can create: a clock and a counter. */
 
 const createPage = (style: string, body: string): string =>
   [
@@ -7,7 +7,6 @@ const createPage = (style: string, body: string): string =>
     `font:16px system-ui,sans-serif}${style}</style>${body}</html>`,
   ].join("\n")
 
-/** A face with three hands. */
 export const CLOCK_HTML: string = createPage(
   "svg{width:min(90vw,90vh)}line{stroke:currentColor;stroke-linecap:round}#s{stroke:#d9482b}",
   [
@@ -27,7 +26,6 @@ export const CLOCK_HTML: string = createPage(
   ].join("\n"),
 )
 
-/** A number and two buttons. */
 export const COUNTER_HTML: string = createPage(
   "output{font-size:56px;min-width:3ch;text-align:center}main{display:flex;gap:16px;align-items:center}button{font-size:28px;width:56px;height:56px;border-radius:12px}",
   [

@@ -1,9 +1,8 @@
 /**
- * scripted-media.ts: how the scripted model makes pictures, charts, speech and documents.
+ * scripted-media.ts: the scripted model's images, charts, speech and documents. Pure.
  *
- * question → SCRIPTED MEDIA → call; result → SCRIPTED MEDIA → words, with what was made in its place
- * It places what it made by the line that the result's trailer asks for, as a real model must.
- * Pure.
+ * question → tool call; tool result → text that shows what was made
+ * Like a real model it shows the result by writing the line that the result's trailer asks for.
  */
 
 import { parseJson } from "../../../shared/json.ts"
@@ -11,7 +10,7 @@ import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"
 
-/** A wish for one of these, where the turn has the tool. Null: it is none. */
+/** The call for a request of that kind, if the turn has the tool. Null if the question is something else. */
 export function planMediaCall(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const request =
     parseChartRequest(question) ??
@@ -20,8 +19,8 @@ export function planMediaCall(question: string, tools: readonly ToolSpec[]): rea
     parseSpeechRequest(question)
   if (request === null || tools.every(({ name }) => name !== request.name)) return null
   return [
-    { type: "thinking_delta", delta: request.why },
-    { type: "text_delta", delta: request.words },
+    { type: "thinking_delta", delta: request.thinking },
+    { type: "text_delta", delta: request.text },
     { type: "tool_call", name: request.name, args: JSON.stringify(request.args) },
   ]
 }
@@ -29,8 +28,9 @@ export function planMediaCall(question: string, tools: readonly ToolSpec[]): rea
 interface MediaRequest {
   readonly name: string
   readonly args: object
-  readonly why: string
-  readonly words: string
+  /** What the model thinks and writes before the call. */
+  readonly thinking: string
+  readonly text: string
 }
 
 const trimRequest = (question: string): string =>
@@ -45,7 +45,7 @@ function parseChartRequest(question: string): MediaRequest | null {
     /^(?:draw|make|show|plot|create)(?: me)?(?: an?)? (?:bar )?chart (?:of|with|about|for|from):? (.{1,800})$/is
   const dataText = pattern.exec(trimRequest(question))?.[1]
   if (dataText === undefined) return null
-  // A comma in a figure, as in 1,200, parts nothing.
+  // The comma in a number such as 1,200 is not a separator.
   const parts = dataText.split(/,(?!\d{3}(?!\d))|[;\n]| and /i)
   const data = parts.flatMap((part) => {
     const [, label, value = ""] = /^\s*(\S.{0,58}?)\s*[:= ]\s*[$€£]?(-?\d[\d,]*(?:\.\d+)?)%?\s*$/.exec(part) ?? []
@@ -57,26 +57,26 @@ function parseChartRequest(question: string): MediaRequest | null {
     .join(", ")
     .slice(0, 60)
   const args = { kind: "chart", prompt: title, title, data }
-  const words = data.length === parts.length ? "I will draw it." : "I will draw what has a figure."
-  return { name: "image_generate", args, why: "These are figures: a chart says it best.", words }
+  const text = data.length === parts.length ? "I'll draw it." : "I'll draw the items that have a number."
+  return { name: "image_generate", args, thinking: "These are numbers, so a chart fits best.", text }
 }
 
-/** "Paint a sunset", "make a picture of the sea". */
+/** "Paint a sunset", "make an image of the sea". */
 function parseImageRequest(question: string): MediaRequest | null {
   const pattern =
     /^(?:(?:paint|draw)(?: me)?(?: an? (?:picture|image) of)?|(?:make|create|generate)(?: me)? an? (?:picture|image|painting) of) (\S.{0,300})$/is
   const prompt = pattern.exec(trimRequest(question))?.[1]
   if (prompt === undefined) return null
-  const why = "A picture is wanted. The tool paints; I only place it."
-  return { name: "image_generate", args: { kind: "picture", prompt }, why, words: `I will paint ${prompt}.` }
+  const thinking = "The user wants an image. The tool paints it, and I only place it."
+  return { name: "image_generate", args: { kind: "picture", prompt }, thinking, text: `I'll paint ${prompt}.` }
 }
 
 /** "Say hello world". */
 function parseSpeechRequest(question: string): MediaRequest | null {
-  const text = /^(?:say|speak|read aloud)(?: aloud)?:? (\S.{0,500})$/is.exec(question.trim())?.[1]
-  if (text === undefined) return null
-  const words = text.replace(/^["“']|["”']$/g, "")
-  return { name: "speak", args: { text: words }, why: "This is to be heard, not read.", words: "Listen:" }
+  const quoted = /^(?:say|speak|read aloud)(?: aloud)?:? (\S.{0,500})$/is.exec(question.trim())?.[1]
+  if (quoted === undefined) return null
+  const text = quoted.replace(/^["“']|["”']$/g, "")
+  return { name: "speak", args: { text }, thinking: "The user wants to hear this.", text: "Listen:" }
 }
 
 /** "Make a clock canvas", "make a counter canvas". */
@@ -89,13 +89,13 @@ function parseCanvasRequest(question: string): MediaRequest | null {
   const args = isClock
     ? { title: "Clock", html: CLOCK_HTML, height: 300 }
     : { title: "Counter", html: COUNTER_HTML, height: 200 }
-  const why = `A document of its own can show a ${args.title.toLowerCase()} that moves.`
-  return { name: "canvas_create", args, why, words: "I will build it." }
+  const thinking = `A canvas can show an interactive ${args.title.toLowerCase()}.`
+  return { name: "canvas_create", args, thinking, text: "I'll build it." }
 }
 
 const MEDIA_TOOLS: ReadonlySet<string> = new Set(["image_generate", "speak", "canvas_create"])
 
-/** What the newest of them brought; null: no result of this turn is of that kind. */
+/** The text for the results of these tools; null if the turn has any other result, or none. */
 export function describeMediaResults(outcomes: readonly CallOutcome[]): string | null {
   const mediaOutcomes = outcomes.filter(({ name }) => MEDIA_TOOLS.has(name))
   return mediaOutcomes.length === 0 || mediaOutcomes.length < outcomes.length
@@ -103,7 +103,7 @@ export function describeMediaResults(outcomes: readonly CallOutcome[]): string |
     : mediaOutcomes.map(describeMediaResult).join("\n\n")
 }
 
-/** The data stands before the first blank line; what it asks us to write stands after it. */
+/** The data is before the first blank line of the result, and the line to write is after it. */
 function describeMediaResult({ name, result }: CallOutcome): string {
   const blank = result.indexOf("\n\n")
   const trailer = blank < 0 ? "" : result.slice(blank)
@@ -113,11 +113,11 @@ function describeMediaResult({ name, result }: CallOutcome): string {
     return typeof value === "string" ? value : null
   }
   const error = readTextField("error")
-  if (error !== null) return `That did not work: ${error} ${readTextField("details") ?? ""}`.trim()
-  if (name === "speak") return "That is how it sounds."
+  if (error !== null) return `That didn't work: ${error} ${readTextField("details") ?? ""}`.trim()
+  if (name === "speak") return "Here's how it sounds."
   const line = /^(?:MEDIA:\S+|\[embed [^\n]+\/\])$/m.exec(trailer)?.[0]
-  if (line === undefined) return "It is made, but nothing says how to show it."
+  if (line === undefined) return "It's done, but I can't show it here."
   return name === "canvas_create"
-    ? `There it is:\n\n${line}\n\nIt runs by itself and reaches nothing outside.`
-    : `Here it is:\n\n${line}\n\nTell me if it should look different.`
+    ? `Here it is:\n\n${line}\n\nIt runs on its own, with no network access.`
+    : `Here it is:\n\n${line}\n\nLet me know if you'd like any changes.`
 }

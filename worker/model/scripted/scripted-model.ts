@@ -1,26 +1,25 @@
 /**
- * scripted-model.ts: the offline model: deterministic, honest, and stateless between calls.
+ * scripted-model.ts: the offline model. It is deterministic, and stateless between calls.
  *
- * messages → SCRIPT → a stream of events, word by word
- * It understands questions about the weather (ask.ts), calls the tool once per place, and places each card by the tag
- * that it reads in the tool's result (answer.ts). Anything else gets helpful prose (showcase.ts).
- *
- * For tests and benches it also obeys messages of these forms:
- *   /say <text>          answers exactly that text; a JSON string literal ("…\n…") is taken apart first
- *   /think <text>        thinks exactly that text (or JSON string), then says "Done."
- *   /call <tool> <args>  calls that tool with that JSON text, then tells what came back
- *   /script <JSON>       one list of model events per model call (replay.ts)
- *   /fault <reason>      ends the call with that fault (a TurnFault), after the words "So far."
- *   /bench …             see bench.ts
+ * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the tag in
+ * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it also
+ * obeys these commands, where <text> may be a JSON string literal:
+ *   /say <text>          answers exactly that text
+ *   /think <text>        thinks exactly that text, then answers "Done."
+ *   /call <tool> <args>  calls that tool with that JSON text, then describes the result
+ *   /script <JSON>       replays one list of model events per model call (replay-model.ts)
+ *   /fault <reason>      ends the call with that fault (a TurnFault), after the text "So far."
+ *   /bench …             see bench-model.ts
  */
 
 import type { TurnFault } from "../../../shared/fault.ts"
-import { parseJson } from "../../../shared/json.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
 import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "../model-adapter.ts"
-import { writeAnswer, type CallOutcome } from "./weather-prose.ts"
+import { joinWords, writeAnswer, type CallOutcome } from "./weather-prose.ts"
 import { type Intent, parseIntent } from "./intent.ts"
 import { parseBenchPlan, streamBenchStep } from "./bench-model.ts"
 import { ALL_FILE_KINDS } from "../model-files.ts"
+import type { Env } from "../../env.ts"
 import { pause } from "../../platform/pause.ts"
 import { describeFile } from "../system-prompt.ts"
 import { streamScriptStep, parseScript } from "./replay-model.ts"
@@ -35,25 +34,20 @@ import {
 } from "./scripted-agents.ts"
 import { planMediaCall, describeMediaResults } from "./scripted-media.ts"
 import { getScriptedResponse } from "./showcase.ts"
+import { parseJson } from "../../../shared/json.ts"
 
-export interface ScriptedEnv {
-  /** Pause between two tokens, in milliseconds; 0 in tests. */
-  readonly SCRIPTED_DELAY_MS?: string
-}
-
-/** A pace that the eye likes to follow, in milliseconds per token. */
+/** Default pause between two tokens, in milliseconds: a comfortable reading pace. */
 const DELAY_MS = 18
-/** Longest time that one model call takes to speak; a longer text comes in larger helpings. */
+/** Maximum time of one model call, in milliseconds. A longer text is streamed with fewer pauses. */
 const MAX_STREAM_MS = 4_000
-/** Tokens without a pause: then other work on this thread has its turn. */
+/** Maximum number of tokens between two pauses, so that other work on this thread can run. */
 const MAX_TOKENS_PER_PAUSE = 256
 
-export function createScriptedModel(env: ScriptedEnv = {}): Model {
+export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): Model {
   const delayMs = parseDelayMs(env.SCRIPTED_DELAY_MS)
   return {
     name: "scripted",
-    canContinue: false,
-    // It says what it was given, and opens nothing.
+    // It only lists the files and reads none of them.
     fileKinds: ALL_FILE_KINDS,
     stream({ purpose, system, messages, tools, signal }: ModelRequest) {
       if (purpose === "summary")
@@ -75,13 +69,13 @@ function parseDelayMs(text: string | undefined): number {
   return Number.isFinite(delay) && delay >= 0 ? Math.min(delay, MAX_STREAM_MS) : DELAY_MS
 }
 
-/** What the model sees of a turn: the questions up to now, and what its calls in this turn brought. */
+/** What the messages contain of the current turn, and the questions before it. */
 interface VisibleTurn {
-  /** The agent that it came from; null: a person. */
+  /** The agent that asked; null: the user. */
   readonly from: TurnText["from"]
   readonly question: string
   readonly questions: readonly string[]
-  /** What came with the question. */
+  /** Files attached to the question. */
   readonly files: readonly ModelFile[]
   readonly outcomes: readonly CallOutcome[]
 }
@@ -97,7 +91,7 @@ function readTurn(messages: readonly ModelMessage[]): VisibleTurn {
   const outcomes: CallOutcome[] = []
   for (const message of newMessages) {
     if (message.role === "assistant") {
-      for (const piece of message.parts) if (piece.type === "tool_call") args.set(piece.call_id, piece.args)
+      for (const part of message.parts) if (part.type === "tool_call") args.set(part.call_id, part.args)
     }
     if (message.role === "tool") {
       outcomes.push({ name: message.name, args: args.get(message.call_id) ?? "{}", result: message.result })
@@ -106,7 +100,7 @@ function readTurn(messages: readonly ModelMessage[]): VisibleTurn {
   return { question: questions.at(-1) ?? "", from: userTexts.at(-1)?.from ?? null, questions, files, outcomes }
 }
 
-/** What comes next, with whole texts: `speak` cuts them. */
+/** The events of the next model call. `streamTokens` splits their texts. */
 function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[]): readonly ModelEvent[] {
   const { from, question, outcomes } = turn
   if (from?.kind === "answers") return summarizeAgentAnswer(from.name, question)
@@ -117,7 +111,7 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   if (direct !== null) return direct
   const title = isFirst ? parseTitleRequest(question) : null
   if (title !== null)
-    return [createTextEvent("I will ask you first."), createCallEvent("rename_conversation", JSON.stringify({ title }))]
+    return [createTextEvent("I need your OK first."), createCallEvent("rename_conversation", JSON.stringify({ title }))]
   const intent = parseIntent(turn.questions)
   const isTomorrow = intent.kind === "weather" && intent.isTomorrow
   if (isResearcher(system) && intent.kind === "weather") {
@@ -131,14 +125,14 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   return [createThinkingEvent(response.thinking), ...fileEvents, createTextEvent(response.text)]
 }
 
-/** What came along, as it was told: this model can open none of it, and says so. */
+/** Lists the files of a message. This model can't open any of them, and says so. */
 function describeFiles(files: readonly ModelFile[]): string {
-  const fileLines = files.map(({ asset, inclusion: given }) => {
-    const why = given === "left_out" ? ", left out since there was no room for it" : ""
-    return `- \`${describeFile(asset).replace(/`/g, "'")}\`${why}`
+  const fileLines = files.map(({ asset, inclusion }) => {
+    const note = inclusion === "left_out" ? ", omitted because it didn't fit" : ""
+    return `- \`${describeFile(asset).replace(/`/g, "'")}\`${note}`
   })
   const these = files.length === 1 ? "this file" : `these ${files.length} files`
-  return [`You sent me ${these}:`, "", ...fileLines, "", "I work offline and cannot look inside."].join("\n")
+  return [`You sent me ${these}:`, "", ...fileLines, "", "I work offline, so I can't open files."].join("\n")
 }
 
 /** "Rename this conversation to …". */
@@ -151,10 +145,11 @@ function parseTitleRequest(question: string): string | null {
 function planWeatherCalls({ places, isTomorrow }: Extract<Intent, { kind: "weather" }>): readonly ModelEvent[] {
   const names = joinWords(places)
   const what = isTomorrow ? `tomorrow's weather in ${names}` : `the weather in ${names}`
-  const how =
-    places.length === 1 ? "I will look it up." : "The calls do not depend on each other, so I will make them together."
+  const how = places.length === 1 ? "I'll look it up." : "The calls are independent, so I'll make them together."
   return [
-    createThinkingEvent(`The user asks about ${what}. I must not guess: the weather tool knows. ${how}`),
+    createThinkingEvent(
+      `The user asks about ${what}. I shouldn't guess, because the weather tool has the data. ${how}`,
+    ),
     createTextEvent(`Let me check ${names}.`),
     ...places.map((location) => createCallEvent("weather", JSON.stringify({ location }))),
   ]
@@ -165,7 +160,7 @@ const MODEL_FAULTS: ReadonlySet<string> = new Set<TurnFault>([
   ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
 ])
 
-/** The commands of the header. Null: the message is none. */
+/** The events of a command of the file header. Null if the message is no command. */
 function parseCommand(question: string): readonly ModelEvent[] | null {
   const command = /^\/(say|think|call|fault)(?:\s([\s\S]*))?$/.exec(question)
   const rest = command?.[2] ?? ""
@@ -192,10 +187,10 @@ function isModelFault(reason: string): reason is TurnFault {
   return MODEL_FAULTS.has(reason)
 }
 
-/** The text of a JSON string literal, else the words themselves. */
-function parseQuotedText(words: string): string {
-  const value = words.startsWith('"') ? parseJson(words.trim()) : undefined
-  return typeof value === "string" ? value : words
+/** The value of a JSON string literal, or the text itself if it is none. */
+function parseQuotedText(text: string): string {
+  const value = text.startsWith('"') ? parseJson(text.trim()) : undefined
+  return typeof value === "string" ? value : text
 }
 
 function createTextEvent(delta: string): ModelEvent {
@@ -210,14 +205,14 @@ function createCallEvent(name: string, args: string): ModelEvent {
   return { type: "tool_call", name, args }
 }
 
-/** Longest share of one message in a summary, in characters. */
+/** Maximum length of one question in a summary, in characters. */
 const MAX_SUMMARY_LINE_CHARS = 80
 
 const SUMMARY_HEAD = "What was asked earlier:"
-/** Most lines of a summary. */
+/** Maximum number of lines of a summary. */
 const MAX_SUMMARY_LINES = 60
 
-/** What was asked, in the order it was asked: a summary that invents nothing. */
+/** A summary that lists the user's questions in order, including those of an earlier summary. */
 function summarizeQuestions(messages: readonly ModelMessage[]): string {
   const summaryLines = messages.flatMap((message) => {
     if (message.role !== "user") return []
@@ -229,19 +224,10 @@ function summarizeQuestions(messages: readonly ModelMessage[]): string {
 
 function shortenQuestion(text: string): string {
   const line = text.trim().replace(/\s+/g, " ")
-  return line.length <= MAX_SUMMARY_LINE_CHARS ? line : `${line.slice(0, MAX_SUMMARY_LINE_CHARS - 1).toWellFormed()}…`
+  return line.length <= MAX_SUMMARY_LINE_CHARS ? line : `${cutText(line, MAX_SUMMARY_LINE_CHARS - 1)}…`
 }
 
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
-}
-
-/**
- * Says a script word by word.
- *
- * Errors  throws the signal's reason once it is aborted.
- * Cost    at most about MAX_STREAM_MS, whatever the length.
- */
+/** Streams events, with texts split into tokens, within about MAX_STREAM_MS. Throws the signal's reason once it is aborted. */
 async function* streamTokens(
   script: readonly ModelEvent[],
   delayMs: number,
@@ -260,7 +246,7 @@ async function* streamTokens(
   if (events.at(-1)?.type !== "fault") yield { type: "finish", input_tokens: 0, output_tokens: tokenCount }
 }
 
-/** A word with the white space before it, or a piece of a very long one. */
+/** A word with the white space before it, or part of a very long word. */
 const TOKEN = /\s{1,16}\S{0,16}|\S{1,16}/gu
 
 function splitIntoTokens(event: ModelEvent): ModelEvent[] {

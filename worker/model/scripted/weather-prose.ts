@@ -1,17 +1,16 @@
 /**
- * weather-prose.ts: the scripted model's sentences about tool results.
+ * weather-prose.ts: the scripted model's sentences about tool results. Pure.
  *
- * results → ANSWER → Markdown with spans
- * Honest as a real model must be: the tag is read out of the result text, and every figure out of its data.
- * A result without a trailer gets no span; a failed one is said in words.
- * Pure.
+ * results → Markdown with span tags
+ * Like a real model it reads the tag from the result's trailer, and every figure from the result's data. A result without a
+ * trailer gets no span, and a failed call gets a sentence.
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
 import { quoteMarkdown } from "./scripted-agents.ts"
 
-/** One call and what came back, as the model's context holds them. */
+/** A call and its result, as in the model's context. */
 export interface CallOutcome {
   readonly name: string
   /** JSON text, as the model wrote it. */
@@ -26,7 +25,7 @@ type ParsedOutcome =
   | { readonly kind: "agent"; readonly name: string; readonly answer: string | null }
   | { readonly kind: "other"; readonly name: string; readonly tag: string | null }
 
-/** The reply to a turn's tool results. `isTomorrow`: that is what was asked. */
+/** The answer to a turn's tool results. `isTomorrow`: the user asked about tomorrow. */
 export function writeAnswer(outcomes: readonly CallOutcome[], isTomorrow: boolean): string {
   const parsed = outcomes.map(parseOutcome)
   const readings = parsed.flatMap((one) => (one.kind === "weather" ? [one.payload] : []))
@@ -37,7 +36,7 @@ export function writeAnswer(outcomes: readonly CallOutcome[], isTomorrow: boolea
   return [...parts, writeClosing(readings, isTomorrow)].filter((part) => part !== "").join("\n\n")
 }
 
-/** What stands before the first blank line is data; what follows it is an instruction to us, which may name a tag. */
+/** Splits a result at its first blank line: data before it, and after it the trailer, which may name a tag. */
 function parseOutcome({ name, args, result }: CallOutcome): ParsedOutcome {
   const blank = result.indexOf("\n\n")
   const data = parseJson(blank < 0 ? result : result.slice(0, blank))
@@ -51,7 +50,7 @@ function parseOutcome({ name, args, result }: CallOutcome): ParsedOutcome {
   return title === null ? { kind: "other", name, tag } : { kind: "renamed", title }
 }
 
-/** What a call that failed was about. */
+/** The subject of a failed call: an agent, a place, or the tool itself. */
 function describeCallSubject(name: string, args: string): string {
   return name === "agents_message" ? readAgentName(args) : (readTextField(parseJson(args), "location") ?? name)
 }
@@ -71,19 +70,18 @@ function describeOutcome(outcome: ParsedOutcome, index: number, count: number, i
     case "renamed":
       return `Done. This conversation is now called **${outcome.title}**.`
     case "agent":
-      if (outcome.answer !== null) return `**${outcome.name}** says:\n\n${quoteMarkdown(outcome.answer)}`
-      return `**${outcome.name}** is at work. Its answer will come here as a message of its own.`
+      if (outcome.answer !== null) return `The **${outcome.name}** agent replied:\n\n${quoteMarkdown(outcome.answer)}`
+      return `The **${outcome.name}** agent is working on it. The answer will arrive here as a separate message.`
     case "error":
       if (outcome.name === "agents_message")
-        return `**${outcome.place}** could not help: ${lowercaseFirst(outcome.error)}`
-      if (outcome.name === "rename_conversation") return `The title stays as it is: ${lowercaseFirst(outcome.error)}`
-      if (outcome.name !== "weather")
-        return `The tool \`${outcome.name}\` did not do it: ${lowercaseFirst(outcome.error)}`
-      return `I could not get the weather for **${outcome.place}**: ${lowercaseFirst(outcome.error)}`
+        return `The **${outcome.place}** agent couldn't help: ${lowercaseFirst(outcome.error)}`
+      if (outcome.name === "rename_conversation") return `I didn't change the title: ${lowercaseFirst(outcome.error)}`
+      if (outcome.name !== "weather") return `The tool \`${outcome.name}\` failed: ${lowercaseFirst(outcome.error)}`
+      return `I couldn't get the weather for **${outcome.place}**: ${lowercaseFirst(outcome.error)}`
     case "other":
       return outcome.tag === null
-        ? `The tool \`${outcome.name}\` has answered.`
-        : `<span id='${outcome.tag}'>The tool ${outcome.name} has answered.</span>`
+        ? `The tool \`${outcome.name}\` returned a result.`
+        : `<span id='${outcome.tag}'>The tool ${outcome.name} returned a result.</span>`
     case "weather": {
       const sentence = isTomorrow ? describeTomorrow(outcome.payload) : describeNow(outcome.payload)
       const shown = outcome.tag === null ? sentence : `<span id='${outcome.tag}'>${sentence}</span>`
@@ -93,9 +91,9 @@ function describeOutcome(outcome: ParsedOutcome, index: number, count: number, i
 }
 
 function writeLeadIn(place: string, index: number, count: number): string {
-  if (count === 1) return `Here is what I found for ${place}.`
+  if (count === 1) return `Here's what I found for ${place}.`
   if (index === 0) return `First, ${place}:`
-  return index === count - 1 ? `And this is ${place}:` : `Then ${place}:`
+  return index === count - 1 ? `And ${place}:` : `Next, ${place}:`
 }
 
 function describeNow(weather: WeatherPayload): string {
@@ -128,7 +126,7 @@ function describeForecast(weather: WeatherPayload): string | null {
   return `${lowercaseFirst(condition)}${range}${rain}`
 }
 
-/** What the readings mean side by side: who is warmer, and where an umbrella is needed. */
+/** A closing sentence: which place is warmer, and where an umbrella is needed. */
 function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
   return [compareTemperatures(readings, isTomorrow), adviseOnUmbrella(readings, isTomorrow)]
     .filter((part) => part !== "")
@@ -136,8 +134,8 @@ function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean):
 }
 
 function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
-  const getTemperature = (sky: WeatherPayload): number =>
-    (isTomorrow ? sky.forecast_tomorrow_max_c : null) ?? sky.temperature_c
+  const getTemperature = (reading: WeatherPayload): number =>
+    (isTomorrow ? reading.forecast_tomorrow_max_c : null) ?? reading.temperature_c
   const byTemperature = [...readings].sort((a, b) => getTemperature(b) - getTemperature(a))
   const warmest = byTemperature[0]
   const coldest = byTemperature.at(-1)
@@ -153,8 +151,10 @@ function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: bo
 
 function adviseOnUmbrella(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
   if (readings.length === 0) return ""
-  const now = isTomorrow ? [] : readings.filter((sky) => sky.is_raining)
-  const later = readings.filter((sky) => !now.includes(sky) && (sky.forecast_tomorrow_precip_chance_pct ?? 0) >= 50)
+  const now = isTomorrow ? [] : readings.filter((reading) => reading.is_raining)
+  const later = readings.filter(
+    (reading) => !now.includes(reading) && (reading.forecast_tomorrow_precip_chance_pct ?? 0) >= 50,
+  )
   const joinPlaceNames = (some: readonly WeatherPayload[]): string => joinWords(some.map(getPlaceName))
   if (now.length === 0 && later.length === 0) return "You can leave the umbrella at home."
   if (now.length === 0) return `Take an umbrella in ${joinPlaceNames(later)} tomorrow.`
@@ -162,16 +162,17 @@ function adviseOnUmbrella(readings: readonly WeatherPayload[], isTomorrow: boole
   return `You need an umbrella in ${joinPlaceNames(now)} now${tomorrow}.`
 }
 
-function joinWords(words: readonly string[]): string {
+/** "London, Paris and Rome". */
+export function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 }
 
-/** "London, GB" → "London": the card says the rest. */
-function getPlaceName(sky: WeatherPayload): string {
-  return sky.location.replace(/, [A-Z]{2}$/, "")
+/** "London, GB" → "London". The card shows the country. */
+function getPlaceName(reading: WeatherPayload): string {
+  return reading.location.replace(/, [A-Z]{2}$/, "")
 }
 
-/** "with a clear sky", "with slight rain". */
+/** The condition as it reads after "with": "a clear sky", "slight rain". */
 function conditionToPhrase(condition: string): string {
   switch (condition) {
     case "Clear sky":

@@ -1,0 +1,34 @@
+/**
+ * turn-alarm.ts: when a session object must wake for its turns, and what it ends when it does.
+ *
+ * The time is computed from rows alone, so a turn that waits for the user or for a producer needs no process.
+ */
+
+import { denyPendingApprovals } from "./approvals.ts"
+import { endSilentRun, extendIfAlive } from "./external-run.ts"
+import { hasUnfinishedAnswer } from "./turn-recovery.ts"
+import type { ActiveTurn, TurnHost } from "./turn-run.ts"
+
+/** When the object must wake, in milliseconds since 1970; null if nothing is under way. */
+export function nextTurnAlarmAt(host: TurnHost): number | null {
+  const { store } = host
+  const newest = store.findNewestAnswer()
+  const isWaitingInRows = newest?.status === "waiting" || newest?.isExternal === true
+  const hasWork = !isWaitingInRows && (hasUnfinishedAnswer(host) || store.countQueued() > 0)
+  const alarmTimes = [
+    store.agentAsks.hasOwedAnswers() || hasWork ? host.now() + host.times.alarmMs : null,
+    store.agentAsks.nextExpiryMs(),
+    isWaitingInRows ? newest.deadline : null,
+  ].filter((at) => at !== null)
+  return alarmTimes.length === 0 ? null : Math.min(...alarmTimes)
+}
+
+/** Denies approvals whose time is over, and ends an external answer whose producer has gone silent. */
+export function endOverdueTurn(turn: ActiveTurn): void {
+  const { host } = turn
+  const newest = host.store.findNewestAnswer()
+  if (newest?.deadline == null || newest.deadline > host.now()) return
+  if (newest.status === "waiting") denyPendingApprovals(turn)
+  const externalRun = newest.isExternal ? turn.currentRun() : null
+  if (externalRun !== null && !extendIfAlive(host, externalRun)) endSilentRun(host, externalRun)
+}
