@@ -1,72 +1,79 @@
 /**
- * env.ts: what a deployment gives the Worker, and whether it may serve with it.
+ * env.ts: the Worker's variables and bindings, and the check whether a deployment is safe.
  *
- * Names are those of wrangler.toml. A deployment that is unsafe says so and serves nothing (SPEC AU3, AU6).
+ * The names are those of wrangler.toml. An unsafe deployment reports its faults and serves nothing (SPEC AU3, AU6).
  */
 
 import * as v from "valibot"
-import { idSchema } from "../shared/protocol/event.ts"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
+import { idSchema } from "../shared/protocol/event.ts"
 import { countUtf8Bytes } from "../shared/truncate.ts"
-import type { ImageEnv } from "./tool/image-ai.ts"
-import { isPlainOrigin } from "./routes/content-policy.ts"
-import type { Session } from "./session/session-object.ts"
-import type { Directory } from "./auth/user-directory.ts"
+import { splitCommaList } from "./platform/comma-list.ts"
+import type { DirectoryRpc } from "./platform/rpc/directory-rpc.ts"
+import { isPlainOrigin } from "./platform/origin.ts"
+import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
+import type { TenantRpc } from "./tenant/tenant-rpc.ts"
 import { findAllowListFaults } from "./tenant/tenant-settings.ts"
-import type { Tenant } from "./tenant/tenant-object.ts"
 
 export interface Env {
-  readonly SESSION: DurableObjectNamespace<Session>
-  readonly DIRECTORY: DurableObjectNamespace<Directory>
-  readonly TENANT: DurableObjectNamespace<Tenant>
+  readonly SESSION: DurableObjectNamespace<SessionRpc>
+  readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
+  readonly TENANT: DurableObjectNamespace<TenantRpc>
+  /** The files of the page. */
   readonly ASSETS: Fetcher
-  /** Bytes of what people upload and tools make. */
+  /** The bytes of assets. */
   readonly MEDIA: R2Bucket
-  /** `local` or `production`; the latter refuses everything that is only safe on one's own machine. */
+  /** `local` or `production`. A production deployment refuses every setting that is only safe on a developer's machine. */
   readonly ENVIRONMENT: string
-  /** `dev`: the page may fetch a token for the tenant `demo`. `jwt`: tokens come from outside. */
+  /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: another service issues the tokens. */
   readonly AUTH: string
   /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
-  /** Comma-separated origins that may call besides our own. */
+  /** Comma-separated origins that may call the API, besides the deployment's own. */
   readonly ALLOWED_ORIGINS?: string
-  /** The tenant whose page this host shows, for what the page may frame; with AUTH=dev `demo`. */
+  /** The tenant whose page this host serves: its settings decide what the page may frame. With AUTH=dev: `demo`. */
   readonly PAGE_TENANT?: string
-  /** An origin for canvas documents alone; it serves nothing else. Without it they stand on the page's own. */
+  /** A separate origin for canvas documents, which serves nothing else. Without it, they share the page's origin. */
   readonly CANVAS_ORIGIN?: string
-  /** Where the page is; needed with CANVAS_ORIGIN, whose documents only the page may frame. */
+  /** The page's origin. Required with CANVAS_ORIGIN: only the page may frame documents. */
   readonly PAGE_ORIGIN?: string
-  /** Comma-separated, for all tenants: origins that may be framed, hosts whose media is loaded without a click. */
+  /** Comma-separated, for all tenants: origins that may be framed. */
   readonly EMBED_ORIGINS?: string
+  /** Comma-separated, for all tenants: hosts whose media is loaded without a click. */
   readonly MEDIA_HOSTS?: string
+  /** `sample` (the default) or `open-meteo`. */
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string
   readonly OPEN_METEO_GEOCODING_URL?: string
-  /** Workers AI paints pictures where it is bound (tool/image-ai.ts). */
-  readonly AI?: NonNullable<ImageEnv["AI"]>
+  /** Workers AI. Without it, the built-in renderer draws images. */
+  readonly AI?: { run(model: string, input: { readonly prompt: string }): Promise<unknown> }
+  /** The text-to-image model of Workers AI. */
   readonly IMAGE_MODEL?: string
+  /** `scripted` or `openai`. Default: `openai` if MODEL_BASE_URL is set, otherwise `scripted`. */
   readonly MODEL?: string
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string
   readonly MODEL_API_KEY?: string
-  /** Files that the model reads beside text: a comma-separated list of image, pdf, audio, video; `image` where it is not set. */
+  /** Comma-separated kinds of files that the model accepts: image, pdf, audio, video. Default: `image`. */
   readonly MODEL_TAKES?: string
-  /** JSON: what each model call of a turn says, for tests (`ModelEvent[][]`). */
+  /** For tests: the output of each model call of a turn, as JSON (`ModelEvent[][]`). */
   readonly MODEL_SCRIPT?: string
-  /** Tokens that go into one model call; MODEL_CONTEXT_TOKENS of shared/limits.ts where it is not set. */
+  /** Maximum tokens of one model call. Default: MODEL_CONTEXT_TOKENS of shared/limits.ts. */
   readonly MODEL_CONTEXT_TOKENS?: string
-  /** For tests; a production deployment refuses them. See times.ts, tool/probe.ts, session/plants.ts. */
+  /** For tests: a factor that shortens all time limits. See platform/time-limits.ts. */
   readonly TIME_SCALE?: string
+  /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
+  /** For tests: the mutant to activate. */
   readonly PLANT?: string
-  /** For tests: all that is fetched from public addresses is asked of this server, by its address. See routes/remote-fetch.ts. */
+  /** For tests: fetches of remote media go to this server, with their URL in the path. See routes/remote-fetch.ts. */
   readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string
 }
 
-/** Variables that are only for tests. */
+/** Variables that are only for tests. A production deployment refuses them. */
 const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
 
 export type DeploymentEnv = Pick<
@@ -83,16 +90,15 @@ export type DeploymentEnv = Pick<
   | (typeof TEST_VARS)[number]
 >
 
-/** The secret of wrangler.toml: public, so good for nothing but one's own machine. */
+/** The secret in wrangler.toml. It is public, so a production deployment refuses it. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
 
-/** The origins of ALLOWED_ORIGINS. `null` is no origin but many, so it cannot be listed. */
-export function parseAllowedOrigins(env: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
-  const listed = (env.ALLOWED_ORIGINS ?? "").split(",").map((origin) => origin.trim())
-  return listed.filter((origin) => origin !== "" && origin !== "null")
+/** The origins of ALLOWED_ORIGINS. `null` cannot be listed: any sandboxed page has this origin. */
+export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
+  return splitCommaList(ALLOWED_ORIGINS).filter((origin) => origin !== "null")
 }
 
-/** Why this deployment must not serve at this address, every reason in one sentence; null where it may. */
+/** All reasons why this deployment must not serve at this URL, in one sentence; null if it is safe. */
 export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
     ...findEnvironmentFaults(env),
@@ -107,7 +113,7 @@ function findEnvironmentFaults(env: DeploymentEnv): string[] {
   const secret = env.JWT_SECRET ?? ""
   const isProduction = env.ENVIRONMENT === "production"
   const faults: string[] = []
-  // Closed lists: a misspelt "prodution" must not serve as if it were local.
+  // Only listed values are accepted: a misspelt "prodution" must not count as local.
   if (!isProduction && env.ENVIRONMENT !== "local") faults.push("ENVIRONMENT is neither local nor production")
   if (env.AUTH !== "dev" && env.AUTH !== "jwt") faults.push("AUTH is neither dev nor jwt")
   if (isProduction && env.AUTH === "dev") faults.push("AUTH is dev in production")
@@ -119,42 +125,42 @@ function findEnvironmentFaults(env: DeploymentEnv): string[] {
   return faults
 }
 
-/** Whose page this is; null: nobody said. */
-export function getPageTenant(env: Pick<Env, "AUTH" | "PAGE_TENANT">): string | null {
-  return env.PAGE_TENANT ?? (env.AUTH === "dev" ? "demo" : null)
+/** The tenant whose page this deployment serves; null if none is configured. */
+export function getPageTenant({ AUTH, PAGE_TENANT }: Pick<Env, "AUTH" | "PAGE_TENANT">): string | null {
+  return PAGE_TENANT ?? (AUTH === "dev" ? "demo" : null)
 }
 
-/** The origin of canvas documents; null: the page's own. */
+/** The origin of canvas documents; null: the same as the page's. */
 export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
   return CANVAS_ORIGIN ?? null
 }
 
-/** A document on the page's own origin would be told apart from the page by its sandbox alone: that must be meant so. */
+/** The canvas origin must differ from every origin that can call the API, or only the sandbox would isolate documents. */
 function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_TENANT } = env
   const isUsableOrigin = (origin: string): boolean =>
     isPlainOrigin(origin) && (origin.startsWith("https://") || env.ENVIRONMENT === "local")
   const faults: string[] = []
-  if (PAGE_TENANT !== undefined && !v.is(idSchema, PAGE_TENANT)) faults.push("PAGE_TENANT is no tenant's id")
-  if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is no https origin")
+  if (PAGE_TENANT !== undefined && !v.is(idSchema, PAGE_TENANT)) faults.push("PAGE_TENANT is not a valid tenant id")
+  if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is not an https origin")
   if (CANVAS_ORIGIN === undefined) return faults
-  if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is no https origin")
-  if (PAGE_ORIGIN === undefined) faults.push("CANVAS_ORIGIN is set, and PAGE_ORIGIN is missing")
+  if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is not an https origin")
+  if (PAGE_ORIGIN === undefined) faults.push("CANVAS_ORIGIN is set, but PAGE_ORIGIN is missing")
   const callerOrigins = [...parseAllowedOrigins(env), PAGE_ORIGIN]
-  if (callerOrigins.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is an origin that may call us")
+  if (callerOrigins.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS")
   return faults
 }
 
 /**
- * A local deployment trusts whoever can reach it, so it must not answer to a name of the public DNS: either it was
- * deployed by mistake, or a page elsewhere has pointed its own name at this machine.
+ * A local deployment trusts every client that can reach it, so it must not serve under a public DNS name: either it was
+ * deployed by mistake, or another site has pointed its own name at this machine (DNS rebinding).
  */
 function findAddressFaults(env: DeploymentEnv, url: URL): string[] {
   if (!isPublicName(url.hostname) || parseAllowedOrigins(env).includes(url.origin)) return []
-  return ["ENVIRONMENT is local, but the address is a public one that ALLOWED_ORIGINS does not list"]
+  return ["ENVIRONMENT is local, but the address is public and not listed in ALLOWED_ORIGINS"]
 }
 
-/** Top-level names that public DNS never serves. */
+/** Suffixes that public DNS never serves. */
 const PRIVATE_SUFFIXES = [".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test"]
 
 function isPublicName(hostname: string): boolean {

@@ -1,21 +1,21 @@
 /**
- * index.ts: the Worker: mounts the routes and the objects, and nothing else.
+ * index.ts: the entry of the Worker: mounts the routes and exports the Durable Object classes.
  */
 
 import { Hono } from "hono"
+import { errorToResponse, faultToResponse } from "./platform/fault-response.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
-import { type AppEnv, errorToResponse, faultToResponse } from "./platform/fault-response.ts"
-import { devTokenRoutes } from "./routes/dev-token-routes.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/canvas-routes.ts"
-import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/request-guard.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import { remoteMediaRoutes } from "./routes/remote-media-routes.ts"
+import type { AppEnv } from "./routes/request-body.ts"
+import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
-import { tokenRoutes } from "./routes/token-routes.ts"
+import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
 export { Directory } from "./auth/user-directory.ts"

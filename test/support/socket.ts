@@ -9,7 +9,7 @@ import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { Claims } from "../../worker/auth/verify-token.ts"
+import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
 export const CLAIMS: Claims = { tenant: "acme", user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
 

@@ -4,6 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SEL
 import { describe, expect, test } from "vitest"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { Session } from "../../worker/session/session-object.ts"
 import { call, HOST, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./call.ts"
 import { call as asks, pause, say, script } from "./follow.ts"
 
@@ -140,10 +141,10 @@ describe("an erased session", () => {
     await send(id, token, script([say("one"), pause(300), say("two")]))
     await untilShown(id, token)
     await remove(id, token)
-    await runInDurableObject(objectOf(id), (object) => object.alarm())
+    await runInDurableObject(objectOf(id), (object) => (object as Session).alarm())
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(false)
     await evictDurableObject(objectOf(id))
-    await runInDurableObject(objectOf(id), (object) => object.alarm())
+    await runInDurableObject(objectOf(id), (object) => (object as Session).alarm())
     expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
   })
 

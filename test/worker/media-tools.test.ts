@@ -320,7 +320,7 @@ describe("in a session", () => {
     await plant(undefined)
     expect(message.status).toBe("completed")
     expect(message.segments.find(({ type }) => type === "tool")).toMatchObject({ status: "failed" })
-    expect(message.segments.at(-1)).toMatchObject({ content: expect.stringContaining("could not be kept") })
+    expect(message.segments.at(-1)).toMatchObject({ content: expect.stringContaining("could not be saved") })
     expect(await leftOf(tenant, id)).toEqual(NOTHING)
   })
 })

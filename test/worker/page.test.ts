@@ -93,7 +93,7 @@ describe("the page's policy", () => {
 
   test("[HD2] if the tenant can't be read it frames what the deployment allows, and the page is served", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
-    const TENANT = { getByName: () => ({ settings: () => Promise.reject(new Error("away")) }) }
+    const TENANT = { getByName: () => ({ getSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
     expect(policy.get("frame-src")).toBe(`${HOST}/canvas/documents/ https://all.example.com`)
     expect(String(logged.mock.calls[0]?.[0])).toContain("settings_unknown")
@@ -102,11 +102,11 @@ describe("the page's policy", () => {
 
   test("[HD2] the tenant is read rarely", async () => {
     let count = 0
-    const settings = async () => {
+    const getSettings = async () => {
       count++
       return { embed_origins: [], media_hosts: [] }
     }
-    const TENANT = { getByName: () => ({ settings }) }
+    const TENANT = { getByName: () => ({ getSettings }) }
     for (let n = 0; n < 5; n++) await policyOf({ TENANT, PAGE_TENANT: "hd-seldom" })
     expect(count).toBe(1)
   })
@@ -121,16 +121,16 @@ const PLACES = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: "http
 
 describe("an invalid deployment", () => {
   test.each([
-    ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "https://canvas.example.net/" }],
-    ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "canvas.example.net" }],
-    ["CANVAS_ORIGIN is no https origin", { ...PLACES, CANVAS_ORIGIN: "https://a.example;script-src" }],
+    ["CANVAS_ORIGIN is not an https origin", { ...PLACES, CANVAS_ORIGIN: "https://canvas.example.net/" }],
+    ["CANVAS_ORIGIN is not an https origin", { ...PLACES, CANVAS_ORIGIN: "canvas.example.net" }],
+    ["CANVAS_ORIGIN is not an https origin", { ...PLACES, CANVAS_ORIGIN: "https://a.example;script-src" }],
     ["PAGE_ORIGIN is missing", { CANVAS_ORIGIN: PLACES.CANVAS_ORIGIN }],
-    ["PAGE_ORIGIN is no https origin", { ...PLACES, PAGE_ORIGIN: "https://*.example.com" }],
-    ["CANVAS_ORIGIN is an origin that may call us", { ...PLACES, PAGE_ORIGIN: PLACES.CANVAS_ORIGIN }],
-    ["CANVAS_ORIGIN is an origin that may call us", { ...PLACES, ALLOWED_ORIGINS: PLACES.CANVAS_ORIGIN }],
-    ["PAGE_TENANT is no tenant's id", { PAGE_TENANT: "a:b" }],
-    ["EMBED_ORIGINS lists what is no public https origin", { EMBED_ORIGINS: "https://a.example.com, *" }],
-    ["MEDIA_HOSTS lists what is no public host name", { MEDIA_HOSTS: "10.0.0.1" }],
+    ["PAGE_ORIGIN is not an https origin", { ...PLACES, PAGE_ORIGIN: "https://*.example.com" }],
+    ["CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS", { ...PLACES, PAGE_ORIGIN: PLACES.CANVAS_ORIGIN }],
+    ["CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS", { ...PLACES, ALLOWED_ORIGINS: PLACES.CANVAS_ORIGIN }],
+    ["PAGE_TENANT is not a valid tenant id", { PAGE_TENANT: "a:b" }],
+    ["EMBED_ORIGINS has an entry that is not a public https origin", { EMBED_ORIGINS: "https://a.example.com, *" }],
+    ["MEDIA_HOSTS has an entry that is not a public host name", { MEDIA_HOSTS: "10.0.0.1" }],
   ])("[HD3] refuses to serve: %s", async (because, vars) => {
     expect(await call("/healthz", { env: vars })).toEqual(refusal(503, "deployment_unsafe", because))
   })

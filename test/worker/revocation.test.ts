@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Session } from "../../worker/session/session-object.ts"
 import { MAX_REVOKED_TOKENS } from "../../worker/auth/user-directory.ts"
-import { type Claims, verifyToken } from "../../worker/auth/verify-token.ts"
+import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { createRevocationCache, isRevoked, NO_REVOCATIONS } from "../../worker/auth/revocation.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import {
@@ -22,6 +22,7 @@ import {
   tablesOf,
   tokenOf,
 } from "./call.ts"
+import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
 const REVOKED = refusal(401, "token_revoked")
 

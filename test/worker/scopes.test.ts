@@ -4,8 +4,9 @@ import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { EXTERNAL_TOKEN_SECONDS, MAX_EXTERNAL_TOKEN_SECONDS } from "../../shared/limits.ts"
-import { issueToken, type Scope, verifyToken } from "../../worker/auth/verify-token.ts"
+import { issueToken, verifyToken } from "../../worker/auth/verify-token.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, socketHeaders, tokenOf } from "./call.ts"
+import type { Scope } from "../../worker/platform/rpc/claims.ts"
 
 afterEach(() => void vi.useRealTimers())
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createMessage } from "../../shared/protocol/message.ts"
+import type { Session } from "../../worker/session/session-object.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import {
   begin,
@@ -258,10 +259,10 @@ test.each(["the last", "the first"])(
         // Its hello named an epoch that has ended: the page reads the history and sends it again.
         const page = JSON.parse((before.ok && before.value.json) || "{}")
         const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
-        await object.webSocketMessage?.(socket, JSON.stringify(frame))
+        await (object as Session).webSocketMessage(socket, JSON.stringify(frame))
         const counted = { ...counts }
         const swap = { type: "switch", id: "s1", message: "r1", version: 1 }
-        await object.webSocketMessage?.(socket, JSON.stringify(swap))
+        await (object as Session).webSocketMessage(socket, JSON.stringify(swap))
         return { read: counts.read - counted.read, written: counts.written - counted.written }
       })
       costs.push(cost)

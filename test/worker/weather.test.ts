@@ -111,7 +111,7 @@ describe("what it returns", () => {
       { location: "Rome" },
       context(),
     )
-    expect(hung).toEqual({ error: "The weather service took too long.", details: "No answer within 0.05 s." })
+    expect(hung).toEqual({ error: "The weather service took too long.", details: "No response within 0.05 s." })
   })
 
   test("[TO6] an unknown WEATHER_SOURCE fails each call; it doesn't pass sample data off as real", async () => {
@@ -231,10 +231,10 @@ describe("Open-Meteo", () => {
     ["reset", "The weather service failed."],
     ["slow", "The weather service took too long."],
     ["slow-forecast", "The weather service took too long."],
-    ["malformed", "The weather service's reply could not be read."],
-    ["wrong-shape", "The weather service's reply could not be read."],
-    ["one-day", "The weather service's reply could not be read."],
-    ["huge", "The weather service's reply could not be read."],
+    ["malformed", "The weather service's response could not be read."],
+    ["wrong-shape", "The weather service's response could not be read."],
+    ["one-day", "The weather service's response could not be read."],
+    ["huge", "The weather service's response could not be read."],
   ])("[TO6] %s is an error without a trailer, in time", async (scenario, error) => {
     const { tool } = upstreamTool(scenario, scenario.startsWith("slow") ? 300 : PATIENT_MS)
     const result = await tool.execute({ location: "Berlin" }, context({ card: "weather_1" }))

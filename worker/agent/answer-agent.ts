@@ -14,8 +14,9 @@ import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import { stripDirectives } from "../../shared/segment/strip-spans.ts"
 import { findContentFault } from "../turn/accept-message.ts"
 import type { InboundAsk } from "../store/agent-ask-rows.ts"
-import { type OutboundAsksHost, type AskAnswer, type AskRequest, createAgentMessage } from "./ask-agent.ts"
+import { type OutboundAsksHost, createAgentMessage } from "./ask-agent.ts"
 import type { SessionStore } from "../store/session-store.ts"
+import type { AskAnswer, AskRequest } from "../platform/rpc/session-types.ts"
 
 export interface InboundAsks {
   /** Takes a question; the same again has no effect. Errors: `agent_loop`, `agent_busy`, `agent_failed`. */

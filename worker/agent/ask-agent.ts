@@ -15,46 +15,16 @@ import { listCalls, isSettled, createMessage } from "../../shared/protocol/messa
 import type { Env } from "../env.ts"
 import { bytesToHex } from "../platform/hex.ts"
 import { pause } from "../platform/pause.ts"
-import type { Claims } from "../auth/verify-token.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
 import { DeferredResult, createRefusal, type ToolContext, type ToolReturn } from "../tool/tool.ts"
 import { truncateMessage } from "../turn/accept-message.ts"
 import type { OutboundAsk } from "../store/agent-ask-rows.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
-import type { SessionGroup, SessionRow, StoredMessage } from "../store/row-codec.ts"
+import type { SessionRow, StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
-
-export type SessionOwner = Pick<Claims, "tenant" | "user">
-
-/** What one session asks another. */
-export interface AskRequest {
-  /** Of the exchange, and of the question. */
-  readonly id: string
-  readonly owner: SessionOwner
-  /** The session and the agent that are asked, and the family that both are of. */
-  readonly to: string
-  readonly agent: string
-  readonly family: SessionGroup
-  readonly from: { readonly session: string; readonly name: string; readonly call_id: string }
-  readonly message: string
-  readonly mode: "sync" | "async"
-  readonly path: readonly string[]
-  readonly depth: number
-  readonly budget: number
-}
-
-/** What an agent answered, as clean Markdown without spans; or why it did not. */
-export type AskAnswer = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly details: string }
-
-export interface AskCallback {
-  readonly id: string
-  /** The agent that answers, and its session. */
-  readonly name: string
-  readonly session: string
-  readonly reply: AskAnswer
-}
+import type { AskAnswer, AskCallback, AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
 
 export interface OutboundAsks {
   askAgent(question: AgentQuestion, context: ToolContext): Promise<ToolReturn>

@@ -13,12 +13,6 @@ import { parseJsonColumn } from "../store/columns.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 
-export interface StoredAsset {
-  readonly asset: Asset
-  /** The session already had an asset with the same bytes: this one. */
-  readonly duplicate: boolean
-}
-
 export interface AssetRows {
   /** A committed asset; null if there is none with this id. */
   find(id: string): Asset | null

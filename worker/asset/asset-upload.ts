@@ -9,9 +9,9 @@
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { bytesToHex } from "../platform/hex.ts"
-import type { StoredAsset } from "./asset-rows.ts"
 import { deleteAssetBytes, assetObjectKey, type SessionRef, assetToPutOptions } from "./bucket.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import { log, errorMessage } from "../platform/log.ts"
+import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 /** The session that stores the asset, called directly or by RPC. */
 export interface UploadTarget {

@@ -1,9 +1,8 @@
 /**
- * link-signing.ts: addresses that are good for a while: who may fetch which file, document or remote address.
+ * link-signing.ts: signs and verifies temporary links to assets, canvas documents and remote media.
  *
- * sign route → MEDIA KEYS → token in a URL → MEDIA KEYS → serving route
- * HS256 JWTs through jose, with a key derived from the deployment's secret: no token of a user passes for one of these,
- * nor one of these for a user's. The audience says what it opens.
+ * The links contain HS256 JWTs. Their key is derived from the deployment's secret, so a user's token is not a valid link
+ * token, nor the reverse. The audience is the kind of link.
  */
 
 import { errors, jwtVerify, SignJWT } from "jose"
@@ -13,13 +12,13 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/limits.ts"
 import { deriveKey } from "./verify-token.ts"
 
-/** What a signed address opens: a file, a canvas document, or something elsewhere. */
+/** What a link gives access to: an asset, a canvas document, or remote media. */
 export type LinkAudience = "media" | "canvas" | "remote"
 
 export interface LinkClaims {
   readonly tenant: string
   readonly session: string
-  /** The asset's id; in the audience `remote` the address. */
+  /** The asset's id; for the audience `remote`, the URL. */
   readonly what: string
   /** Seconds since 1970. */
   readonly expires: number
@@ -27,13 +26,13 @@ export interface LinkClaims {
 
 const payloadSchema = v.object({ tenant: idSchema, session: idSchema, sub: v.string(), exp: v.number() })
 
-/** When what is signed now ends, in seconds since 1970: the same for a while, so that the same address is the same token. */
+/** Expiry of a link signed now, in seconds since 1970. It is rounded, so that a link stays the same and can be cached. */
 export function computeLinkExpiry(nowMs: number): number {
   const step = SIGNED_URL_STEP_SECONDS
   return Math.floor(nowMs / 1000 / step) * step + SIGNED_URL_SECONDS
 }
 
-/** Signs what `claims` names. The same claims, the same token. */
+/** Signs a link. The same claims always result in the same token. */
 export async function signLink(secret: string, audience: LinkAudience, claims: LinkClaims): Promise<string> {
   const { tenant, session, what, expires } = claims
   return await new SignJWT({ tenant, session })
@@ -44,10 +43,7 @@ export async function signLink(secret: string, audience: LinkAudience, claims: L
     .sign(await deriveKey(secret, "media"))
 }
 
-/**
- * Shapes  token → claims.
- * Errors  `link_expired`; `link_invalid` for any other fault, also another audience.
- */
+/** Verifies a link. Errors: `link_expired`; `link_invalid` for any other fault, including another audience. */
 export async function verifyLink(
   secret: string,
   audience: LinkAudience,

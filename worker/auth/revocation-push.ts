@@ -1,47 +1,42 @@
 /**
- * revocation-push.ts: the sessions that may hold sockets of a user are told what was revoked.
+ * revocation-push.ts: notifies the sessions that may hold sockets of a user about revoked tokens.
  *
- * directory → TELL → session → its sockets
- * Whoever was told is written down; whoever was not stays as it was, for the directory's alarm.
+ * Each successful notification is recorded. The directory's alarm repeats the others.
  */
 
 import type { Env } from "../env.ts"
-import type { SocketHolder, RevocationRows } from "./revocation-rows.ts"
-import type { RevocationState } from "./revocation.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
+import { logError } from "../platform/log.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import { withTimeout } from "../platform/timeout.ts"
+import type { RevocationRows, SocketHolder } from "./revocation-rows.ts"
 
-/** A session that does not answer for so long was not told, in milliseconds. */
+/** A session that does not respond within this time counts as not notified. */
 const PUSH_TIMEOUT_MS = 5_000
 
-/** Sessions that are told at once: more would only wait for each other. */
+/** Sessions that are notified at the same time. */
 const MAX_CONCURRENT_PUSHES = 50
 
-/** Tells every holder that does not know the newest revocations, each once. Never rejects for a session's sake. */
-export async function pushRevocations(env: Env, ledger: RevocationRows, revoked: RevocationState): Promise<void> {
-  const holders = ledger.listUnnotifiedHolders(revoked.n)
-  for (let at = 0; at < holders.length; at += MAX_CONCURRENT_PUSHES) {
-    await Promise.all(
-      holders.slice(at, at + MAX_CONCURRENT_PUSHES).map((holder) => pushToHolder(env, ledger, revoked, holder)),
-    )
+/** Notifies each holder that lacks the newest revocations, once. Does not reject if a notification fails. */
+export async function pushRevocations(env: Env, rows: RevocationRows, revoked: RevocationState): Promise<void> {
+  const holders = rows.listUnnotifiedHolders(revoked.n)
+  for (let start = 0; start < holders.length; start += MAX_CONCURRENT_PUSHES) {
+    const batch = holders.slice(start, start + MAX_CONCURRENT_PUSHES)
+    await Promise.all(batch.map((holder) => pushToHolder(env, rows, revoked, holder)))
   }
 }
 
 async function pushToHolder(
   env: Env,
-  ledger: RevocationRows,
+  rows: RevocationRows,
   revoked: RevocationState,
   { session, tenant, user }: SocketHolder,
 ): Promise<void> {
   try {
-    await withTimeout(env.SESSION.getByName(`${tenant}:${session}`).revoke({ tenant, user }, revoked), PUSH_TIMEOUT_MS)
-    ledger.markNotified(session, revoked.n)
+    const revoking = sessionStub(env, tenant, session).revoke({ tenant, user }, revoked)
+    await withTimeout(revoking, PUSH_TIMEOUT_MS, () => new Error(`no response within ${PUSH_TIMEOUT_MS} ms`))
+    rows.markNotified(session, revoked.n)
   } catch (error) {
-    console.error(JSON.stringify({ event: "revocation_not_told", session, message: String(error) }))
+    logError("revocation_not_told", { session, message: String(error) })
   }
-}
-
-/** Rejects where nothing came for so long; what comes later is dropped. */
-async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms)
-  await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

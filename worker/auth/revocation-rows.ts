@@ -1,97 +1,101 @@
 /**
- * revocation-rows.ts: the rows of one user's revocations, and of the sessions that have to know of them.
+ * revocation-rows.ts: the SQL rows of one user's revocations, and of the sessions that must be notified of them.
  *
- * A *holder* is a session that may have sockets of this user. It has been told the revocations up to its `told`.
- * Rows go when the tokens that they speak of have run out.
+ * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation that it was
+ * notified of. Rows are deleted when the tokens that they are about have expired. Times are seconds since 1970.
  */
 
-import { CLOCK_TOLERANCE_SECONDS, type Claims } from "./verify-token.ts"
-import type { RevocationState } from "./revocation.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 
 export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, since holders remember it
+    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, since holders refer to it
     token TEXT,                          -- null: every token issued up to \`issued\`
     issued REAL NOT NULL,
     expires REAL);                       -- null: never
   CREATE TABLE holder (
     session TEXT PRIMARY KEY, tenant TEXT NOT NULL, user TEXT NOT NULL,
-    until REAL NOT NULL,                 -- when the last token of its sockets runs out
+    until REAL NOT NULL,                 -- when the last token of its sockets expires
     told INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX holder_until ON holder (until)`
 
+/** A session that may hold sockets of the user. */
 export interface SocketHolder {
   readonly session: string
   readonly tenant: string
   readonly user: string
 }
 
-export type RevocationRows = ReturnType<typeof createRevocationRows>
+export class RevocationRows {
+  readonly #sql: SqlStorage
 
-/** Times are seconds since 1970. */
-export function createRevocationRows(sql: SqlStorage) {
-  const queryRows = <T extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): T[] =>
-    sql.exec<T>(query, ...values).toArray()
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
 
-  return {
-    readRevocationState(now: number): RevocationState {
-      const rows = queryRows<{ n: number; token: string | null; issued: number }>(
-        "SELECT n, token, issued FROM revoked WHERE expires IS NULL OR expires > ? ORDER BY n",
-        now,
-      )
-      return {
-        n: rows.at(-1)?.n ?? 0,
-        tokens: rows.flatMap(({ token }) => token ?? []),
-        upTo: rows.find(({ token }) => token === null)?.issued ?? null,
-      }
-    },
+  readRevocationState(now: number): RevocationState {
+    const rows = this.#query<{ n: number; token: string | null; issued: number }>(
+      "SELECT n, token, issued FROM revoked WHERE expires IS NULL OR expires > ? ORDER BY n",
+      now,
+    )
+    return {
+      n: rows.at(-1)?.n ?? 0,
+      tokens: rows.flatMap(({ token }) => token ?? []),
+      upTo: rows.find(({ token }) => token === null)?.issued ?? null,
+    }
+  }
 
-    revokeToken(token: string, { issued, expires }: Claims): void {
-      // As long as the Worker would still take the token.
-      const until = expires + CLOCK_TOLERANCE_SECONDS
-      queryRows("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
-    },
+  revokeToken(token: string, { issued, expires }: Claims): void {
+    // Kept for as long as the Worker still accepts the token.
+    const until = expires + CLOCK_TOLERANCE_SECONDS
+    this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
+  }
 
-    /** What was revoked before is in it, and need not be known any more. */
-    revokeAll(upTo: number): void {
-      queryRows("DELETE FROM revoked WHERE issued <= ?", upTo)
-      queryRows("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)
-    },
+  /** Revokes every token issued up to a time. This includes the individual revocations before, so their rows go. */
+  revokeAll(upTo: number): void {
+    this.#query("DELETE FROM revoked WHERE issued <= ?", upTo)
+    this.#query("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)
+  }
 
-    /** A session that is new here knows of no socket that was revoked before. */
-    addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number): void {
-      queryRows(
-        `INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (session) DO UPDATE SET until = excluded.until WHERE excluded.until > holder.until`,
-        ...[session, tenant, user, expires, notifiedUpTo],
-      )
-    },
+  /** A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`. */
+  addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number): void {
+    this.#query(
+      `INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (session) DO UPDATE SET until = excluded.until WHERE excluded.until > holder.until`,
+      ...[session, tenant, user, expires, notifiedUpTo],
+    )
+  }
 
-    /** Holders that do not know the newest revocations. */
-    listUnnotifiedHolders(n: number): SocketHolder[] {
-      return queryRows<{ session: string; tenant: string; user: string }>(
-        "SELECT session, tenant, user FROM holder WHERE told < ?",
-        n,
-      )
-    },
+  /** The holders that were not yet notified of revocation `n`. */
+  listUnnotifiedHolders(n: number): SocketHolder[] {
+    return this.#query<{ session: string; tenant: string; user: string }>(
+      "SELECT session, tenant, user FROM holder WHERE told < ?",
+      n,
+    )
+  }
 
-    markNotified(session: string, n: number): void {
-      queryRows("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
-    },
+  markNotified(session: string, n: number): void {
+    this.#query("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
+  }
 
-    /** It is no more, and its sockets are closed. */
-    removeHolder(session: string): void {
-      queryRows("DELETE FROM holder WHERE session = ?", session)
-    },
+  /** For a session that was erased. Its sockets are closed. */
+  removeHolder(session: string): void {
+    this.#query("DELETE FROM holder WHERE session = ?", session)
+  }
 
-    pruneExpired(now: number): void {
-      queryRows("DELETE FROM revoked WHERE expires <= ?", now)
-      queryRows("DELETE FROM holder WHERE until <= ?", now)
-    },
+  pruneExpired(now: number): void {
+    this.#query("DELETE FROM revoked WHERE expires <= ?", now)
+    this.#query("DELETE FROM holder WHERE until <= ?", now)
+  }
 
-    /** When the next revocation may be forgotten. */
-    findNextExpiry(): number | null {
-      return queryRows<{ at: number | null }>("SELECT min(expires) AS at FROM revoked")[0]?.at ?? null
-    },
+  /** When the next revocation expires; null if none does. */
+  findNextExpiry(): number | null {
+    return this.#query<{ at: number | null }>("SELECT min(expires) AS at FROM revoked")[0]?.at ?? null
+  }
+
+  #query<T extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): T[] {
+    return this.#sql.exec<T>(query, ...values).toArray()
   }
 }

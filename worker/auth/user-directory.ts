@@ -1,22 +1,23 @@
 /**
- * user-directory.ts: the Durable Object of one user, named `tenant:user`: lists their sessions, and revokes their tokens.
+ * user-directory.ts: the Durable Object of one user: the list of sessions, and the revoked tokens.
  *
- * route → revoke → DIRECTORY → sessions that may hold sockets of this user
- * Whose a session is, the session itself knows. Until there is something to keep it stores nothing. Revocations are
- * pushed, so that no object has to stay awake to ask; what a session was not told, the alarm tells it.
+ * The list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
+ * hold sockets of the user, so that idle objects can sleep; the alarm repeats failed pushes. The object stores nothing
+ * before its first write.
  */
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { DirectoryRpc, RevocationResult, RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
-import { type Claims, createUserKey } from "./verify-token.ts"
-import { createRevocationRows, REVOCATION_TABLES, type RevocationRows } from "./revocation-rows.ts"
-import { isRevokedWithAll, isRevoked, NO_REVOCATIONS, type RevocationState } from "./revocation.ts"
 import { pushRevocations } from "./revocation-push.ts"
+import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
+import { isRevoked, isRevokedWithAll, NO_REVOCATIONS } from "./revocation.ts"
 
-/** Numbered by their place; each runs once. The index makes a list read the rows that it returns, and no others. */
+/** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS sessions (
      id TEXT PRIMARY KEY, title TEXT NOT NULL,
@@ -26,32 +27,24 @@ const MIGRATIONS: readonly string[] = [
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 ]
 
-/** The newest activity first. */
 export const LIST_SQL =
   "SELECT id, title, created, active, running FROM sessions ORDER BY active DESC, created DESC LIMIT ?"
 
-/** What a session was not told is told again so often, in milliseconds. SPEC AU8. */
+/** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
 
-/** Tokens of one user that are revoked one by one; with one more, all are. Bounds what is handed around. SPEC AU9. */
+/** Tokens of one user that can be revoked individually. One more revokes all, which bounds the state (SPEC AU9). */
 export const MAX_REVOKED_TOKENS = 100
 
-/** An alarm is not set further ahead, in milliseconds: a token may live for ever. */
+/** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
-/** What was revoked: this token, or all that were issued up to then (seconds since 1970). */
-export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
-
-export function getDirectoryStub(env: Env, identity: Pick<Claims, "tenant" | "user">) {
-  return env.DIRECTORY.getByName(createUserKey(identity))
-}
-
-export class Directory extends DurableObject<Env> {
+export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#revocationRows = createRevocationRows(ctx.storage.sql)
+    this.#revocationRows = new RevocationRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -63,7 +56,6 @@ export class Directory extends DurableObject<Env> {
     )
   }
 
-  /** Something was said there, and perhaps it has a title now. A session that was never added is not listed. */
   recordActivity(id: string, at: number, title?: string): void {
     if (!hasSchema(this.ctx.storage.sql)) return
     this.ctx.storage.sql.exec(
@@ -72,7 +64,6 @@ export class Directory extends DurableObject<Env> {
     )
   }
 
-  /** The newest activity first. */
   listSessions(limit: number): SessionSummary[] {
     if (!hasSchema(this.ctx.storage.sql)) return []
     return this.ctx.storage.sql
@@ -81,14 +72,12 @@ export class Directory extends DurableObject<Env> {
       .map((row) => ({ ...row, running: row.running === 1 }))
   }
 
-  /** Something runs there now, or nothing does any more. Writes only what changes. */
   setRunning(id: string, running: boolean): void {
     if (!hasSchema(this.ctx.storage.sql)) return
     const value = running ? 1 : 0
     this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
   }
 
-  /** A session is no more: neither is it listed nor told of revocations. False where it was not listed. */
   removeSession(id: string): boolean {
     const { sql } = this.ctx.storage
     if (!hasSchema(sql)) return false
@@ -96,15 +85,10 @@ export class Directory extends DurableObject<Env> {
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
-  /** Which of this user's tokens are revoked. */
   getRevocationState(): RevocationState {
     return hasSchema(this.ctx.storage.sql) ? this.#revocationRows.readRevocationState(nowSeconds()) : NO_REVOCATIONS
   }
 
-  /**
-   * A session asks whether this token may open a socket there. From now on, until the token has run out, it is told of
-   * every revocation.
-   */
   authorizeSocket(claims: Claims, session: string): Result<null> {
     const revoked = this.getRevocationState()
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
@@ -114,11 +98,6 @@ export class Directory extends DurableObject<Env> {
     return succeed(null)
   }
 
-  /**
-   * Revokes the token that asks, or all of its user. The same again changes nothing.
-   *
-   * Errors  `token_revoked` where a token that was revoked by itself asks for all others.
-   */
   revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult> {
     const revoked = this.getRevocationState()
     const isFull = revoked.tokens.length >= MAX_REVOKED_TOKENS
@@ -140,18 +119,18 @@ export class Directory extends DurableObject<Env> {
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
     if (revoked.upTo !== null && isRevokedWithAll(claims, revoked))
       return succeed({ revoked: "all", up_to: revoked.upTo })
-    // Whoever found a token that its owner gave up must not be able to shut the owner out.
+    // Whoever finds a token that its owner has revoked must not be able to lock the owner out.
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
-    // The clock of whoever signed this very token may be ahead of ours.
+    // The issuer's clock may be ahead of ours.
     const upTo = Math.max(nowSeconds(), claims.issued)
     this.#writeRevocation(revoked, () => this.#revocationRows.revokeAll(upTo))
     return succeed({ revoked: "all", up_to: upTo })
   }
 
-  /** The alarm is set with the write: should this process end now, the sessions are still told. */
+  /** Sets the alarm together with the write, so that the sessions are notified even if this process ends now. */
   #writeRevocation(before: RevocationState, write: () => void): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
-    // One that is set already stays: revoking again and again must not put it off.
+    // An alarm that is already set stays, or repeated revocations would postpone it again and again.
     const isAlarmSet = this.#revocationRows.listUnnotifiedHolders(before.n).length > 0
     write()
     if (!isAlarmSet) this.#scheduleAlarm()
@@ -171,7 +150,7 @@ export class Directory extends DurableObject<Env> {
     return this.#revocationRows.listUnnotifiedHolders(this.getRevocationState().n).length > 0
   }
 
-  /** At the time that the rows ask for: soon while a session was not told, else when one of them may go. */
+  /** Soon if a session still has to be notified, otherwise when the next revocation expires. */
   #scheduleAlarm(): void {
     const now = Date.now()
     const expiry = this.#revocationRows.findNextExpiry()

@@ -6,10 +6,10 @@
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
-import type { Asset } from "../../shared/protocol/event.ts"
-import type { Json } from "../../shared/json.ts"
 import type { Role } from "../../shared/protocol/message.ts"
 import type { FileKinds } from "./model-files.ts"
+import type { Json } from "../../shared/json.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 
 /** A tool as described to a model. `parameters` is a JSON Schema object. */
 export interface ToolSpec {

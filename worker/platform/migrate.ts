@@ -1,13 +1,13 @@
 /**
- * migrate.ts: numbered migrations of an object's tables: each runs once, on waking or before the first write.
+ * migrate.ts: runs the numbered migrations of an object's tables, each once, when it wakes or before its first write.
  */
 
-/** Whether anything was ever stored here. Reads only: an unknown object stays empty. */
+/** Whether the object has tables. Does not write, so an object that was never used stays empty. */
 export function hasSchema(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").toArray().length > 0
 }
 
-/** Runs those of `migrations`, numbered by their place, that did not run here yet: all of them or none. */
+/** Runs the migrations that have not run yet, all in one transaction. A migration's number is its index. */
 export function runMigrations(storage: DurableObjectStorage, migrations: readonly string[]): void {
   const { sql } = storage
   const appliedCount = hasSchema(sql) ? Number(sql.exec("SELECT version FROM schema_version").one()["version"]) : 0

@@ -1,11 +1,9 @@
-/**
- * pause.ts: waiting that ends when it is told to.
- */
+/** pause.ts: an abortable delay. */
 
 /**
- * Waits, at least until the event loop has come round once, also where `ms` is nothing or less.
+ * Waits for `ms`, and even for 0 until the next turn of the event loop.
  *
- * Errors  throws the signal's reason once the signal is aborted.
+ * Errors  throws the signal's reason when the signal is aborted.
  */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()

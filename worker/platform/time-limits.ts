@@ -1,8 +1,8 @@
 /**
- * time-limits.ts: the time limits of a deployment, in milliseconds: those of shared/limits.ts, and shorter in tests.
+ * time-limits.ts: the time limits of a deployment, in milliseconds: those of shared/limits.ts, scaled down in tests.
  *
- * TIME_SCALE is a factor between 0 and 1 that shortens every wait alike, so that a test need not sit through a minute of
- * silence. A production deployment refuses it (SPEC AU3).
+ * TIME_SCALE is a factor between 0 and 1 for all limits, so that tests do not have to wait for real timeouts. A
+ * production deployment refuses it (SPEC AU3).
  */
 
 import {
@@ -58,7 +58,7 @@ export interface TimeLimits {
   readonly remoteMs: number
 }
 
-/** A factor that is none counts as 1: the limits as they are. */
+/** An invalid factor counts as 1. */
 export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
   const factor = Number(env.TIME_SCALE ?? 1)
   const scale = factor > 0 && factor <= 1 ? factor : 1

@@ -1,38 +1,36 @@
 /**
- * asset-routes.ts: a user's files come in: `POST /:id/assets?name=<label>`, the bytes as its body.
+ * asset-routes.ts: uploads: `POST /:id/assets?name=<file name>` with the bytes as its body.
  *
- * request → ASSETS: length, first bytes, type → keeping → bucket
- * Mounted below the sessions' guards. What is refused is not read; what is taken passes through in small pieces.
+ * Mounted below the routes of sessions. The body is checked by Content-Length and by its first bytes, then streamed to
+ * the bucket.
  */
 
-import { Hono } from "hono"
-import type { Asset } from "../../shared/protocol/event.ts"
-import type { UploadResponse } from "../../shared/protocol/http-body.ts"
+import { type Context, Hono } from "hono"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { IMAGE_SIZE_BYTES, MAX_VIDEO_BYTES, FILE_TYPE_BYTES } from "../../shared/limits.ts"
-import type { Env } from "../env.ts"
-import type { StoredAsset } from "../asset/asset-rows.ts"
-import { readImageSize } from "../asset/image-size.ts"
-import { storeAsset } from "../asset/asset-upload.ts"
+import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_VIDEO_BYTES } from "../../shared/limits.ts"
+import type { UploadResponse } from "../../shared/protocol/http-body.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
+import { storeAsset, type UploadTarget } from "../asset/asset-upload.ts"
+import { detectFileType, type FileType } from "../asset/detect-file-type.ts"
 import { fileNameToLabel } from "../asset/asset-label.ts"
-import { type FileType, detectFileType } from "../asset/detect-file-type.ts"
-import type { Claims } from "../auth/verify-token.ts"
+import { readImageSize } from "../asset/image-size.ts"
+import type { Env } from "../env.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import { BodyReader } from "../platform/read-bounded.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
-import { type AppEnv, faultToResponse, getSessionStub } from "../platform/fault-response.ts"
+import type { AppEnv } from "./request-body.ts"
+import { requireOwnSession, requireSession } from "./require-session.ts"
+import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 export const assetRoutes = new Hono<AppEnv>()
 
-assetRoutes.post("/:id/assets", async (context) => {
-  const claims = context.get("claims")
-  const id = context.req.param("id")
-  const session = getSessionStub(context.env, claims, id)
-  const checked = session === null ? null : await session.checkOwner(claims)
-  if (checked?.ok !== true) return faultToResponse({ reason: "session_unknown" })
+assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (context) => {
   const size = parseContentLength(context.req.header("content-length"))
   if (!size.ok) return faultToResponse(size.fault)
-  const upload = { session: id, name: context.req.query("name") ?? "", size: size.value, body: context.req.raw.body }
-  const storing = receiveUpload(context.env, claims, upload)
-  // It is finished, or cleaned up, also when nobody waits for its answer any more.
+  const storing = receiveUpload(context, context.req.param("id"), size.value)
+  // The upload is completed or cleaned up even if the client disconnects.
   context.executionCtx.waitUntil(storing.catch(() => {}))
   const stored = await storing.catch(() => fail({ reason: "asset_store_failed" } as const))
   if (!stored.ok) return faultToResponse(stored.fault)
@@ -40,81 +38,50 @@ assetRoutes.post("/:id/assets", async (context) => {
   return context.json({ ...asset, duplicate } satisfies UploadResponse, duplicate ? 200 : 201)
 })
 
-/** Told beforehand, so that a file that is too large need not be read to be refused. */
+/** Content-Length is required, so that a file that is too large can be refused without reading it. */
 function parseContentLength(header: string | undefined): Result<number> {
   if (header === undefined || !/^\d{1,15}$/.test(header)) return fail({ reason: "length_required" })
   const size = Number(header)
   return size > MAX_VIDEO_BYTES ? fail({ reason: "asset_too_large", max: MAX_VIDEO_BYTES }) : succeed(size)
 }
 
-interface UploadRequest {
-  readonly session: string
-  readonly name: string
-  readonly size: number
-  readonly body: ReadableStream<Uint8Array> | null
-}
-
-async function receiveUpload(
-  env: Env,
-  claims: Claims,
-  { session, name, size, body }: UploadRequest,
-): Promise<Result<StoredAsset>> {
+async function receiveUpload(context: Context<AppEnv>, session: string, size: number): Promise<Result<StoredAsset>> {
+  const { env, req } = context
+  const claims = context.get("claims")
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error("the upload takes too long")), readTimeLimits(env).uploadMs)
-  const source = body?.getReader()
-  // A reader that hangs is let go.
-  controller.signal.addEventListener("abort", () => void source?.cancel(controller.signal.reason).catch(() => {}))
+  const body = new BodyReader(req.raw.body)
+  // Cancelling the body unblocks a pending read.
+  controller.signal.addEventListener("abort", () => void body.cancel(controller.signal.reason).catch(() => {}))
   try {
-    const chunks: Uint8Array[] = []
-    const head = await readHead(source, chunks, FILE_TYPE_BYTES).catch(() => null)
-    if (head === null) return fail({ reason: "asset_cut_off" })
-    const type = checkFileType(head, size)
-    if (!type.ok) return type
-    const more = type.value.kind === "image" ? await readHead(source, chunks, IMAGE_SIZE_BYTES).catch(() => null) : head
-    if (more === null) return fail({ reason: "asset_cut_off" })
-    const about = { ...createAssetInfo(type.value, name), ...readImageSize(type.value.mime_type, more) }
-    const incoming = { about, size, bytes: readRemaining(chunks, source), signal: controller.signal }
-    return await storeAsset(
-      env.MEDIA,
-      { tenant: claims.tenant, session },
-      createSessionAssets(env, claims, session),
-      incoming,
-    )
+    const about = await inspectUpload(body, size, req.query("name") ?? "")
+    if (!about.ok) return about
+    const upload = { about: about.value, size, bytes: body.readAll(), signal: controller.signal }
+    const target = createUploadTarget(env, claims, session)
+    return await storeAsset(env.MEDIA, { tenant: claims.tenant, session }, target, upload)
   } finally {
-    await drainBody(source).catch(() => {})
+    // A client that is still sending would see a broken connection instead of the response. The body is no longer than
+    // Content-Length, and the timer still runs.
+    await body.drain().catch(() => {})
     clearTimeout(timer)
   }
 }
 
-/**
- * What was refused is read to its end, and dropped: a client that still sends would not hear why, but only that its line
- * broke. It is no more than was told, and takes no longer than an upload.
- */
-async function drainBody(source: BodyReader): Promise<void> {
-  while ((await source?.read())?.done === false);
-}
-
-type BodyReader = ReadableStreamDefaultReader<Uint8Array> | undefined
-
-/** Its first `count` bytes, or all there are. What was read of it stands in `chunks`. */
-async function readHead(source: BodyReader, chunks: Uint8Array[], count: number): Promise<Uint8Array> {
-  let length = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-  while (length < count) {
-    const next = await source?.read()
-    if (next === undefined || next.done) break
-    chunks.push(next.value)
-    length += next.value.byteLength
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer()).subarray(0, count)
-}
-
-async function* readRemaining(chunks: readonly Uint8Array[], source: BodyReader): AsyncGenerator<Uint8Array> {
-  yield* chunks
-  for (;;) {
-    const next = await source?.read()
-    if (next === undefined || next.done) return
-    yield next.value
-  }
+/** Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`. */
+async function inspectUpload(
+  body: BodyReader,
+  size: number,
+  fileName: string,
+): Promise<Result<Omit<Asset, "id" | "size">>> {
+  const head = await body.peek(FILE_TYPE_BYTES).catch(() => null)
+  if (head === null) return fail({ reason: "asset_cut_off" })
+  const type = checkFileType(head, size)
+  if (!type.ok) return type
+  const { kind, mime_type, extension } = type.value
+  const imageHead = kind === "image" ? await body.peek(IMAGE_SIZE_BYTES).catch(() => null) : head
+  if (imageHead === null) return fail({ reason: "asset_cut_off" })
+  const label = fileNameToLabel(fileName, `${kind}.${extension}`)
+  return succeed({ kind, mime_type, label, ...readImageSize(mime_type, imageHead) })
 }
 
 function checkFileType(head: Uint8Array, size: number): Result<FileType> {
@@ -124,19 +91,16 @@ function checkFileType(head: Uint8Array, size: number): Result<FileType> {
   return size > type.maxBytes ? fail({ reason: "asset_too_large", max: type.maxBytes }) : succeed(type)
 }
 
-function createAssetInfo({ kind, mime_type, extension }: FileType, name: string): Omit<Asset, "id" | "size"> {
-  return { kind, mime_type, label: fileNameToLabel(name, `${kind}.${extension}`) }
-}
-
-/** The session's side, by RPC. Whether it kept a file is asked twice before it is left to the session's alarm. */
-function createSessionAssets(env: Env, claims: Claims, session: string) {
-  const getStub = () => env.SESSION.getByName(`${claims.tenant}:${session}`)
+/** The session object by RPC, through a new stub for each call: one that has failed once stays broken. */
+function createUploadTarget(env: Env, claims: Claims, session: string): UploadTarget {
+  const stub = () => sessionStub(env, claims.tenant, session)
   return {
-    reserve: async (size: number) => await getStub().reserveAsset(claims, size),
-    commit: async (asset: Asset, hash: string) => {
-      const keepOnce = async () => await getStub().commitAsset(claims, asset, hash)
-      return await keepOnce().catch(keepOnce)
+    reserve: async (size) => await stub().reserveAsset(claims, size),
+    // Repeatable, so a failed call is tried once more. After that, the session's alarm cleans up.
+    commit: async (asset, hash) => {
+      const commitOnce = async () => await stub().commitAsset(claims, asset, hash)
+      return await commitOnce().catch(commitOnce)
     },
-    discard: async (id: string) => await getStub().discardAsset(claims, id),
+    discard: async (id) => await stub().discardAsset(claims, id),
   }
 }

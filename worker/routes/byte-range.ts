@@ -1,8 +1,5 @@
 /**
- * byte-range.ts: which bytes of a file a request wants, and how that is told.
- *
- * Range header, size → RANGE → media, remote
- * Pure. Source: SPEC MS4, RM4.
+ * byte-range.ts: parses Range headers and formats Content-Range headers (SPEC MS4, RM4). Pure.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -13,7 +10,12 @@ export interface ByteRange {
   readonly length: number
 }
 
-/** One range of bytes. Null: several, or in words that we do not know, so that all of it is served (RFC 9110 §14.2). */
+/**
+ * Parses a header with one byte range. Null if it has several ranges or another unit: then the whole file is served
+ * (RFC 9110 §14.2).
+ *
+ * Errors  `range_invalid` if the range begins after the end of the file.
+ */
 export function parseRange(header: string, size: number): Result<ByteRange | null> {
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []
   if (from === "" && to === "") return succeed(null)
@@ -28,6 +30,7 @@ export function formatContentRange({ offset, length }: ByteRange, size: number):
   return `bytes ${offset}-${offset + length - 1}/${size}`
 }
 
+/** The response for `range_invalid`. */
 export function refuseRange(size: number): Response {
   const refused = faultToResponse({ reason: "range_invalid" })
   refused.headers.set("content-range", `bytes */${size}`)

@@ -1,29 +1,27 @@
 /**
- * content-policy.ts: what the page and a canvas document may do in a browser, as headers.
- *
- * deployment, tenant's settings → POLICY → response
- * Pure.
+ * content-policy.ts: response headers that restrict what the page and canvas documents can do in a browser. Pure.
  */
 
 import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
+import { isPlainOrigin } from "../platform/origin.ts"
 import type { TenantSettings } from "../tenant/agent-config.ts"
 
-/** Where the page stands, and where the documents that it frames do. */
+/** The origins of the page and of the documents that it frames. */
 export interface PageOrigins {
-  /** The page's own origin, as it was asked for. */
+  /** The origin of the request for the page. */
   readonly own: string
-  /** The origin of canvas documents; null: the page's own. */
+  /** The origin of canvas documents; null: the same as the page's. */
   readonly canvas: string | null
 }
 
-/** Of each of these some browser asks a reader, or tells a page about the machine. The page needs none of them. */
+/** Features for which some browser prompts the user, or which reveal something about the machine. The page needs none. */
 const BROWSER_FEATURES =
   "accelerometer camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
   "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
 
 const PAGE_PERMISSIONS = denyFeatures(BROWSER_FEATURES)
 
-/** A document that is framed gets less yet: it has no origin that a reader could trust with anything. */
+/** Canvas documents get even fewer: the user cannot know their author. */
 const DOCUMENT_PERMISSIONS = denyFeatures(
   `${BROWSER_FEATURES} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock window-management`,
 )
@@ -35,14 +33,14 @@ function denyFeatures(features: string): string {
     .join(", ")
 }
 
-/** On every file of the page and every document: nothing is guessed, told or looked up beforehand. */
+/** For the page and for canvas documents: no content sniffing, no referrer, no early DNS lookups. */
 const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "x-dns-prefetch-control": "off",
 }
 
-/** What the page's HTML is served with. It is asked for each time: what the tenant allows may have changed. */
+/** The headers of the page's HTML. It is revalidated on every load, because the tenant's settings may have changed. */
 export function createPageHeaders(
   origins: PageOrigins,
   { embed_origins }: TenantSettings,
@@ -52,7 +50,7 @@ export function createPageHeaders(
     "content-security-policy": createPagePolicy(origins, embed_origins),
     "permissions-policy": PAGE_PERMISSIONS,
     "cross-origin-opener-policy": "same-origin",
-    // A process of its own, where a browser gives one: what never ends in a framed document does not stop the page.
+    // Asks for a separate process, so that an endless loop in a framed document does not block the page.
     "origin-agent-cluster": "?1",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
@@ -60,8 +58,8 @@ export function createPageHeaders(
 }
 
 /**
- * Which hosts stand in it is settled by checks of the origins' letters (settings.ts, env.ts), so none of them ends a
- * directive. `frame-src` also bounds where a framed document may send itself.
+ * The origins in it were checked for characters that end a directive (tenant-settings.ts, env.ts). `frame-src` also
+ * restricts where a framed document can navigate itself.
  */
 function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[]): string {
   const socket = isPlainOrigin(own) ? [own.replace(/^http/, "ws")] : []
@@ -73,7 +71,7 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
     "font-src 'self'",
     "img-src 'self' data: blob:",
     "media-src 'self' blob:",
-    // Some browsers do not count a socket of the own host as 'self'.
+    // In some browsers 'self' does not include WebSockets of the same host.
     ["connect-src 'self'", ...socket].join(" "),
     ["frame-src", ...(frames.length === 0 ? ["'none'"] : [...frames, ...embeds])].join(" "),
     "base-uri 'none'",
@@ -84,16 +82,12 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
   ].join("; ")
 }
 
-/** An origin that a policy can name: no address in brackets, and no letter that ends a directive. */
-export function isPlainOrigin(origin: string): boolean {
-  return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
-}
-
 /**
- * What a document is served with: it may run its own script, and reach nothing. `ancestors` are the pages that may frame it.
+ * The headers of a canvas document: it can run its own inline scripts, and has no network. Only pages of `ancestors` can
+ * frame it.
  *
- * The sandbox takes its origin: cookies, storage and our routes are another's. `connection-allowlist` also closes what a
- * policy does not see (WebRTC, connections made beforehand), in browsers that know it.
+ * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
+ * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).
  */
 export function createDocumentHeaders(ancestors: readonly string[]): Readonly<Record<string, string>> {
   const policy = [

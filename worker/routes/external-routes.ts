@@ -1,67 +1,51 @@
-/** external.ts: producers outside tell their answers into the one session that their token is for. */
+/**
+ * external-routes.ts: external producers stream or post answers into the session that their token names.
+ */
 
-import { Hono, type MiddlewareHandler } from "hono"
+import { Hono } from "hono"
 import * as v from "valibot"
+import { faultToWire } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
-import { type Fault, faultToWire } from "../../shared/fault.ts"
-import type { IngestResult } from "../session/producer-ingress.ts"
-import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
+import { requireTokenSession } from "./require-session.ts"
+import type { IngestResult } from "../platform/rpc/session-types.ts"
 
-/** Which answer: where the records do not say, and to ask how one stands. */
-const answerIdsSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
+/** Names the answer, unless the records do. */
+const answerRefSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
 
-const messageSchema = v.object({ text: v.string(), ...answerIdsSchema.entries })
-
-const requireTokenSession: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { session } = context.get("claims")
-  return session === context.req.param("id") ? await next() : faultToResponse({ reason: "scope_denied" })
-}
+const messageSchema = v.object({ text: v.string(), ...answerRefSchema.entries })
 
 export const externalRoutes = new Hono<AppEnv>()
 
 externalRoutes.use("/:id/*", requireToken, requireScope("external"), requireTokenSession, refuseRevoked)
 
-/** The claims name the session: it is the one of the address. */
-function getSessionStub(env: AppEnv["Bindings"], { tenant, session }: AppEnv["Variables"]["claims"]) {
-  return env.SESSION.getByName(`${tenant}:${session}`)
-}
-
 externalRoutes.post("/:id/events", async (context) => {
-  const answerIds = v.safeParse(answerIdsSchema, context.req.query(), { abortEarly: true })
-  if (!answerIds.success) return faultToResponse(issueToFault(answerIds.issues[0]))
-  const claims = context.get("claims")
-  const applied = await getSessionStub(context.env, claims).ingestRecords(
-    claims,
-    answerIds.output,
-    context.req.raw.body,
-  )
-  return applied.ok ? appliedToResponse(applied.value) : faultToResponse(applied.fault)
+  const answerRef = readQuery(context, answerRefSchema)
+  if (!answerRef.ok) return faultToResponse(answerRef.fault)
+  const { body } = context.req.raw
+  const ingested = await context.get("session").ingestRecords(context.get("claims"), answerRef.value, body)
+  return ingested.ok ? ingestResultToResponse(ingested.value) : faultToResponse(ingested.fault)
 })
 
 externalRoutes.get("/:id/events", async (context) => {
-  const answerIds = v.safeParse(v.required(answerIdsSchema, ["responseId"]), context.req.query(), { abortEarly: true })
-  if (!answerIds.success) return faultToResponse(issueToFault(answerIds.issues[0]))
-  const claims = context.get("claims")
-  const state = await getSessionStub(context.env, claims).readExternalState(claims, answerIds.output.responseId)
+  const query = readQuery(context, v.required(answerRefSchema, ["responseId"]))
+  if (!query.ok) return faultToResponse(query.fault)
+  const state = await context.get("session").readExternalState(context.get("claims"), query.value.responseId)
   return state.ok ? context.json(state.value) : faultToResponse(state.fault)
 })
 
 externalRoutes.post("/:id/messages", async (context) => {
   const body = await readBody(context, messageSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const claims = context.get("claims")
-  const { text, ...answerIds } = body.value
-  const accepted = await getSessionStub(context.env, claims).writeExternalAnswer(claims, answerIds, text)
+  const { text, ...answerRef } = body.value
+  const accepted = await context.get("session").writeExternalAnswer(context.get("claims"), answerRef, text)
   return accepted.ok ? context.json(accepted.value) : faultToResponse(accepted.fault)
 })
 
-function issueToFault(issue: v.BaseIssue<unknown>): Fault {
-  return { reason: "field_invalid", field: v.getDotPath(issue) ?? "query" }
-}
-
-/** Also one that was refused learns where its answer stands, so that its producer knows where to go on. */
-function appliedToResponse({ fault, state, ...counts }: IngestResult): Response {
+/** A rejected request also gets the state of its answer, so that the producer can tell where to resume. */
+function ingestResultToResponse({ fault, state, ...counts }: IngestResult): Response {
   const body = { ...state, ...counts }
   if (fault === null) return Response.json(body)
   const { code, text, status } = faultToWire(fault)

@@ -1,24 +1,26 @@
 /**
- * media-routes.ts: what can be fetched, and for how long: `POST /:id/media/sign` of a session, and `GET /media/:id?token=`.
+ * media-routes.ts: signs links (`POST /:id/media/sign` of a session) and serves assets (`GET /media/:id?token=`).
  *
- * page → sign → MEDIA → bucket → page
- * Segments hold addresses that nobody can fetch; the page has them signed when it draws. What is served here never runs:
- * its type is one of a closed list, it is not sniffed, and it is sandboxed. A canvas is not served here.
+ * The URLs in segments cannot be fetched; the page has them signed when it renders them. Assets are served so that a
+ * browser never runs them: with a type of a closed list, no sniffing, and a sandbox. Canvas documents are not served here.
  */
 
-import { Hono } from "hono"
-import type { Context } from "hono"
+import { type Context, Hono } from "hono"
 import * as v from "valibot"
-import { assetUrl, canvasUrl, type OwnUrl, parseOwnUrl } from "../../shared/protocol/asset-url.ts"
-import type { SignResponse } from "../../shared/protocol/http-body.ts"
-import { type Asset, idSchema } from "../../shared/protocol/event.ts"
+import { type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
+import { assetUrl, canvasUrl, type OwnUrl, parseOwnUrl } from "../../shared/protocol/asset-url.ts"
+import { type Asset, idSchema } from "../../shared/protocol/event.ts"
+import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { assetObjectKey, readAssetMetadata } from "../asset/bucket.ts"
-import { log } from "../platform/log.ts"
-import { type LinkAudience, type LinkClaims, verifyLink, computeLinkExpiry, signLink } from "../auth/link-signing.ts"
-import { type AppEnv, faultToResponse, readBody, getSessionStub } from "../platform/fault-response.ts"
-import { formatContentRange, type ByteRange, parseRange, refuseRange } from "./byte-range.ts"
+import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink, verifyLink } from "../auth/link-signing.ts"
+import { splitCommaList } from "../platform/comma-list.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { errorMessage, log } from "../platform/log.ts"
+import { type ByteRange, formatContentRange, parseRange, refuseRange } from "./byte-range.ts"
+import { type AppEnv, readBody } from "./request-body.ts"
+import { requireSession } from "./require-session.ts"
 
 const signSchema = v.object({
   urls: v.pipe(v.array(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))), v.maxLength(MAX_SIGNED_URLS)),
@@ -26,47 +28,41 @@ const signSchema = v.object({
 
 export const mediaSigningRoutes = new Hono<AppEnv>()
 
-mediaSigningRoutes.post("/:id/media/sign", async (context) => {
+mediaSigningRoutes.post("/:id/media/sign", requireSession, async (context) => {
   const body = await readBody(context, signSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const claims = context.get("claims")
-  const id = context.req.param("id")
-  const session = getSessionStub(context.env, claims, id)
-  if (session === null) return faultToResponse({ reason: "session_unknown" })
   const { urls } = body.value
   const ownUrls = urls.map(parseOwnUrl)
-  const found = await session.findAssets(claims, [...new Set(ownUrls.flatMap((own) => own?.id ?? []))])
+  const assetIds = [...new Set(ownUrls.flatMap((own) => own?.id ?? []))]
+  const found = await context.get("session").findAssets(context.get("claims"), assetIds)
   if (!found.ok) return faultToResponse(found.fault)
   const kinds = new Map(found.value.flatMap((asset) => (asset === null ? [] : [[asset.id, asset.kind] as const])))
   const expires = computeLinkExpiry(Date.now())
-  const sign: SignUrl = async (audience, path, what) => {
-    const token = await signLink(context.env.JWT_SECRET ?? "", audience, {
-      ...createSessionScope(claims, id),
-      what,
-      expires,
-    })
-    return `${path}?token=${token}`
-  }
+  const sign = createSigner(context, expires)
   const canvasOrigin = context.env.CANVAS_ORIGIN ?? ""
   const signed = await Promise.all(
     urls.map(async (url, i) => {
       const own = ownUrls[i] ?? null
-      return {
-        url,
-        href: own === null ? await signRemoteUrl(url, sign) : await signOwnUrl(own, kinds, canvasOrigin, sign),
-      }
+      const href = own === null ? await signRemoteUrl(url, sign) : await signOwnUrl(own, kinds, canvasOrigin, sign)
+      return { url, href }
     }),
   )
   return context.json({ signed, expires } satisfies SignResponse)
 })
 
-type SignUrl = (audience: LinkAudience, path: string, what: string) => Promise<string>
+/** Adds a token for `what` to the URL. */
+type SignUrl = (audience: LinkAudience, url: string, what: string) => Promise<string>
 
-function createSessionScope({ tenant }: { readonly tenant: string }, session: string) {
-  return { tenant, session }
+function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: number): SignUrl {
+  const { tenant } = context.get("claims")
+  const session = context.req.param("id")
+  return async (audience, url, what) => {
+    const token = await signLink(context.env.JWT_SECRET ?? "", audience, { tenant, session, what, expires })
+    return `${url}?token=${token}`
+  }
 }
 
-/** A canvas is no medium, and a medium no canvas. */
+/** Null if the asset does not exist, or if a canvas is requested as media or the reverse. */
 async function signOwnUrl(
   { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
@@ -76,9 +72,10 @@ async function signOwnUrl(
   const kind = kinds.get(id)
   if (kind === undefined || (kind === "canvas") !== (urlKind === "canvas")) return null
   if (urlKind === "asset") return await sign("media", assetUrl(id), id)
-  return await sign("canvas", `${canvasOrigin}${canvasUrl(id)}`, id)
+  return await sign("canvas", canvasOrigin + canvasUrl(id), id)
 }
 
+/** Null if it is not a public https URL. */
 async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null> {
   const checked = checkPublicUrl(url)
   return checked.ok ? await sign("remote", "/media/remote", checked.value.href) : null
@@ -86,10 +83,10 @@ async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null>
 
 export const mediaRoutes = new Hono<AppEnv>()
 
-/** HEAD comes here too: Hono takes it as a GET and leaves the body out. */
+/** Also serves HEAD requests: Hono routes them to GET and drops the body. */
 mediaRoutes.get("/:id", async (context, next) => {
   const id = context.req.param("id")
-  // Not an id, but a route of its own.
+  // `/media/remote` is another route (remote-media-routes.ts).
   if (id === "remote") return await next()
   if (!v.is(idSchema, id)) return faultToResponse({ reason: "asset_unknown" })
   const token = context.req.query("token") ?? ""
@@ -99,7 +96,7 @@ mediaRoutes.get("/:id", async (context, next) => {
   try {
     return await serveAsset(context, claims.value)
   } catch (error) {
-    log("asset_not_read", { message: error instanceof Error ? error.message : "unknown" })
+    log("asset_not_read", { message: errorMessage(error) })
     return faultToResponse({ reason: "asset_store_failed" })
   }
 })
@@ -108,29 +105,31 @@ async function serveAsset(context: Context<AppEnv>, claims: LinkClaims): Promise
   const bucket = context.env.MEDIA
   const key = assetObjectKey(claims, claims.what)
   const { method } = context.req
-  const rangeHeader = context.req.header("range")
   const ifNoneMatch = context.req.header("if-none-match")
-  // Only then it has to be known how large it is, or which, before it is read.
-  const isHeadNeeded = method === "HEAD" || rangeHeader !== undefined || ifNoneMatch !== undefined
-  const head = isHeadNeeded ? await bucket.head(key) : null
-  if (isHeadNeeded && head === null) return faultToResponse({ reason: "asset_unknown" })
-  if (head !== null) {
-    const stored = createAssetHeaders(head, claims)
-    if (stored === null) return faultToResponse({ reason: "asset_unknown" })
+  // Only these requests need the size or the ETag before the body is read.
+  if (method === "HEAD" || context.req.header("range") !== undefined || ifNoneMatch !== undefined) {
+    const head = await bucket.head(key)
+    const headers = head === null ? null : createAssetHeaders(head, claims)
+    if (head === null || headers === null) return faultToResponse({ reason: "asset_unknown" })
     if (ifNoneMatch !== undefined && isEtagMatch(ifNoneMatch, head.httpEtag))
-      return new Response(null, { status: 304, headers: stored })
-    if (method === "HEAD") return new Response(null, { headers: { ...stored, "content-length": String(head.size) } })
-    const ifRange = context.req.header("if-range")
-    if (rangeHeader !== undefined && (ifRange === undefined || ifRange === head.httpEtag)) {
-      const range = parseRange(rangeHeader, head.size)
-      if (!range.ok) return refuseRange(head.size)
-      if (range.value !== null) return await serveRange(bucket, key, head, stored, range.value)
-    }
+      return new Response(null, { status: 304, headers })
+    if (method === "HEAD") return new Response(null, { headers: { ...headers, "content-length": String(head.size) } })
+    const range = parseAssetRange(context, head)
+    if (!range.ok) return refuseRange(head.size)
+    if (range.value !== null) return await serveRange(bucket, key, head, headers, range.value)
   }
   const object = await bucket.get(key)
   const headers = object === null ? null : createAssetHeaders(object, claims)
   if (object === null || headers === null) return faultToResponse({ reason: "asset_unknown" })
   return new Response(object.body, { headers: { ...headers, "content-length": String(object.size) } })
+}
+
+/** The requested range; null if there is none, or if the asset is not the one that If-Range names. */
+function parseAssetRange({ req }: Context<AppEnv>, { httpEtag, size }: R2Object): Result<ByteRange | null> {
+  const range = req.header("range")
+  const ifRange = req.header("if-range")
+  const isCurrent = ifRange === undefined || ifRange === httpEtag
+  return range !== undefined && isCurrent ? parseRange(range, size) : succeed(null)
 }
 
 async function serveRange(
@@ -149,13 +148,13 @@ async function serveRange(
 }
 
 function isEtagMatch(header: string, etag: string): boolean {
-  return header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)
+  return splitCommaList(header).some((entry) => entry === "*" || entry.replace(/^W\//, "") === etag)
 }
 
-/** Types that a browser shows by itself; the rest is saved. */
+/** Kinds that a browser displays. Other assets are downloaded. */
 const INLINE_KINDS: ReadonlySet<Asset["kind"]> = new Set(["image", "audio", "video"])
 
-/** Null: it is nothing that is served here. */
+/** Null if the object is not served here. */
 function createAssetHeaders(object: R2Object, { expires }: LinkClaims): Readonly<Record<string, string>> | null {
   const stored = readAssetMetadata(object)
   if (stored === null || stored.kind === "canvas") return null
@@ -173,9 +172,9 @@ function createAssetHeaders(object: R2Object, { expires }: LinkClaims): Readonly
   }
 }
 
-/** RFC 6266: a plain name for old programs, the true one beside it (RFC 5987). */
+/** RFC 6266: an ASCII name for old clients, and the real one in the encoding of RFC 5987. */
 function formatFilenameParameters(label: string): string {
-  // A file whose name begins with a point is not seen where it is saved.
+  // A file whose name begins with a dot would be hidden after the download.
   const name = label.replace(/^\./, "_")
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_")
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,29 +1,29 @@
 /**
- * remote-fetch.ts: fetches what an address of a model's text names, for a reader who asked for it.
+ * remote-fetch.ts: fetches media from a URL in a model's text.
  *
- * public URL → REMOTE FETCH → head, type, bounded bytes
- * Every address on the way is judged anew, nothing of the reader goes out, the type is read from the bytes, and size and
- * time are bounded while they come.
+ * Every URL, including redirects, is checked. The request contains nothing about the user. The type is detected from the
+ * bytes, and size and time are limited.
  */
 
 import { fail, type RemoteFlaw, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_REDIRECTS, FILE_TYPE_BYTES } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { type FileType, detectFileType } from "../asset/detect-file-type.ts"
+import { BodyReader } from "../platform/read-bounded.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 
 export interface RemoteMedia {
   readonly type: FileType
-  /** Bytes, where the other side says; null: nobody knows. */
+  /** In bytes; null if the server does not announce it. */
   readonly size: number | null
-  /** Breaks off where it is more than `type.max`, or takes too long. */
+  /** Fails if it is larger than `type.maxBytes`, or takes too long. */
   readonly body: ReadableStream<Uint8Array>
 }
 
-/** Who asks, and for what; the same for every reader. The platform would write a reader's address in `x-real-ip`. */
+/** The same for every user. Without `x-real-ip` the platform would send the user's IP address. */
 const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*", "x-real-ip": "::" }
 
-/** Does one of us ask this? An address elsewhere may lead back here, and so on without end. */
+/** Whether a request comes from this module. A remote URL may point back here, which would loop without end. */
 export function isOwnRequest(userAgent: string | undefined): boolean {
   return userAgent === HEADERS["user-agent"]
 }
@@ -35,8 +35,9 @@ function refuseRemote(because: RemoteFlaw) {
 }
 
 /**
- * Shapes  (URL, which hosts a redirect may lead to, where requests really go in tests) → what is there.
- * Errors  `url_refused`, of any address on the way; `remote_refused` and because of what.
+ * Fetches a URL up to its first bytes. `isAllowedHost` restricts redirects; in tests, requests go to `upstream` instead.
+ *
+ * Errors  `url_refused` for the URL or a redirect; `remote_refused` with the reason.
  */
 export async function fetchRemote(
   url: string,
@@ -47,26 +48,18 @@ export async function fetchRemote(
   const controller = new AbortController()
   const totalTimer = setTimeout(() => controller.abort(), times.remoteMs)
   const firstByteTimer = setTimeout(() => controller.abort(), times.remoteFirstByteMs)
-  try {
-    const followed = await followRedirects(url, controller.signal, isAllowedHost, upstream)
-    if (!followed.ok) {
-      controller.abort()
-      clearTimeout(totalTimer)
-      return followed
-    }
-    const remote = await readRemote(followed.value, controller, times, totalTimer)
-    if (remote.ok) return remote
-    controller.abort()
-    clearTimeout(totalTimer)
-    return remote
-  } catch {
-    const isLate = controller.signal.aborted
-    controller.abort()
-    clearTimeout(totalTimer)
-    return refuseRemote(isLate ? "timeout" : "unreachable")
-  } finally {
-    clearTimeout(firstByteTimer)
+  const readAfterRedirects = async (): Promise<Result<RemoteMedia>> => {
+    const response = await followRedirects(url, controller.signal, isAllowedHost, upstream)
+    return response.ok ? await readRemote(response.value, controller, times, totalTimer) : response
   }
+  const remote = await readAfterRedirects().catch(() =>
+    refuseRemote(controller.signal.aborted ? "timeout" : "unreachable"),
+  )
+  clearTimeout(firstByteTimer)
+  if (remote.ok) return remote
+  controller.abort()
+  clearTimeout(totalTimer)
+  return remote
 }
 
 async function followRedirects(
@@ -98,86 +91,70 @@ async function readRemote(
   times: TimeLimits,
   totalTimer: ReturnType<typeof setTimeout>,
 ): Promise<Result<RemoteMedia>> {
-  const { body, headers, status } = response
-  if (status !== 200 || body === null) return refuseRemote("unreachable")
-  const reader = body.getReader()
-  const { head, isDone } = await readHead(reader)
-  const type = detectFileType(head)
+  if (response.status !== 200 || response.body === null) return refuseRemote("unreachable")
+  const source = new BodyReader(response.body)
+  const type = detectFileType(await source.peek(FILE_TYPE_BYTES))
   if (type === null || !MEDIA_KINDS.has(type.kind)) return refuseRemote("type")
-  // What comes unpacked is of another length than is told.
-  const contentLength = headers.has("content-encoding") ? null : headers.get("content-length")
-  const size = contentLength !== null && /^\d{1,15}$/.test(contentLength) ? Number(contentLength) : null
+  const size = readContentLength(response.headers)
   if (size !== null && size > type.maxBytes) return refuseRemote("size")
-  const createBody = createBoundedBody(reader, head, isDone, {
-    max: type.maxBytes,
-    size,
-    idleMs: times.idleMs,
-    control: controller,
+  const bounds = { maxBytes: type.maxBytes, size, idleMs: times.idleMs }
+  const body = createBoundedBody(source, bounds, {
+    end: () => clearTimeout(totalTimer),
+    abort: () => controller.abort(),
   })
-  return succeed({ type, size, body: createBody(() => clearTimeout(totalTimer)) })
+  return succeed({ type, size, body })
 }
 
-async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>) {
-  let head = new Uint8Array()
-  let isDone = false
-  while (head.length < FILE_TYPE_BYTES && !isDone) {
-    const { done, value } = await reader.read()
-    isDone = done
-    if (value === undefined) continue
-    const joined = new Uint8Array(head.length + value.length)
-    joined.set(head)
-    joined.set(value, head.length)
-    head = joined
-  }
-  return { head, isDone }
+/** Null if unknown. The length of a compressed body is not that of the file. */
+function readContentLength(headers: Headers): number | null {
+  const length = headers.has("content-encoding") ? null : headers.get("content-length")
+  return length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null
 }
 
-interface BodyLimits {
-  readonly max: number
+interface BodyBounds {
+  readonly maxBytes: number
+  /** The announced size; null if unknown. */
   readonly size: number | null
   readonly idleMs: number
-  readonly control: AbortController
 }
 
-/** The rest of it: an end before its told length, one byte too many and a long silence break it off. */
+interface FetchControl {
+  /** The fetch is over, successfully or not. */
+  readonly end: () => void
+  readonly abort: () => void
+}
+
+/** Passes the body on. It fails if the body ends before its announced size, is too large, or stalls. */
 function createBoundedBody(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  head: Uint8Array,
-  isDone: boolean,
-  { max, size, idleMs, control }: BodyLimits,
-) {
-  return (onEnd: () => void): ReadableStream<Uint8Array> => {
-    let bytes = head.length
-    const finish = (sink: ReadableStreamDefaultController<Uint8Array>): void => {
-      onEnd()
-      if (size !== null && bytes !== size) sink.error(new Error("cut off"))
-      else sink.close()
-    }
-    const abortBody = (): void => {
-      onEnd()
-      control.abort()
-    }
-    return new ReadableStream<Uint8Array>({
-      start(sink) {
-        if (head.length > 0) sink.enqueue(head)
-        if (isDone) finish(sink)
-      },
-      async pull(sink) {
-        const idle = setTimeout(abortBody, idleMs)
-        try {
-          const { done, value } = await reader.read()
-          if (done) return finish(sink)
-          bytes += value.length
-          if (bytes > max) throw new Error("too large")
-          sink.enqueue(value)
-        } catch (error) {
-          abortBody()
-          sink.error(error)
-        } finally {
-          clearTimeout(idle)
-        }
-      },
-      cancel: abortBody,
-    })
+  source: BodyReader,
+  { maxBytes, size, idleMs }: BodyBounds,
+  control: FetchControl,
+): ReadableStream<Uint8Array> {
+  let length = 0
+  const abort = (): void => {
+    control.end()
+    control.abort()
   }
+  return new ReadableStream<Uint8Array>({
+    async pull(sink) {
+      const idleTimer = setTimeout(abort, idleMs)
+      try {
+        const chunk = await source.read()
+        if (chunk === null) {
+          control.end()
+          if (size === null || length === size) return sink.close()
+          return sink.error(new Error("cut off"))
+        }
+        length += chunk.length
+        if (length > maxBytes) throw new Error("too large")
+        sink.enqueue(chunk)
+      } catch (error) {
+        abort()
+        sink.error(error)
+      } finally {
+        clearTimeout(idleTimer)
+      }
+    },
+    cancel: abort,
+  })
 }

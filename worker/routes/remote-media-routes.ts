@@ -1,22 +1,22 @@
 /**
- * remote-media-routes.ts: `GET /media/remote?token=`: media of other hosts, which learn nothing of the reader.
+ * remote-media-routes.ts: `GET /media/remote?token=`: proxies media of other hosts, which learn nothing about the user.
  *
- * signed address → REMOTE → cache, or fetch → page
- * What is small and came whole is kept for a while for its tenant, and ranges are cut from that. Of what is large, or of
- * unknown length, a range is answered with all of it, as RFC 9110 lets a server do: players go on with that.
+ * Small files are cached per tenant once they are complete, and ranges are cut from them. A range request for a large
+ * file, or one of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
  */
 
 import { type Context, Hono } from "hono"
+import { base64url } from "jose"
 import { succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import { bytesToHex } from "../platform/hex.ts"
 import { type LinkClaims, verifyLink } from "../auth/link-signing.ts"
-import { getTenantStub } from "../tenant/tenant-object.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
-import { type AppEnv, faultToResponse } from "../platform/fault-response.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
 import { formatContentRange, type ByteRange, parseRange, refuseRange } from "./byte-range.ts"
 import { fetchRemote, isOwnRequest, type RemoteMedia } from "./remote-fetch.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { AppEnv } from "./request-body.ts"
 
 export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => {
   const { env, req } = context
@@ -27,29 +27,30 @@ export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => 
   const key = await createCacheKey(claims.value)
   const cached = await matchCache(key, req.header("range"))
   if (cached !== null) return withOwnHeaders(cached)
-  const isHost = await createHostFilter(env, claims.value)
-  const fetched = await fetchRemote(claims.value.what, readTimeLimits(env), isHost, env.MEDIA_UPSTREAM)
+  const isAllowedHost = await createHostFilter(env, claims.value)
+  const fetched = await fetchRemote(claims.value.what, readTimeLimits(env), isAllowedHost, env.MEDIA_UPSTREAM)
   if (!fetched.ok) return faultToResponse(fetched.fault)
   return await respondAndCache(context, key, fetched.value)
 })
 
 /**
- * Where redirects may lead. The reader asked for an address, wherever it leads; but nobody asked for one of a host that the
- * tenant loads without a click, and that host may lead to any other with whatever a model wrote in its address.
+ * The hosts to which redirects may lead. If the user clicked to load the URL, any host. A URL that is loaded without a
+ * click may only redirect to such hosts: an open redirect could otherwise send data that a model wrote into the URL
+ * anywhere.
  */
 async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
-  const { media_hosts } = await getTenantStub(env, tenant).getSettings()
+  const { media_hosts } = await tenantStub(env, tenant).getSettings()
   const isAutoLoaded = URL.canParse(what) && media_hosts.includes(new URL(what).hostname)
   return (host) => !isAutoLoaded || media_hosts.includes(host)
 }
 
-/** Of this tenant alone: whether another one's reader looked at it is not to be told from its speed. */
+/** Per tenant, so that response times do not reveal what users of another tenant have loaded. */
 async function createCacheKey({ tenant, what }: LinkClaims): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(what))
-  return `https://media.invalid/${tenant}/${bytesToHex(digest)}`
+  return `https://media.invalid/${tenant}/${base64url.encode(new Uint8Array(digest))}`
 }
 
-/** A cache that fails is none. It cuts one range of bytes by itself; of one that is not there it has nothing. */
+/** The cache cuts single ranges itself, and misses if the range is invalid. A cache error counts as a miss. */
 async function matchCache(key: string, range?: string): Promise<Response | null> {
   const headers = range !== undefined && /^bytes=\d*-\d*$/.test(range) ? { range } : undefined
   try {
@@ -60,11 +61,10 @@ async function matchCache(key: string, range?: string): Promise<Response | null>
   }
 }
 
-/** As it comes, and kept on the way where it is small; cut where a player asks for a part, and that can be done. */
+/** Streams the file, caching it on the way if it is small. Cuts out a range if the whole file fits in memory. */
 async function respondAndCache(context: Context<AppEnv>, key: string, remote: RemoteMedia): Promise<Response> {
   const { type, size, body } = remote
   if (size === null) return withOwnHeaders(new Response(body, { headers: { "content-type": type.mime_type } }), false)
-  const fullRange: ByteRange = { offset: 0, length: size }
   const isCacheable = size <= MAX_REMOTE_CACHED_BYTES
   const range = isCacheable && type.kind !== "image" ? context.req.header("range") : undefined
   const wanted = range === undefined ? succeed(null) : parseRange(range, size)
@@ -74,26 +74,15 @@ async function respondAndCache(context: Context<AppEnv>, key: string, remote: Re
   }
   const part = wanted.value
   if (part !== null && part.length < size) return await cacheAndSlice(key, remote, size, part)
-  // Players begin by asking for all of it as a range: they have it while it comes.
-  const answer = createMediaResponse(
-    body.pipeThrough(new FixedLengthStream(size)),
-    type,
-    fullRange,
-    part === null ? null : size,
-  )
-  if (!isCacheable) return withOwnHeaders(answer, false)
-  const copy = answer.clone()
-  // What breaks off is fetched anew by the next reader.
-  context.executionCtx.waitUntil(
-    copy.arrayBuffer().then(
-      (bytes) => putInCache(key, bytes, type),
-      () => {},
-    ),
-  )
-  return withOwnHeaders(answer)
+  // A player's first request is for the whole file as a range. It is streamed.
+  const stream = body.pipeThrough(new FixedLengthStream(size))
+  const response = createMediaResponse(stream, type, { offset: 0, length: size }, part === null ? null : size)
+  if (!isCacheable) return withOwnHeaders(response, false)
+  context.executionCtx.waitUntil(cacheCopy(key, response.clone(), type))
+  return withOwnHeaders(response)
 }
 
-/** `size`: of the whole, where it is answered as a range; else null. */
+/** `size`: of the whole file, for a response to a range request; otherwise null. */
 function createMediaResponse(
   body: BodyInit,
   { mime_type }: RemoteMedia["type"],
@@ -105,7 +94,7 @@ function createMediaResponse(
   return new Response(body, { status: 206, headers: { ...headers, "content-range": formatContentRange(part, size) } })
 }
 
-/** From the bytes at hand, whether a cache keeps them or not. */
+/** Reads the whole file, caches it, and responds with a range of it. */
 async function cacheAndSlice(
   key: string,
   { type, body }: RemoteMedia,
@@ -114,12 +103,18 @@ async function cacheAndSlice(
 ): Promise<Response> {
   const bytes = await new Response(body).arrayBuffer().catch(() => null)
   if (bytes === null) return faultToResponse({ reason: "remote_refused", because: "unreachable" })
-  // The player's next question comes at once: it is to find it there.
+  // Wait for the cache: the player requests the next range at once.
   await putInCache(key, bytes, type)
   return withOwnHeaders(createMediaResponse(bytes.slice(part.offset, part.offset + part.length), type, part, size))
 }
 
-/** Only what came whole: some caches also keep what breaks off. So it stands in memory until then. A full cache is none. */
+/** A truncated file is not cached. The next request fetches it again. */
+async function cacheCopy(key: string, copy: Response, type: RemoteMedia["type"]): Promise<void> {
+  const bytes = await copy.arrayBuffer().catch(() => null)
+  if (bytes !== null) await putInCache(key, bytes, type)
+}
+
+/** Caches a complete file. It is buffered in memory before, because some caches also store truncated streams. */
 async function putInCache(key: string, bytes: ArrayBuffer, { mime_type }: RemoteMedia["type"]): Promise<void> {
   const headers = {
     "content-type": mime_type,
@@ -129,8 +124,8 @@ async function putInCache(key: string, bytes: ArrayBuffer, { mime_type }: Remote
   await caches.default.put(key, new Response(bytes, { headers })).catch(() => {})
 }
 
-/** Headers of our own about it: nothing that the other side says comes through. `isCut`: ranges are answered with ranges. */
-function withOwnHeaders(from: Response, isRangeable = true): Response {
+/** Replaces all headers by our own. `isRangeable`: range requests are answered with ranges. */
+function withOwnHeaders(response: Response, isRangeable = true): Response {
   const headers = new Headers({
     "content-disposition": "inline",
     "content-security-policy": "sandbox; default-src 'none'",
@@ -139,9 +134,9 @@ function withOwnHeaders(from: Response, isRangeable = true): Response {
     "cache-control": `private, max-age=${REMOTE_FRESH_SECONDS}`,
   })
   for (const name of ["content-type", "content-length", "content-range"]) {
-    const value = from.headers.get(name)
+    const value = response.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
   if (isRangeable) headers.set("accept-ranges", "bytes")
-  return new Response(from.body, { status: from.status, headers })
+  return new Response(response.body, { status: response.status, headers })
 }

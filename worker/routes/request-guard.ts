@@ -1,21 +1,24 @@
 /**
- * request-guard.ts: what stands before every route: a safe deployment, an allowed origin, a valid token, safe headers.
+ * request-guard.ts: middleware before the routes: safe deployment, allowed origin, valid token, secure headers.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
 import { parseAllowedOrigins, findDeploymentFault } from "../env.ts"
-import { getDirectoryStub } from "../auth/user-directory.ts"
-import { type Claims, type Scope, getScope, createUserKey, verifyToken } from "../auth/verify-token.ts"
+import { verifyToken } from "../auth/verify-token.ts"
 import { createRevocationCache, isRevoked } from "../auth/revocation.ts"
-import { type AppEnv, faultToResponse } from "../platform/fault-response.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { splitCommaList } from "../platform/comma-list.ts"
+import type { AppEnv } from "./request-body.ts"
+import { directoryStub, userKey } from "../platform/rpc/object-stubs.ts"
+import { type Claims, getScope, type Scope } from "../platform/rpc/claims.ts"
 
-/** Subprotocol that carries a socket's token, since a browser's socket takes no headers and a URL ends up in logs. */
+/** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
 const TOKEN_PROTOCOL = "token."
 
-/** How long a browser may keep the answer to a preflight, in seconds: as long as most of them would at most. */
+/** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
 const PREFLIGHT_SECONDS = "600"
 
-/** On everything that the Worker itself answers. The page's files bring their own (public/_headers). */
+/** For all responses of the Worker itself. The page's files have headers of their own (public/_headers). */
 const SECURE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -23,13 +26,13 @@ const SECURE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** A deployment that is not safe answers 503 to everything, saying why. */
+/** An unsafe deployment answers every request with 503 and the reason. */
 export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, next) => {
   const because = findDeploymentFault(context.env, new URL(context.req.url))
   return because === null ? await next() : faultToResponse({ reason: "deployment_unsafe", because })
 }
 
-/** Our own origin and those of ALLOWED_ORIGINS may call; a request without Origin is no other site's. */
+/** Admits the request's own origin and those of ALLOWED_ORIGINS. A request without Origin does not come from another site. */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")
   if (origin !== undefined && !isAllowedOrigin(origin, context)) {
@@ -41,7 +44,7 @@ export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
     return new Response(null, { status: 204, headers: createPreflightHeaders(origin) })
   }
   await next()
-  // An upgrade's headers cannot be changed, and no script can read them.
+  // The headers of an upgrade cannot be changed, and no script can read them.
   if (context.res.status !== 101) {
     context.header("vary", "Origin")
     if (origin !== undefined) context.header("access-control-allow-origin", origin)
@@ -63,7 +66,7 @@ function createPreflightHeaders(origin: string): Record<string, string> {
   }
 }
 
-/** No sniffing, no referrer, no caching of what is somebody's own, nothing to run. */
+/** Adds the secure headers, unless the route has set them itself. */
 export const setSecureHeaders: MiddlewareHandler<AppEnv> = async (context, next) => {
   await next()
   if (context.res.status === 101) return
@@ -72,7 +75,7 @@ export const setSecureHeaders: MiddlewareHandler<AppEnv> = async (context, next)
   }
 }
 
-/** Verifies the bearer token, or on a socket the one among its subprotocols. It may be a revoked one. */
+/** Verifies the bearer token, or for a WebSocket the one among its subprotocols. Does not check for revocation. */
 export const requireToken: MiddlewareHandler<AppEnv> = async (context, next) => {
   const token = readToken(context)
   if (token === null) return faultToResponse({ reason: "token_missing" })
@@ -82,33 +85,33 @@ export const requireToken: MiddlewareHandler<AppEnv> = async (context, next) => 
   return await next()
 }
 
-/** What the directories of the users of late said; one for all requests of this isolate. */
+/** Recent revocation states, shared by all requests of this isolate. */
 const revocationCache = createRevocationCache()
 
-/** Behind `requireToken`: a revoked token gets no further, at the latest REVOCATION_MS after. */
+/** Behind `requireToken`: refuses revoked tokens, at the latest TOKEN_TRUST_MS after the revocation. */
 export const refuseRevoked: MiddlewareHandler<AppEnv> = async (context, next) => {
   const claims = context.get("claims")
-  const fetchState = () => getDirectoryStub(context.env, claims).getRevocationState()
-  const revoked = await revocationCache.getOrFetch(createUserKey(claims), Date.now(), fetchState)
+  const fetchState = () => directoryStub(context.env, claims).getRevocationState()
+  const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
   return isRevoked(claims, revoked) ? faultToResponse({ reason: "token_revoked" }) : await next()
 }
 
-/** Behind `requireToken`: a token of another scope gets no further. */
+/** Behind `requireToken`: refuses tokens of another scope. */
 export function requireScope(scope: Scope): MiddlewareHandler<AppEnv> {
   return async (context, next) =>
     getScope(context.get("claims")) === scope ? await next() : faultToResponse({ reason: "scope_denied" })
 }
 
-/** Here, where somebody revoked something, it holds at once. */
+/** Makes a revocation effective at once in this isolate. */
 export function clearCachedRevocations(claims: Claims): void {
-  revocationCache.delete(createUserKey(claims))
+  revocationCache.delete(userKey(claims))
 }
 
 function readToken(context: Context<AppEnv>): string | null {
   const bearer = /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "")?.[1]
   if (bearer !== undefined) return bearer
   const tokenProtocol = isUpgrade(context)
-    ? listOfferedProtocols(context).find((one) => one.startsWith(TOKEN_PROTOCOL))
+    ? listOfferedProtocols(context).find((protocol) => protocol.startsWith(TOKEN_PROTOCOL))
     : undefined
   return tokenProtocol?.slice(TOKEN_PROTOCOL.length) ?? null
 }
@@ -118,10 +121,10 @@ export function isUpgrade(context: Context<AppEnv>): boolean {
 }
 
 function listOfferedProtocols(context: Context<AppEnv>): string[] {
-  return (context.req.header("sec-websocket-protocol") ?? "").split(",").map((one) => one.trim())
+  return splitCommaList(context.req.header("sec-websocket-protocol"))
 }
 
-/** The subprotocols that a socket offers, but for the one that is its token. */
+/** The subprotocols that a client offers, without the one that carries the token. */
 export function listSubprotocols(context: Context<AppEnv>): string[] {
-  return listOfferedProtocols(context).filter((one) => one !== "" && !one.startsWith(TOKEN_PROTOCOL))
+  return listOfferedProtocols(context).filter((protocol) => !protocol.startsWith(TOKEN_PROTOCOL))
 }

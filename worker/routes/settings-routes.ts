@@ -1,13 +1,14 @@
-/** settings.ts: what a tenant allows its transcripts beside our own: told to its pages, set by an administrator. */
+/** settings-routes.ts: the origins and media hosts that a tenant allows: read by its pages, set by an administrator. */
 
 import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import { getScope } from "../auth/verify-token.ts"
+import { getScope } from "../platform/rpc/claims.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { tenantSettingsSchema } from "../tenant/tenant-settings.ts"
-import { getTenantStub } from "../tenant/tenant-object.ts"
-import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
-import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 import { clearCachedSettings } from "./page-routes.ts"
+import { type AppEnv, readBody } from "./request-body.ts"
+import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 
 export const settingsRoutes = new Hono<AppEnv>()
 
@@ -16,15 +17,15 @@ settingsRoutes.use("*", requireToken, refuseRevoked)
 settingsRoutes.get("/", async (context) => {
   const claims = context.get("claims")
   if (getScope(claims) === "external") return faultToResponse({ reason: "scope_denied" })
-  const allowed: PageSettings = await getTenantStub(context.env, claims.tenant).getSettings()
-  return context.json(allowed)
+  const settings: PageSettings = await tenantStub(context.env, claims.tenant).getSettings()
+  return context.json(settings)
 })
 
 settingsRoutes.put("/", requireScope("admin"), async (context) => {
   const body = await readBody(context, tenantSettingsSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant } = context.get("claims")
-  const allowed: PageSettings = await getTenantStub(context.env, tenant).setSettings(body.value)
+  const settings: PageSettings = await tenantStub(context.env, tenant).setSettings(body.value)
   clearCachedSettings(tenant)
-  return context.json(allowed)
+  return context.json(settings)
 })

@@ -7,11 +7,11 @@
  */
 
 import type { Env } from "../env.ts"
-import { getDirectoryStub } from "../auth/user-directory.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { log } from "../platform/log.ts"
 import type { LiveSession } from "./live-session.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
 export interface DirectorySync {
   /** Something was said: when, and what the session is about. Never rejects. */
@@ -24,7 +24,7 @@ export interface DirectorySync {
 
 export function createDirectorySync(env: Env, { row: session, store, turns }: LiveSession): DirectorySync {
   const { id } = session
-  const directory = () => getDirectoryStub(env, session)
+  const directory = () => directoryStub(env, session)
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
   const reportRunningState = async (): Promise<void> => {

@@ -7,11 +7,11 @@
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
 import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import type { AcceptedMessage, SendRequest } from "../turn/accept-message.ts"
 import { readChangesSince } from "../socket/history-pages.ts"
 import { type RevisionFrame, reviseMessage } from "../turn/message-versions.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { Sockets } from "../socket/sockets.ts"
+import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 
 /** What a frame needs of the object that it came to. */
 export interface FrameContext {

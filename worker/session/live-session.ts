@@ -6,15 +6,14 @@ import { nanoid } from "nanoid"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import type { AgentView } from "../tenant/agent-config.ts"
-import { getTenantStub } from "../tenant/tenant-object.ts"
 import { deriveExportKey } from "../auth/verify-token.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { RenameSession } from "../tool/rename-tool.ts"
 import { type ResolvedAgent, resolveAgent, defaultAgentView } from "../turn/resolve-agent.ts"
 import { type InboundAsks, createInboundAsks } from "../agent/answer-agent.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
-import { type OutboundAsks, createOutboundAsks, type SessionOwner } from "../agent/ask-agent.ts"
-import { createPastTurns } from "../turn/past-turns.ts"
+import { type OutboundAsks, createOutboundAsks } from "../agent/ask-agent.ts"
+import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
 import { createAssetCopier } from "../transfer/copy-assets.ts"
 import { Importer } from "../transfer/session-import.ts"
 import { createStorageGate, type StorageGate } from "../store/storage-gate.ts"
@@ -22,14 +21,16 @@ import { createAssetService, type AssetService } from "../asset/asset-service.ts
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { log } from "../platform/log.ts"
 import { mutateBucket, mutateStore } from "./plants.ts"
-import { createQuoteLookup } from "../turn/past-turns.ts"
 import type { RevisionContext } from "../turn/message-versions.ts"
-import type { SessionGroup, SessionRow } from "../store/row-codec.ts"
+import type { SessionRow } from "../store/row-codec.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
 import type { Sockets } from "../socket/sockets.ts"
 import { createStagedRows } from "../transfer/staged-rows.ts"
 import { createSessionStore, type SessionStore } from "../store/session-store.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { SessionGroup } from "../platform/rpc/session-types.ts"
 
 /** It is also what a revision needs: the host of its turns, and how another version becomes active. */
 export interface LiveSession extends RevisionContext {
@@ -210,7 +211,7 @@ export function openLiveSession({
  */
 export async function refreshAgent(env: Env, session: LiveSession): Promise<boolean> {
   const known = session.agentView()
-  const view = await getTenantStub(env, session.row.tenant)
+  const view = await tenantStub(env, session.row.tenant)
     .getAgentView(known.self.name)
     .catch(() => known)
   if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null

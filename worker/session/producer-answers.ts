@@ -5,35 +5,18 @@
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
-import { type Claims, getScope } from "../auth/verify-token.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
 import { isOwner, type LiveSession } from "./live-session.ts"
 import { finishRun, type TurnRun } from "../turn/turn-run.ts"
 import { createEmptyAnswer } from "../turn/begin-turn.ts"
-
-/** How an answer stands: what its producer needs to go on. */
-export interface ExternalState {
-  readonly responseId: string
-  readonly turnId: string
-  /** The newest of its numbered records that was taken; 0: none. */
-  readonly n: number
-  readonly status: MessageStatus
-  readonly reason: string | null
-}
-
-export type CompleteAnswerState = ExternalState & { readonly duplicate: boolean }
+import { type Claims, getScope } from "../platform/rpc/claims.ts"
+import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/rpc/session-types.ts"
 
 /** The room that a token for a producer outside lets into; null: it does not. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {
   const isAllowed =
     session !== null && getScope(claims) === "external" && claims.session === session.row.id && isOwner(session, claims)
   return isAllowed ? session : null
-}
-
-/** Which answer a request is about, where its records do not say. */
-export interface AnswerRef {
-  readonly responseId?: string | undefined
-  readonly turnId?: string | undefined
 }
 
 /** Whether another answer is under way, or waits to be. */

@@ -14,46 +14,31 @@ import { parseJson } from "../../shared/json.ts"
 import { MAX_BAD_LINES, MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { Env } from "../env.ts"
-import { getDirectoryStub } from "../auth/user-directory.ts"
-import type { Claims } from "../auth/verify-token.ts"
-import { isRevoked, NO_REVOCATIONS, type RevocationState } from "../auth/revocation.ts"
+import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { createRecordLineReader, type RecordLineReader, type RecordLine } from "./record-lines.ts"
 import {
-  type ExternalState,
   isSessionBusy,
   openExternalAnswer,
   authorizeProducer,
   writeCompleteAnswer,
   readExternalState,
-  type CompleteAnswerState,
-  type AnswerRef,
 } from "./producer-answers.ts"
 import { endSilentRun, extendDeadline, type Producer } from "../turn/external-run.ts"
 import { log } from "../platform/log.ts"
 import { type LiveSession, withSeqRollback } from "./live-session.ts"
 import { recordFailure, isRunEnded, publishChanges, type TurnRun } from "../turn/turn-run.ts"
 import { applyRecord } from "./apply-record.ts"
-
-export interface RefusedLine {
-  readonly line: number
-  readonly code: string
-  readonly text: string
-}
-
-/** What came of one request. */
-export interface IngestResult {
-  /** Why it was not read to its end; null where it was. */
-  readonly fault: Fault | null
-  /** The newest answer that it spoke of; null where it began none. */
-  readonly state: ExternalState | null
-  readonly applied: number
-  /** Records that were here before. */
-  readonly repeated: number
-  /** The first of the lines that were refused; `skipped` counts them all. */
-  readonly bad: readonly RefusedLine[]
-  readonly skipped: number
-}
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
+import type {
+  AnswerRef,
+  CompleteAnswerState,
+  ExternalState,
+  IngestResult,
+  RefusedLine,
+} from "../platform/rpc/session-types.ts"
 
 /** One request that is being read. */
 interface ProducerRequest {
@@ -108,7 +93,7 @@ export function createProducerIngress(env: Env): ProducerIngress {
   const requests = new Set<ProducerRequest>()
   let revoked = NO_REVOCATIONS
   const reportActivity = ({ row: session }: LiveSession): void => {
-    const touched = getDirectoryStub(env, session).recordActivity(session.id, Date.now())
+    const touched = directoryStub(env, session).recordActivity(session.id, Date.now())
     touched.catch(() => log("touch_failed", { id: session.id }))
   }
   return {
@@ -116,7 +101,7 @@ export function createProducerIngress(env: Env): ProducerIngress {
       const authorized = authorizeProducer(session, claims)
       if (authorized === null) return fail({ reason: "session_unknown" })
       // As with a socket: from here on the directory tells this object of revocations.
-      const admitted = await getDirectoryStub(env, claims).authorizeSocket(claims, authorized.row.id)
+      const admitted = await directoryStub(env, claims).authorizeSocket(claims, authorized.row.id)
       if (!admitted.ok) return admitted
       // It may have been revoked after it was asked, while this request was none that could be stopped.
       if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })

@@ -13,25 +13,19 @@ import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-bo
 import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
 import type { Env } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { getDirectoryStub } from "../auth/user-directory.ts"
 import { GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
-import { type Claims, readClaims, deriveExportKey, getScope } from "../auth/verify-token.ts"
-import type { RevocationState } from "../auth/revocation.ts"
-import { getTenantStub } from "../tenant/tenant-object.ts"
-import { type AcceptedMessage, acceptMessage, type SendRequest, pickTitleText } from "../turn/accept-message.ts"
+import { readClaims, deriveExportKey } from "../auth/verify-token.ts"
+import { acceptMessage, pickTitleText } from "../turn/accept-message.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import { type SessionAlarm, createSessionAlarm } from "./session-alarm.ts"
-import type { StoredAsset } from "../asset/asset-rows.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
-import type { AskAnswer, AskRequest, AskCallback, SessionOwner } from "../agent/ask-agent.ts"
-import { exportJsonl, exportMarkdown, type ExportFormat } from "../transfer/session-export.ts"
-import { createProducerIngress, type ProducerIngress, type IngestResult } from "./producer-ingress.ts"
-import { type ImportPart, WHOLE_FILE } from "../transfer/import-steps.ts"
+import { exportJsonl, exportMarkdown } from "../transfer/session-export.ts"
+import { createProducerIngress, type ProducerIngress } from "./producer-ingress.ts"
+import { WHOLE_FILE } from "../transfer/import-steps.ts"
 import { advanceAndSync, type DirectorySync, createDirectorySync } from "./directory-sync.ts"
-import { type PageQuery, type PageText, readPage } from "../socket/history-pages.ts"
+import { readPage } from "../socket/history-pages.ts"
 import { type FrameContext, handleFrame } from "./frame-handlers.ts"
-import type { ExternalState, CompleteAnswerState, AnswerRef } from "./producer-answers.ts"
 import { mutateBucket, mutateSockets } from "./plants.ts"
 import { log } from "../platform/log.ts"
 import { isAgentOf, isOwner, openLiveSession, refreshAgent, type LiveSession, withSeqRollback } from "./live-session.ts"
@@ -39,8 +33,28 @@ import { isCreated, migrateSession } from "../store/session-schema.ts"
 import type { NewSession } from "../store/row-codec.ts"
 import { createSockets, readFrame, type Sockets } from "../socket/sockets.ts"
 import { createSessionStore } from "../store/session-store.ts"
+import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { type Claims, getScope, type SessionOwner } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
+import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
+import type {
+  AcceptedMessage,
+  AnswerRef,
+  AskAnswer,
+  AskCallback,
+  AskRequest,
+  CompleteAnswerState,
+  ExportFormat,
+  ExternalState,
+  ImportPart,
+  IngestResult,
+  PageQuery,
+  PageText,
+  SendRequest,
+  StoredAsset,
+} from "../platform/rpc/session-types.ts"
 
-export class Session extends DurableObject<Env> {
+export class Session extends DurableObject<Env> implements SessionRpc {
   readonly #sockets: Sockets
   readonly #alarm: SessionAlarm
   readonly #producerIngress: ProducerIngress
@@ -278,7 +292,7 @@ export class Session extends DurableObject<Env> {
     if (claims === null || session === null) return faultToResponse({ reason: "session_unknown" })
     // First of all the directory: from here on it tells this object of revocations, so that none slips through.
     const [admitted] = await Promise.all([
-      getDirectoryStub(this.env, claims).authorizeSocket(claims, session.row.id),
+      directoryStub(this.env, claims).authorizeSocket(claims, session.row.id),
       refreshAgent(this.env, session),
     ])
     if (!admitted.ok) return faultToResponse(admitted.fault)
@@ -381,7 +395,7 @@ export class Session extends DurableObject<Env> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return checkIsOwn()
     const { tenant, user } = owner
-    const view = await getTenantStub(this.env, tenant).getAgentView(agent)
+    const view = await tenantStub(this.env, tenant).getAgentView(agent)
     // Another may have made it meanwhile.
     if (this.#session !== null) return checkIsOwn()
     if (view === null) return fail({ reason: "agent_unknown" })

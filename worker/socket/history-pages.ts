@@ -11,19 +11,7 @@ import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
-
-/** A page as JSON, and the rows that it took. */
-export interface PageText {
-  readonly json: string
-  readonly rowsRead: number
-}
-
-export interface PageQuery {
-  /** Messages, 1 to MAX_PAGE_MESSAGES. */
-  readonly limit: number
-  /** Position before which to read; absent: from the newest. */
-  readonly before?: number
-}
+import type { PageQuery, PageText } from "../platform/rpc/session-types.ts"
 
 /** A page, and what it took. */
 export function readPage(store: SessionStore, epoch: string, seq: number, query: PageQuery): PageText {

@@ -20,11 +20,12 @@ import {
 import { isEnded } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
-import type { Claims } from "../auth/verify-token.ts"
-import { isRevoked, NO_REVOCATIONS, type RevocationState } from "../auth/revocation.ts"
+import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
 import { splitFrame } from "./frame-split.ts"
 import { createReplayBuffer, type NumberedFrame, opsToFrameBody } from "./replay-buffer.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 
 /** What a socket carries through hibernation. */
 export interface SocketAttachment {

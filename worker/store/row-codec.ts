@@ -18,9 +18,10 @@ import {
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
-import { columnToNumberOrNull, columnToText, columnToTextOrNull, parseJsonColumn } from "./columns.ts"
+import type { SessionGroup } from "../platform/rpc/session-types.ts"
 import type { Row } from "./database.ts"
 import type { TextSize } from "../../shared/truncate.ts"
+import { columnToText, parseJsonColumn, columnToNumberOrNull, columnToTextOrNull } from "./columns.ts"
 
 export interface SessionRow {
   readonly id: string
@@ -41,12 +42,6 @@ export interface SessionRow {
 /** A session to be created. */
 export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
   /** Name of the agent that answers. */
-  readonly agent: string
-}
-
-/** The user's session at the root of a session group, and its agent. Every other agent of the group has its own session. */
-export interface SessionGroup {
-  readonly session: string
   readonly agent: string
 }
 

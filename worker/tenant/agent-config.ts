@@ -1,16 +1,18 @@
 /**
- * agent-config.ts: who may answer in a session: a name, what it is told to be, its model and its tools.
- *
- * A tenant has these three until it configures others (tenant.ts). Pure.
+ * agent-config.ts: an agent's configuration: its name, prompt, model and tools. Pure.
  */
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
 
-/** The tools that an agent may be given. The list is closed, as that of tool/registry.ts is. */
+/** The tools that an agent can have (tool/tool-registry.ts). */
 export const TOOL_NAMES = [
-  ...(["weather", "rename_conversation", "agents_message"] as const),
-  ...(["image_generate", "speak", "canvas_create"] as const),
+  "weather",
+  "rename_conversation",
+  "agents_message",
+  "image_generate",
+  "speak",
+  "canvas_create",
 ] as const
 
 export type ToolName = (typeof TOOL_NAMES)[number]
@@ -19,12 +21,12 @@ export const agentNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31
 
 const lineSchema = v.pipe(v.string(), v.maxLength(200), v.transform(makeWellFormed))
 
-/** What a tenant says of an agent; its name stands in the address. */
+/** The body of `PUT /v1/agents/:name`. */
 export const agentSchema = v.object({
-  /** For the other agents: when to ask this one. */
+  /** Shown to the other agents, so that they know when to ask this one. */
   description: lineSchema,
   prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_AGENT_PROMPT_CHARS), v.transform(makeWellFormed)),
-  /** A name that the deployment's provider knows, or `scripted`; without it the deployment's own. */
+  /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
 })
@@ -33,12 +35,12 @@ export interface Agent extends v.InferOutput<typeof agentSchema> {
   readonly name: string
 }
 
-/** An agent as others are told of it. */
+/** What an agent sees of another one. */
 export type PeerAgent = Pick<Agent, "name" | "description">
 
-/** What a tenant allows its transcripts beside our own. */
+/** Third-party origins and hosts that a tenant allows in its transcripts. */
 export interface TenantSettings {
-  /** Origins whose documents `[embed]` may frame, as `https://host`. */
+  /** Origins whose documents `[embed]` can frame, as `https://host`. */
   readonly embed_origins: readonly string[]
   /** Hosts whose media is loaded without a click. */
   readonly media_hosts: readonly string[]
@@ -46,51 +48,52 @@ export interface TenantSettings {
 
 export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] }
 
-/** What a session knows of who answers in it, and of what its tenant allows. */
+/** A session's agent and its peers, and the tenant's settings. */
 export interface AgentView {
   readonly self: Agent
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
 }
 
-/** Who answers where nobody else was asked for. */
+/** The agent of a session that was created without naming one. */
 export const GENERAL_AGENT_NAME = "general"
 
+/** A tenant has these agents until it configures others. */
 export const DEFAULT_AGENTS: readonly Agent[] = [
   {
     name: GENERAL_AGENT_NAME,
-    description: "Answers anything, and asks the others where they know better.",
+    description: "Answers any question, and asks the other agents about their subjects.",
     prompt: [
       "You are Cuecard, a helpful assistant. Answer in the language of the user, in Markdown, briefly and concretely.",
-      "Use a tool when it knows better than you do; call several tools at once when their answers do not depend on each other.",
-      "Never state a figure that no tool or user gave you. If a tool failed, say so in words and name what it was asked.",
+      "Use a tool when it has better information than you; call several tools at once if they do not depend on each other.",
+      "Never state a figure that neither a tool nor the user gave you. If a tool failed, say so and name what you asked it for.",
     ].join("\n"),
     model: null,
     tools: [...TOOL_NAMES],
   },
   {
     name: "weather",
-    description: "Knows the weather of any city, now and for the next days.",
+    description: "Reports the current weather and the forecast for any city.",
     prompt: [
-      "You are the weather agent. You answer questions about the weather, and nothing else.",
-      "Use the weather tool for every place; never state a figure that it did not give you. One or two sentences a place.",
+      "You are the weather agent. You only answer questions about the weather.",
+      "Use the weather tool for every place, and never state a figure that it did not give you. Write one or two sentences per place.",
     ].join("\n"),
     model: null,
     tools: ["weather"],
   },
   {
     name: "researcher",
-    description: "Thinks a question through in several steps, and looks things up for each of them.",
+    description: "Researches a question in several steps, and looks up facts for each of them.",
     prompt: [
-      "You are the researcher. Think before each step: what is known, what has to be looked up, what follows from it.",
-      "Use your tools, compare what they say, and end with a short list of findings. Never state a figure that no tool gave you.",
+      "You are the researcher. Before each step, think about what is known, what has to be looked up, and what follows from it.",
+      "Use your tools, compare their results, and end with a short list of findings. Never state a figure that no tool gave you.",
     ].join("\n"),
     model: null,
     tools: ["weather", "agents_message"],
   },
 ]
 
-/** A session's view of one of these agents; null where there is none of that name. */
+/** The agent of this name and its peers; null if there is no such agent. */
 export function createAgentView(agents: readonly Agent[], name: string): AgentView | null {
   const self = agents.find((agent) => agent.name === name)
   if (self === undefined) return null

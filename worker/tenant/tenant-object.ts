@@ -1,15 +1,13 @@
 /**
- * tenant-object.ts: the Durable Object of one tenant, named as it: which agents it has, and what it allows its transcripts.
+ * tenant-object.ts: the Durable Object of one tenant: its agents and its settings.
  *
- * route → TENANT → agents → session
- * Until something is configured it stores nothing, and has the default ones.
+ * Until something is configured, it stores nothing and has the default agents.
  */
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
-import type { Env } from "../env.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import {
   type Agent,
@@ -20,45 +18,43 @@ import {
   type TenantSettings,
   createAgentView,
 } from "./agent-config.ts"
-import { isEmptySettings, readDeploymentSettings, mergeSettings } from "./tenant-settings.ts"
+import type { TenantRpc } from "./tenant-rpc.ts"
+import {
+  type DeploymentSettingsEnv,
+  isEmptySettings,
+  mergeSettings,
+  readDeploymentSettings,
+} from "./tenant-settings.ts"
 
-/** A default one that was taken away keeps a row without a configuration. */
+/** A row of `agents` without a configuration is a default agent that was removed. */
 const MIGRATIONS: readonly string[] = [
   "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID",
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
 ]
 
-export function getTenantStub(env: Env, tenant: string) {
-  return env.TENANT.getByName(tenant)
-}
-
-export class Tenant extends DurableObject<Env> {
-  constructor(ctx: DurableObjectState, env: Env) {
+export class Tenant extends DurableObject<DeploymentSettingsEnv> implements TenantRpc {
+  constructor(ctx: DurableObjectState, env: DeploymentSettingsEnv) {
     super(ctx, env)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
-  /** All of them, the default ones first. */
   listAgents(): Agent[] {
-    const own = this.#readConfiguredAgents()
-    const defaults = DEFAULT_AGENTS.flatMap((agent) => own.get(agent.name) ?? (own.has(agent.name) ? [] : agent))
-    const names = new Set(DEFAULT_AGENTS.map(({ name }) => name))
-    return [...defaults, ...[...own].flatMap(([name, agent]) => (names.has(name) ? [] : (agent ?? [])))]
+    const agents = new Map<string, Agent | null>(DEFAULT_AGENTS.map((agent) => [agent.name, agent]))
+    // A replaced default agent keeps its place in the list. Null: a removed one.
+    for (const [name, agent] of this.#readConfiguredAgents()) agents.set(name, agent)
+    return [...agents.values()].filter((agent) => agent !== null)
   }
 
-  /** What a session with this agent has to know; null where there is none of that name. */
   getAgentView(name: string): AgentView | null {
     const view = createAgentView(this.listAgents(), name)
     const settings = this.getSettings()
     return view === null || isEmptySettings(settings) ? view : { ...view, settings }
   }
 
-  /** What its transcripts may show beside our own: what it says, and what the deployment allows all. */
   getSettings(): TenantSettings {
     return mergeSettings(this.#readOwnSettings(), readDeploymentSettings(this.env))
   }
 
-  /** Takes the place of what it said before. */
   setSettings(settings: TenantSettings): TenantSettings {
     runMigrations(this.ctx.storage, MIGRATIONS)
     const config = JSON.stringify(settings)
@@ -69,11 +65,10 @@ export class Tenant extends DurableObject<Env> {
   #readOwnSettings(): TenantSettings {
     if (!hasSchema(this.ctx.storage.sql)) return NO_SETTINGS
     const [row] = this.ctx.storage.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
-    // Our own row: `setSettings` wrote it.
+    // Written by `setSettings`.
     return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
   }
 
-  /** Errors: `agents_full`. */
   putAgent(agent: Agent): Result<null> {
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
@@ -81,7 +76,6 @@ export class Tenant extends DurableObject<Env> {
     return succeed(null)
   }
 
-  /** The general one can be changed, but not taken away: somebody has to answer. Errors: `agent_unknown`. */
   removeAgent(name: string): Result<null> {
     const isKnown = this.listAgents().some((agent) => agent.name === name)
     if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
@@ -97,7 +91,7 @@ export class Tenant extends DurableObject<Env> {
   #readConfiguredAgents(): Map<string, Agent | null> {
     if (!hasSchema(this.ctx.storage.sql)) return new Map()
     const rows = this.ctx.storage.sql.exec<{ name: string; config: string | null }>("SELECT * FROM agents").toArray()
-    // Our own rows: `put` wrote them.
+    // Written by `putAgent`.
     return new Map(
       rows.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
     )

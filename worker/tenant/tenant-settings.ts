@@ -1,21 +1,20 @@
 /**
- * tenant-settings.ts: what a tenant allows its transcripts beside our own, and what the deployment allows all of them.
+ * tenant-settings.ts: parses and merges the origins and media hosts that a tenant or the deployment allows. Pure.
  *
- * PUT /v1/settings → SETTINGS → tenant → sessions, page
- * Only public names get in, written as a policy of the page can say them.
- * Pure.
+ * Only public names are accepted, in a form that a content security policy can contain.
  */
 
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_EMBED_ORIGINS, MAX_HOST_CHARS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
 import { checkPublicUrl, type PublicUrl } from "../../shared/text/public-url.ts"
+import { splitCommaList } from "../platform/comma-list.ts"
 import type { TenantSettings } from "./agent-config.ts"
 
-/** A header of the page names these hosts. WHATWG lets `;` and `*` stand in a host, and a policy would obey them. */
+/** WHATWG URLs allow `;` and `*` in a host name. In the page's content security policy they would have a meaning. */
 const PLAIN_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
-/** The origin that this text is, and nothing more, as the platform writes it. Errors: `url_refused`. */
+/** Parses an origin without a path, and normalizes it. Errors: `url_refused`. */
 export function parseOrigin(text: string): Result<string> {
   const checked = checkPublicUrl(text)
   if (!checked.ok) return checked
@@ -24,7 +23,7 @@ export function parseOrigin(text: string): Result<string> {
     : fail({ reason: "url_refused", because: "malformed" })
 }
 
-/** The host that this text names, in ASCII and small letters. Errors: `url_refused`. */
+/** Parses a host name, and converts it to lower-case ASCII. Errors: `url_refused`. */
 export function parseHostName(text: string): Result<string> {
   const checked = checkPublicUrl(`https://${text}/`)
   if (!checked.ok) return checked
@@ -57,19 +56,19 @@ function createListSchema(max: number, parseEntry: (text: string) => Result<stri
   )
 }
 
-/** All of them at once. Strict: who misspells a list must not believe that it is set, nor that the other one stays. */
+/** Both lists are replaced together. Strict: a misspelt field must be an error, or its list would silently become empty. */
 export const tenantSettingsSchema = v.strictObject({
   embed_origins: createListSchema(MAX_EMBED_ORIGINS, parseOrigin),
   media_hosts: createListSchema(MAX_MEDIA_HOSTS, parseHostName),
 })
 
-/** What a deployment allows all its tenants: comma-separated. */
+/** Comma-separated lists that apply to all tenants of a deployment. */
 export interface DeploymentSettingsEnv {
   readonly EMBED_ORIGINS?: string | undefined
   readonly MEDIA_HOSTS?: string | undefined
 }
 
-/** Entries that are none are left out here; `settingsFaults` tells of them. */
+/** Skips invalid entries: `findAllowListFaults` reports them. */
 export function readDeploymentSettings({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): TenantSettings {
   return {
     embed_origins: parseValidEntries(EMBED_ORIGINS, parseOrigin),
@@ -77,34 +76,26 @@ export function readDeploymentSettings({ EMBED_ORIGINS, MEDIA_HOSTS }: Deploymen
   }
 }
 
-function parseValidEntries(
-  listed: string | undefined,
-  parseEntry: (text: string) => Result<string>,
-): readonly string[] {
-  return splitCommaList(listed).flatMap((entry) => {
+function parseValidEntries(list: string | undefined, parseEntry: (text: string) => Result<string>): readonly string[] {
+  return splitCommaList(list).flatMap((entry) => {
     const checked = parseEntry(entry)
     return checked.ok ? checked.value : []
   })
 }
 
-/** What of the deployment's own lists cannot be used. */
+/** The faults of the deployment's lists. */
 export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): string[] {
   const isOrigin = (entry: string): boolean => parseOrigin(entry).ok
   const isHost = (entry: string): boolean => parseHostName(entry).ok
   return [
-    ...(splitCommaList(EMBED_ORIGINS).every(isOrigin) ? [] : ["EMBED_ORIGINS lists what is no public https origin"]),
-    ...(splitCommaList(MEDIA_HOSTS).every(isHost) ? [] : ["MEDIA_HOSTS lists what is no public host name"]),
+    ...(splitCommaList(EMBED_ORIGINS).every(isOrigin)
+      ? []
+      : ["EMBED_ORIGINS has an entry that is not a public https origin"]),
+    ...(splitCommaList(MEDIA_HOSTS).every(isHost) ? [] : ["MEDIA_HOSTS has an entry that is not a public host name"]),
   ]
 }
 
-function splitCommaList(listed = ""): string[] {
-  return listed
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "")
-}
-
-/** What both allow, each entry once. */
+/** The union of two settings. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   return {
     embed_origins: [...new Set([...one.embed_origins, ...other.embed_origins])],

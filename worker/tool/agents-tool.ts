@@ -1,7 +1,5 @@
 /**
- * agents-tool.ts: asks another agent of the tenant, and waits for its answer or goes on without it.
- *
- * call → AGENTS → the other agent's session (session/asking.ts)
+ * agents-tool.ts: asks another agent of the tenant, and optionally waits for the answer (agent/ask-agent.ts).
  */
 
 import * as v from "valibot"
@@ -25,18 +23,18 @@ const questionSchema = v.object({
 })
 
 /**
+ * Creates the tool (SPEC AG3–AG12). A synchronous call takes as long as the other agent, at most `ms`.
+ *
  * Errors  `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
  *         `agent_failed`.
- * Cost    sync: as long as the other one takes, at most `ms`.
- * Source  SPEC AG3–AG12.
  */
 export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent, ms: number): Tool {
   const peerDescriptions = peers.map(({ name, description }) => `${name}: ${description}`)
   return {
     name: "agents_message",
     description: [
-      "Asks another agent. It does not see this conversation, so say all that it has to know.",
-      "sync waits for its answer; async returns at once, and its answer comes as a message of its own later.",
+      "Asks another agent. It does not see this conversation, so include everything that it needs to know.",
+      "sync waits for the answer; async returns at once, and the answer arrives later as a separate message.",
       `The agents: ${peerDescriptions.join(" ")}`,
     ].join(" "),
     parameters: {
@@ -49,17 +47,17 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
       required: ["agent", "message"],
       additionalProperties: false,
     },
-    // The same question has the same id on the other side, where it has no second effect.
+    // The question's id is derived from the call, so the other session ignores a repetition.
     repeatable: true,
     ephemeral: false,
     ms,
     async execute(args, context) {
       const parsed = v.safeParse(questionSchema, args)
       if (!parsed.success)
-        return createRefusal("tool_arguments", 'It takes "agent", "message" and "mode" (sync or async).')
+        return createRefusal("tool_arguments", 'The arguments are "agent", "message" and "mode" (sync or async).')
       const { agent, message } = parsed.output
       if (peers.every(({ name }) => name !== agent)) {
-        return createRefusal("agent_unknown", `There are ${peers.map(({ name }) => name).join(", ")}.`)
+        return createRefusal("agent_unknown", `The agents are ${peers.map(({ name }) => name).join(", ")}.`)
       }
       if (countUtf8Bytes(message) > MAX_MESSAGE_BYTES)
         return createRefusal("tool_arguments", "The message is too long.")

@@ -1,8 +1,7 @@
 /**
- * canvas-tool.ts: keeps an HTML document, which the reply may embed where it stands.
+ * canvas-tool.ts: saves an HTML document, which the answer can embed.
  *
- * call → CANVAS → save → `<JSON>\n\n<trailer>` or `{error, details}`
- * It is framed from a sandbox that reaches nothing: it may run scripts of its own, and that is all.
+ * The page shows it in a sandboxed frame. The document can run its own scripts, but has no network and no storage.
  */
 
 import * as v from "valibot"
@@ -15,22 +14,19 @@ const argsSchema = v.object({
   height: v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EMBED_HEIGHT), v.maxValue(MAX_EMBED_HEIGHT)), 320),
 })
 
-/**
- * Errors  `{error, details, code}` with `tool_arguments`; `{error, details}` where it could not be kept.
- * Source  SPEC AS11.
- */
+/** Creates the tool (SPEC AS11). Errors: `tool_arguments`; without a code if the document could not be saved. */
 export function createCanvasTool(): Tool {
   return {
     name: "canvas_create",
     description: [
-      "Keeps a small HTML document, to be shown inside the reply: a widget, a diagram, a form that computes.",
-      "It stands alone: scripts and styles inline, no network, no storage.",
+      "Saves a small HTML document that is shown inside the response: a widget, a diagram, a calculator.",
+      "It must be self-contained: inline scripts and styles, no network, no storage.",
     ].join(" "),
     parameters: {
       type: "object",
       properties: {
         title: { type: "string" },
-        html: { type: "string", description: "The whole document." },
+        html: { type: "string", description: "The complete document." },
         height: { type: "integer", minimum: MIN_EMBED_HEIGHT, maximum: MAX_EMBED_HEIGHT },
       },
       required: ["title", "html"],

@@ -1,30 +1,39 @@
 /**
- * image-tool.ts: makes a picture or a chart as a real PNG, and gives it to the reply.
+ * image-tool.ts: generates an image or draws a bar chart, and attaches it to the answer.
  *
- * call → IMAGE → chart, picture or Workers AI → save → `<JSON>\n\n<trailer>` or `{error, details}`
- * The built-in sources need no network and draw the same words alike. A chart is always drawn from its figures alone.
+ * Charts are always drawn from the given figures. Images come from Workers AI if it is bound, otherwise from the built-in
+ * renderer, which needs no network and always draws the same image for the same prompt.
  */
 
 import * as v from "valibot"
-import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import { turnFaultToText } from "../../shared/fault.ts"
 import type { Json } from "../../shared/json.ts"
-import { type ImageEnv, generateAiImage } from "./image-ai.ts"
+import { assetUrl } from "../../shared/protocol/asset-url.ts"
+import { type GeneratedImage, generateAiImage, type ImageEnv, type ImageError } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
 import { drawLandscape } from "./render/landscape.ts"
 import { encodePng } from "./render/png-encoder.ts"
-import { createMediaTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
+import {
+  createMediaTrailer,
+  createRefusal,
+  createSaveFailure,
+  type Tool,
+  type ToolArgs,
+  type ToolContext,
+  type ToolReturn,
+  toolResult,
+} from "./tool.ts"
 
-/** Edges of what is drawn, in pixels: what fits a page, in both directions. */
+/** Limits of width and height, in pixels. */
 const [MIN_EDGE, MAX_EDGE] = [120, 1024]
-/** More bars than this are no chart that somebody could read. */
+/** A chart with more bars would be illegible. */
 const MAX_BARS = 24
 const MAX_PROMPT_CHARS = 1_000
 
 const createEdgeSchema = (fallback: number) =>
   v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EDGE), v.maxValue(MAX_EDGE)), fallback)
 
-/** Whatever is counted is less; figures with more digits are not exact any more. */
+/** Larger numbers lose digits as floating-point values. */
 const MAX_FIGURE = 1e15
 
 const barSchema = v.object({
@@ -51,15 +60,12 @@ const BAR_PARAMETER: Json = {
   additionalProperties: false,
 }
 
-/**
- * Errors  `{error, details, code}` with `tool_arguments`; `{error, details}` where it could not be made or kept.
- * Source  SPEC AS12.
- */
+/** Creates the tool (SPEC AS12). Errors: `tool_arguments`; without a code if the image could not be made or saved. */
 export function createImageTool(env: ImageEnv): Tool {
   return {
     name: "image_generate",
     description:
-      'Makes an image. kind "chart" draws bars from the figures in "data", named in Latin letters; kind "picture" paints what "prompt" says.',
+      'Generates an image. kind "chart" draws a bar chart of the figures in "data", with labels in Latin letters; kind "picture" draws what "prompt" describes.',
     parameters: {
       type: "object",
       properties: {
@@ -73,37 +79,40 @@ export function createImageTool(env: ImageEnv): Tool {
       required: ["prompt"],
       additionalProperties: false,
     },
-    // It draws the same again, which is the same file; a model elsewhere is asked once.
+    // The built-in renderer draws the same file again. A second call of Workers AI would cost again.
     repeatable: env.AI === undefined,
     ephemeral: false,
-    async execute(args, ctx) {
-      const parsed = v.safeParse(argsSchema, args)
-      if (!parsed.success) {
-        const path = v.getDotPath(parsed.issues[0]) ?? "prompt"
-        return createRefusal("tool_arguments", `"${path}" is missing or invalid.`)
-      }
-      const request = parsed.output
-      if (request.kind === "chart" && request.data.length === 0) {
-        return createRefusal("tool_arguments", 'A chart needs figures in "data".')
-      }
-      const image = await makeImage(request, env, ctx.signal)
-      if ("error" in image) return { error: turnFaultToText("tool_failed"), details: image.error }
-      const label = `${(request.title ?? request.prompt).slice(0, 100)}.${image.mime_type === "image/png" ? "png" : "jpg"}`
-      const saved = await ctx.saveAsset(image.bytes, { label, mime_type: image.mime_type })
-      if (!saved.ok) return createSaveFailure(saved.fault)
-      const { id, label: name, size } = saved.value
-      const data = { kind: request.kind, media: assetUrl(id), label: name, bytes: size, source: image.source }
-      return toolResult(ctx, data, () => createMediaTrailer(saved.value))
-    },
+    execute: async (args, ctx) => await runImageTool(args, env, ctx),
   }
 }
 
-type ImageResult =
-  | { readonly bytes: Uint8Array; readonly mime_type: string; readonly source: string }
-  | { readonly error: string }
+async function runImageTool(args: ToolArgs, env: ImageEnv, ctx: ToolContext): Promise<ToolReturn> {
+  const parsed = v.safeParse(argsSchema, args)
+  if (!parsed.success) {
+    const path = v.getDotPath(parsed.issues[0]) ?? "prompt"
+    return createRefusal("tool_arguments", `"${path}" is missing or invalid.`)
+  }
+  const request = parsed.output
+  if (request.kind === "chart" && request.data.length === 0) {
+    return createRefusal("tool_arguments", 'A chart needs figures in "data".')
+  }
+  const image = await generateImage(request, env, ctx.signal)
+  if ("error" in image) return { error: turnFaultToText("tool_failed"), details: image.error }
+  const extension = image.mime_type === "image/png" ? "png" : "jpg"
+  const label = `${(request.title ?? request.prompt).slice(0, 100)}.${extension}`
+  const saved = await ctx.saveAsset(image.bytes, { label, mime_type: image.mime_type })
+  if (!saved.ok) return createSaveFailure(saved.fault)
+  const asset = saved.value
+  const { kind } = request
+  const data = { kind, media: assetUrl(asset.id), label: asset.label, bytes: asset.size, source: image.source }
+  return toolResult(ctx, data, () => createMediaTrailer(asset))
+}
 
-async function makeImage(request: ImageRequest, env: ImageEnv, signal: AbortSignal): Promise<ImageResult> {
-  const { kind, prompt, data, title, width, height } = request
+async function generateImage(
+  { kind, prompt, data, title, width, height }: ImageRequest,
+  env: ImageEnv,
+  signal: AbortSignal,
+): Promise<GeneratedImage | ImageError> {
   if (kind === "picture" && env.AI !== undefined) return await generateAiImage(env, env.AI, prompt, signal)
   const raster =
     kind === "chart"

@@ -1,12 +1,14 @@
 /**
- * probe-tools.ts: tools for tests: they have an effect that can be counted, stream, dawdle, fail, and ask for leave.
+ * probe-tools.ts: tools for tests: they have countable effects, stream, wait, fail, and request approval.
  *
- * Only with PROBE_TOOLS=on, which a production deployment refuses (SPEC AU3). An effect is a POST to
- * `<PROBE_URL>/effect/<key>/<call id>`, where a test's own server counts it.
+ * They exist only with PROBE_TOOLS=on, which a production deployment refuses (SPEC AU3). An effect is a POST to
+ * `<PROBE_URL>/effect/<key>/<call id>`, which the test's server counts.
  */
 
 import type { Json } from "../../shared/json.ts"
+import type { Env } from "../env.ts"
 import { pause } from "../platform/pause.ts"
+import { encodeWav } from "./render/wav-encoder.ts"
 import {
   createCardTrailer,
   type ToolResult,
@@ -17,10 +19,7 @@ import {
   toolResult,
 } from "./tool.ts"
 
-export interface ProbeEnv {
-  readonly PROBE_TOOLS?: string
-  readonly PROBE_URL?: string
-}
+export type ProbeEnv = Pick<Env, "PROBE_TOOLS" | "PROBE_URL">
 
 const NUMBER: Json = { type: "number" }
 const STRING: Json = { type: "string" }
@@ -48,47 +47,33 @@ export function createProbeTools(url: string): readonly Tool[] {
   ]
 }
 
-/** A tool that reads what others wrote: as its data, in a card, in the wrapper of a skill, or while it runs. */
+/** Returns text from elsewhere: as data, in a card, in a wrapper, or as live output. */
 async function* returnText(args: ToolArgs, ctx: ToolContext): AsyncGenerator<string, ProbeResult> {
-  const text = typeof args["text"] === "string" ? args["text"] : ""
+  const text = readTextArg(args, "text")
   if (args["as"] === "output") yield text
   if (args["as"] === "card") return toolResult(ctx, { text }, createCardTrailer)
   if (args["as"] !== "wrapped") return { text }
   const result = toolResult(ctx, { text }, createCardTrailer)
   const body = typeof result === "string" ? result : JSON.stringify(result)
-  // As results of other systems look; no tool of ours makes one.
+  // The format of another system. No tool of ours returns it.
   return `[probe_data(${JSON.stringify(text)})]\n${body}\n[end:probe_data]` as ToolResult
 }
 
-/** Keeps a file for each label, then waits; in its trailer and its data `$0` stands for the id of the first. */
+/** Saves a file for each label, then waits. `$0` in the trailer and the data is replaced by the id of the first file. */
 async function saveFiles(args: ToolArgs, ctx: ToolContext): Promise<ProbeResult> {
-  const readTextArg = (name: string): string => (typeof args[name] === "string" ? args[name] : "")
   const ids: string[] = []
-  for (const label of readTextArg("labels").split(" ")) {
-    const saved = await ctx.saveAsset(label.endsWith(".wav") ? createSilentWav() : new TextEncoder().encode(label), {
-      label,
-      mime_type: "text/plain",
-    })
+  for (const label of readTextArg(args, "labels").split(" ")) {
+    const bytes = label.endsWith(".wav") ? SILENT_WAV : new TextEncoder().encode(label)
+    const saved = await ctx.saveAsset(bytes, { label, mime_type: "text/plain" })
     ids.push(saved.ok ? saved.value.id : "none")
   }
   await pause(readNumberArg(args, "ms"), ctx.signal)
   const fillInIds = (text: string): string => text.replace(/\$(\d)/g, (_, n) => ids[Number(n)] ?? "none")
-  return toolResult(ctx, { data: fillInIds(readTextArg("data")) }, () => fillInIds(readTextArg("trailer")))
+  return toolResult(ctx, { data: fillInIds(readTextArg(args, "data")) }, () => fillInIds(readTextArg(args, "trailer")))
 }
 
 /** The shortest WAV file. */
-function createSilentWav(): Uint8Array {
-  const bytes = new Uint8Array(44)
-  const text = new TextEncoder()
-  for (const [at, word] of [
-    [0, "RIFF"],
-    [8, "WAVE"],
-    [12, "fmt "],
-    [36, "data"],
-  ] as const)
-    bytes.set(text.encode(word), at)
-  return bytes
-}
+const SILENT_WAV = encodeWav(new Int16Array(), 8_000)
 
 type ProbeResult = ToolResult | { readonly [key: string]: Json }
 
@@ -102,13 +87,13 @@ function createProbeTool(
   return { name, description: `For tests: ${name}.`, parameters, repeatable, ephemeral: false, execute }
 }
 
-/** The effect comes first: a kill while it waits has had it. */
+/** The effect comes before the pause, so that a test can kill the process after it. */
 async function runEffect(
   url: string,
   args: ToolArgs,
   { call_id, signal }: ToolContext,
 ): Promise<{ readonly [key: string]: Json }> {
-  const key = typeof args["key"] === "string" ? args["key"] : ""
+  const key = readTextArg(args, "key")
   if (url !== "" && key !== "") {
     const response = await fetch(`${url}/effect/${encodeURIComponent(key)}/${call_id}`, { method: "POST", signal })
     await response.text()
@@ -128,6 +113,11 @@ async function* streamLines(
     if (line % burst === 0) await pause(readNumberArg(args, "ms"), signal)
   }
   return { lines }
+}
+
+function readTextArg(args: ToolArgs, name: string): string {
+  const value = args[name]
+  return typeof value === "string" ? value : ""
 }
 
 function readNumberArg(args: ToolArgs, name: string): number {

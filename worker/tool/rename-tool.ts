@@ -1,27 +1,21 @@
 /**
- * rename-tool.ts: gives the conversation another title, once the reader allows it.
- *
- * call → approval → RENAME → session, directory
- * The title is the reader's own, so nobody changes it behind their back.
+ * rename-tool.ts: renames the conversation. The title belongs to the user, so every call needs their approval.
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Tool } from "./tool.ts"
 
-/** Stores a title where the session and the list of sessions show it. */
+/** Stores a title in the session and in the user's directory. */
 export type RenameSession = (title: string) => Promise<void>
 
-/**
- * Errors  `{error, details}` for a title that is empty or too long.
- * Source  SPEC TO10.
- */
+/** Creates the tool (SPEC TO10). Errors: a title that is empty or too long. */
 export function createRenameTool(renameSession: RenameSession): Tool {
   return {
     name: "rename_conversation",
-    description: "Gives this conversation another title. The reader is asked first.",
+    description: "Renames this conversation. The user is asked for approval first.",
     parameters: {
       type: "object",
-      properties: { title: { type: "string", description: "A few words, no quotes." } },
+      properties: { title: { type: "string", description: "A few words, without quotation marks." } },
       required: ["title"],
       additionalProperties: false,
     },
@@ -31,7 +25,7 @@ export function createRenameTool(renameSession: RenameSession): Tool {
     async execute({ title }) {
       const newTitle = parseTitle(title)
       if (newTitle === null) {
-        return { error: "The title does not fit.", details: `"title" must have 1 to ${MAX_TITLE_CHARS} characters.` }
+        return { error: "The title is not valid.", details: `"title" must have 1 to ${MAX_TITLE_CHARS} characters.` }
       }
       await renameSession(newTitle)
       return { title: newTitle }

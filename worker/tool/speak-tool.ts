@@ -1,15 +1,23 @@
 /**
- * speak-tool.ts: says something aloud, as a voice note of the reply.
- *
- * call → SPEAK → voice → save → `<JSON>\n\n<trailer>` or `{error, details}`
+ * speak-tool.ts: speaks a short text and attaches it to the answer as a voice note or an audio file.
  */
 
 import * as v from "valibot"
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
-import { createMediaTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
-import { SAMPLE_RATE, synthesizeWav } from "./render/speech-synthesis.ts"
+import { SAMPLE_RATE, synthesizeSpeech } from "./render/speech-synthesis.ts"
+import { encodeWav } from "./render/wav-encoder.ts"
+import {
+  createMediaTrailer,
+  createRefusal,
+  createSaveFailure,
+  type Tool,
+  type ToolArgs,
+  type ToolContext,
+  type ToolReturn,
+  toolResult,
+} from "./tool.ts"
 
-/** A minute of sound, and two megabytes. */
+/** About a minute of sound, or two megabytes. */
 const MAX_SPOKEN_CHARS = 600
 
 const argsSchema = v.object({
@@ -17,15 +25,12 @@ const argsSchema = v.object({
   voice: v.optional(v.boolean(), true),
 })
 
-/**
- * Errors  `{error, details, code}` with `tool_arguments`; `{error, details}` where it could not be kept.
- * Source  SPEC AS13.
- */
+/** Creates the tool (SPEC AS13). Errors: `tool_arguments`; without a code if the file could not be saved. */
 export function createSpeakTool(): Tool {
   return {
     name: "speak",
     description:
-      "Says a short text aloud, by a simple built-in voice. voice: false makes it an audio file, no voice note.",
+      "Speaks a short text with a simple built-in voice. With voice: false the result is an audio file instead of a voice note.",
     parameters: {
       type: "object",
       properties: { text: { type: "string", maxLength: MAX_SPOKEN_CHARS }, voice: { type: "boolean" } },
@@ -34,23 +39,27 @@ export function createSpeakTool(): Tool {
     },
     repeatable: true,
     ephemeral: false,
-    async execute(args, ctx) {
-      const parsed = v.safeParse(argsSchema, args)
-      if (!parsed.success)
-        return createRefusal("tool_arguments", `"text" must have 1 to ${MAX_SPOKEN_CHARS} characters.`)
-      const { text, voice } = parsed.output
-      const bytes = synthesizeWav(text)
-      const label = `${
-        text
-          .replace(/[^\p{L}\p{N} ]/gu, "")
-          .trim()
-          .slice(0, 40) || "speech"
-      }.wav`
-      const saved = await ctx.saveAsset(bytes, { label, mime_type: "audio/wav", ...(voice ? { voice } : {}) })
-      if (!saved.ok) return createSaveFailure(saved.fault)
-      const seconds = Math.round((bytes.length - 44) / 2 / SAMPLE_RATE)
-      const data = { media: assetUrl(saved.value.id), seconds, voice }
-      return toolResult(ctx, data, () => createMediaTrailer(saved.value))
-    },
+    execute: runSpeakTool,
   }
+}
+
+async function runSpeakTool(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> {
+  const parsed = v.safeParse(argsSchema, args)
+  if (!parsed.success) return createRefusal("tool_arguments", `"text" must have 1 to ${MAX_SPOKEN_CHARS} characters.`)
+  const { text, voice } = parsed.output
+  const samples = synthesizeSpeech(text)
+  const bytes = encodeWav(samples, SAMPLE_RATE)
+  const saved = await ctx.saveAsset(bytes, {
+    label: `${textToLabel(text)}.wav`,
+    mime_type: "audio/wav",
+    ...(voice ? { voice } : {}),
+  })
+  if (!saved.ok) return createSaveFailure(saved.fault)
+  const data = { media: assetUrl(saved.value.id), seconds: Math.round(samples.length / SAMPLE_RATE), voice }
+  return toolResult(ctx, data, () => createMediaTrailer(saved.value))
+}
+
+function textToLabel(text: string): string {
+  const letters = text.replace(/[^\p{L}\p{N} ]/gu, "")
+  return letters.trim().slice(0, 40) || "speech"
 }

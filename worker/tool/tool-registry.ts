@@ -1,29 +1,27 @@
-/**
- * tool-registry.ts: the tools that a turn has. One line per tool; the list is closed.
- */
+/** tool-registry.ts: creates the tools of an agent. */
 
 import type { PeerAgent, ToolName } from "../tenant/agent-config.ts"
 import { type TimeLimitsEnv, readTimeLimits } from "../platform/time-limits.ts"
 import { createAgentsTool, type AskAgent } from "./agents-tool.ts"
 import { createCanvasTool } from "./canvas-tool.ts"
 import { createImageTool } from "./image-tool.ts"
-import type { ImageEnv } from "./image-ai.ts"
 import { type ProbeEnv, createProbeTools } from "./probe-tools.ts"
 import { type RenameSession, createRenameTool } from "./rename-tool.ts"
 import { createSpeakTool } from "./speak-tool.ts"
 import type { Tool } from "./tool.ts"
 import { type WeatherEnv, createWeatherSource, createWeatherTool } from "./weather/weather-tool.ts"
+import type { ImageEnv } from "./image-ai.ts"
 
 export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
 
-/** What tools may do to the session that they run in, and whom they may ask. */
+/** The session's side: what tools can change in it, and which agents they can ask. */
 export interface ToolHost {
   readonly renameSession: RenameSession
   readonly askAgent: AskAgent
   readonly peers: readonly PeerAgent[]
 }
 
-/** The tools of these names; and, for tests, those of probe.ts, which every agent has. */
+/** Creates the tools of these names. With PROBE_TOOLS=on every agent also has the probe tools. */
 export function createTools(env: ToolEnv, names: readonly ToolName[], host: ToolHost): readonly Tool[] {
   return [
     ...names.flatMap((name) => createTool(name, env, host) ?? []),
@@ -44,7 +42,7 @@ function createTool(name: ToolName, env: ToolEnv, host: ToolHost): Tool | null {
     case "canvas_create":
       return createCanvasTool()
     case "agents_message":
-      // Where there is nobody to ask there is nothing to offer.
+      // Without other agents the tool would have nothing to offer.
       return host.peers.length === 0 ? null : createAgentsTool(host.peers, host.askAgent, readTimeLimits(env).agentMs)
   }
 }

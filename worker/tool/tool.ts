@@ -1,26 +1,25 @@
 /**
- * tool.ts: what every tool looks like to the dispatcher.
+ * tool.ts: the interface of a tool, and its results.
  *
- * A tool opts into a card at run time, in its own return string (`told`):
- * `<JSON>\n\n<trailer>`, where the trailer names the tag in `ctx.card`.
- * Without `ctx.card` it returns its plain object (DESIGN §8, law 4).
+ * A tool requests a card by returning `toolResult`: `<JSON>\n\n<trailer>`, where the trailer names the tag in `ctx.card`.
+ * Without `ctx.card` no card can be cued, and the tool returns the plain object.
  */
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { type Json, parseJson } from "../../shared/json.ts"
+import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 export interface ToolContext {
-  /** The call's own id: the same for a call that is run again, so that an upstream can tell it is no second one. */
+  /** The call's id. It stays the same if the call is run again, so an upstream can recognize the repetition. */
   readonly call_id: string
-  /** The turn that it was made in. */
+  /** The id of the turn that the call belongs to. */
   readonly exchange_id: string
-  /** Which call of this tool it is in its turn, from 1. */
+  /** The number of the call among those of this tool in the turn, from 1. */
   readonly nth: number
-  /** The tag this call may cue (`weather_1`), only on channel `user`; null elsewhere. */
+  /** The tag that this call can cue (`weather_1`); null on all channels but `user`. */
   readonly card: string | null
   readonly signal: AbortSignal
   readonly saveAsset: SaveAsset
@@ -30,16 +29,16 @@ export interface ToolContext {
 
 export type ToolArgs = { readonly [key: string]: Json }
 
-/** The arguments of a call, from the JSON text that the model wrote; null where they are no object. */
+/** Parses the arguments that the model wrote; null if they are not a JSON object. */
 export function parseToolArgs(text: string): ToolArgs | null {
   const value = parseJson(text === "" ? "{}" : text)
-  // An object without an own shape: each tool guards its own fields.
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ToolArgs) : null
+  // Each tool checks its own fields.
+  return isJsonObject(value) ? value : null
 }
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** An answer for now: the true one comes later, from elsewhere, and the turn need not wait for it. */
+/** A preliminary result, so that the turn can continue. The final one is delivered later by other means. */
 export class DeferredResult {
   readonly result: JsonObject
 
@@ -50,16 +49,14 @@ export class DeferredResult {
 
 declare const TOOL_RESULT: unique symbol
 
-/** `<JSON>\n\n<trailer>`. Nothing but `told` makes one, so no string that others wrote is taken for a tool's own trailer. */
+/** `<JSON>\n\n<trailer>`. Only `toolResult` creates one, so text from elsewhere is never mistaken for a trailer. */
 export type ToolResult = string & { readonly [TOOL_RESULT]: true }
 
 /**
- * Data, and what the model is told to do with it. A trailer is for whom a person's turn shows it to: `ctx.card` is null
- * elsewhere, and there it is left out.
+ * The data of a result, followed by the trailer, which tells the model how to present it (SPEC TO5, AG7, DR21).
  *
- * Shapes  (ToolContext, data, trailer by the tag) → Told, or the plain object. No blank line stands in JSON, so that data never
- *         reaches the trailer; what a trailer says of data is the tool's own business.
- * Source  SPEC TO5, AG7, DR21.
+ * Without a tag (`card` is null) there is no trailer, and the data is returned as it is. JSON text contains no blank
+ * line, so the data cannot be mistaken for the trailer.
  */
 export function toolResult(
   { card }: Pick<ToolContext, "card">,
@@ -69,59 +66,59 @@ export function toolResult(
   return card === null ? data : (`${JSON.stringify(data)}\n\n${trailer(card)}` as ToolResult)
 }
 
-/** What a tool gives: a string is stored verbatim, an object as its JSON, an iterable streams output and returns the result. */
+/** A string is stored verbatim, an object as its JSON. A generator yields live output and returns the result. */
 export type ToolReturn = ToolResult | DeferredResult | JsonObject | AsyncGenerator<string, ToolResult | JsonObject>
 
-/** What a tool returns that was refused or failed: `code` is a reason of its own; without one it is `tool_failed`. */
+/** The result of a refused call. A failure without a `code` counts as `tool_failed`. */
 export function createRefusal(code: TurnFault, details: string): JsonObject {
   return { error: turnFaultToText(code), details, code }
 }
 
 export interface Tool extends ToolSpec {
-  /** May run again after a crash: it only reads. */
+  /** Can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Its rows are rendered for ever but leave the model's later context. */
+  /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
   readonly ephemeral: boolean
-  /** Longest run, in milliseconds, where it is not that of all tools. */
+  /** Time limit in milliseconds, if it differs from that of the other tools. */
   readonly ms?: number
-  /** Whether a person has to allow this call before it runs. Without it nobody is asked. */
+  /** Whether the user must approve this call before it runs. Default: no. */
   readonly needsApproval?: (args: ToolArgs) => boolean
-  /** Throws only for our own mistakes; a refusal or upstream fault is a result of its own (`{error, details}`). */
+  /** Throws only because of bugs. Refusals and upstream faults are results (`{error, details}`). */
   execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
 }
 
-/** The instruction that a card-capable tool appends, so that the model places the card. Seed 000 §5.1. */
+/** The trailer of a tool with a card: instructs the model to place the card. */
 export function createCardTrailer(tag: string): string {
   return [
     "This tool supports rich-media rendering. To present this result as a card you MUST wrap your synthesis in",
-    `<span id='${tag}'>your synthesis here</span>. Without the span the reader sees no card.`,
+    `<span id='${tag}'>your synthesis here</span>. Without the span the user sees no card.`,
     `Example: Here is what I found. <span id='${tag}'>One or two sentences about this result.</span>`,
     "You may mix prose and rich-media spans freely; spans render as cards between text bubbles.",
   ].join("\n")
 }
 
-/** The instruction of a tool that made a file: it is given to the reply by the line that names it. */
+/** The trailer of a tool that saved a file: its first line attaches the file to the answer. */
 export function createMediaTrailer({ id, kind, voice }: Asset): string {
   return [
     `MEDIA:${assetUrl(id)}`,
     ...(voice === true ? ["[[audio_as_voice]]"] : []),
-    `This ${kind} is attached to the end of your reply by itself. To place it elsewhere, write the line that begins with`,
-    "MEDIA: into your reply, once, by itself, where it shall stand. Never write its address anywhere else.",
+    `This ${kind} is attached to the end of your response automatically. To place it elsewhere, write the line that begins with`,
+    "MEDIA: on a line of its own at that place, once. Never write its URL anywhere else.",
   ].join("\n")
 }
 
-/** The instruction of a tool that keeps a document: only the line that it names shows it. Its data names it by `ref`, too. */
+/** The trailer of a tool that saved a document. Only the `[embed]` line shows it. The data also contains its `ref`. */
 export function createEmbedTrailer(ref: string, title: string, height: number): string {
-  // Nothing in a title may end the line, or ask for a card.
+  // Without characters that could end the directive or start a span tag.
   const safeTitle = title.replace(/["[\]<>\s]+/g, " ").trim()
   return [
-    "To show this document you MUST write this line into your reply, by itself, where it shall stand:",
+    "To show this document you MUST write this line into your response, on a line of its own, where it should appear:",
     `[embed ref="${ref}" title="${safeTitle}" height="${height}" /]`,
-    "Without it the reader does not see the document.",
+    "Without it the user does not see the document.",
   ].join("\n")
 }
 
-/** What a tool returns whose file could not be kept. */
+/** The result of a tool whose file could not be saved. */
 export function createSaveFailure(fault: Fault): JsonObject {
-  return { error: "It was made, but could not be kept.", details: faultToWire(fault).text }
+  return { error: "The file was created, but could not be saved.", details: faultToWire(fault).text }
 }

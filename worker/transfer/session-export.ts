@@ -14,8 +14,6 @@ import { createSeal, recordToSealedLine } from "./export-seal.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createYielder } from "./yielder.ts"
 
-export type ExportFormat = "jsonl" | "markdown"
-
 export interface ExportStream {
   readonly lines: ReadableStream<Uint8Array>
   /** Resolves when everything was read or the reader cancelled. */

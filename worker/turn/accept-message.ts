@@ -15,21 +15,7 @@ import type { AssetRows } from "../asset/asset-rows.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createUserMessage } from "./begin-turn.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
-
-export interface SendRequest {
-  readonly id: string
-  readonly content: string
-  readonly reply_to?: string | undefined
-  /** Ids of assets of the session, in display order. */
-  readonly attachments?: readonly string[] | undefined
-}
-
-export interface AcceptedMessage {
-  readonly id: string
-  /** The seq of its row. It changes when the message leaves the queue. */
-  readonly seq: number
-  readonly duplicate: boolean
-}
+import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 
 export interface MessageIngress {
   readonly store: SessionStore

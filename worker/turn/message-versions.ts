@@ -10,11 +10,12 @@ import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
-import { type AcceptedMessage, findContentFault } from "./accept-message.ts"
+import { findContentFault } from "./accept-message.ts"
 import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
 import { countFinishedSteps } from "./next-action.ts"
 import type { TurnHost } from "./turn-run.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
+import type { AcceptedMessage } from "../platform/rpc/session-types.ts"
 
 export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 

@@ -1,14 +1,12 @@
 /**
- * png-encoder.ts: pixels become a PNG. The platform compresses; what is left of the format is three chunks and a checksum.
- *
- * chart, picture → PNG → bytes
+ * png-encoder.ts: encodes an image as PNG: three chunks with checksums. The platform does the compression.
  */
 
 import type { Raster } from "./raster.ts"
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-/** Eight bits a channel, red, green, blue. Cost: linear in the pixels. */
+/** Encodes RGB with eight bits per channel. */
 export async function encodePng({ width, height, pixels }: Raster): Promise<Uint8Array> {
   const header = new Uint8Array(13)
   const view = new DataView(header.buffer)
@@ -24,7 +22,7 @@ export async function encodePng({ width, height, pixels }: Raster): Promise<Uint
   return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
-/** Each row says what differs from the row above: what is drawn is mostly the same. */
+/** Applies the "up" filter: each row holds the differences from the row above, which compress well in drawings. */
 function filterRows(width: number, height: number, pixels: Uint8Array): Uint8Array<ArrayBuffer> {
   const stride = width * 3
   const rows = new Uint8Array((stride + 1) * height)

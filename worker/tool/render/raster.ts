@@ -1,18 +1,17 @@
 /**
- * raster.ts: a sheet of pixels, and how to draw on it.
- *
- * chart, picture → RASTER → PNG
+ * raster.ts: an RGB image in memory, and drawing on it. Pure.
  */
 
-import { type Stroke, createStrokes, measureChar } from "./stroke-font.ts"
+import { hashText } from "../hash-text.ts"
+import { createStrokes, measureChar, type Stroke } from "./stroke-font.ts"
 
-/** Red, green, blue; 0 to 255. */
+/** Components from 0 to 255. */
 export type Color = readonly [red: number, green: number, blue: number]
 
 export interface Raster {
   readonly width: number
   readonly height: number
-  /** Three bytes a pixel, row by row. */
+  /** Three bytes per pixel, row by row. */
   readonly pixels: Uint8Array
 }
 
@@ -20,7 +19,7 @@ export function createRaster(width: number, height: number): Raster {
   return { width, height, pixels: new Uint8Array(width * height * 3) }
 }
 
-/** Mixes one pixel with a colour; `alpha` from 0 to 1. What lies outside is left out. */
+/** Blends a color into a pixel; `alpha` from 0 to 1. Pixels outside the image are ignored. */
 export function blendPixel({ width, height, pixels }: Raster, x: number, y: number, color: Color, alpha = 1): void {
   if (x < 0 || y < 0 || x >= width || y >= height) return
   const at = (y * width + x) * 3
@@ -37,7 +36,7 @@ export function fillRect(raster: Raster, x: number, y: number, w: number, h: num
   }
 }
 
-/** A disc with a soft edge, `edge` pixels wide. */
+/** Draws a disc with a soft edge of `edge` pixels. */
 export function fillDisc(
   raster: Raster,
   cx: number,
@@ -60,19 +59,19 @@ export function mixColors(a: Color, b: Color, t: number): Color {
   return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t]
 }
 
-/** Between two letters, in points of the font. */
+/** Space between two letters, in units of the font grid. */
 const LETTER_GAP = 1.5
-/** Half of what a pen draws, in points of the font. */
+/** Half the width of a stroke, in units of the font grid. */
 const PEN_RADIUS = 0.52
 
 /** Width of a text, in pixels. */
 export function measureText(text: string, scale: number): number {
   const letters = Array.from(text)
-  const points = letters.reduce((sum, char) => sum + measureChar(char), LETTER_GAP * Math.max(0, letters.length - 1))
-  return points * scale
+  const units = letters.reduce((sum, char) => sum + measureChar(char), LETTER_GAP * Math.max(0, letters.length - 1))
+  return units * scale
 }
 
-/** One line of text from its upper left corner; what the font does not have is `?`. */
+/** Draws a line of text. `x` and `y` are its upper left corner. Characters that the font lacks become `?`. */
 export function drawText(raster: Raster, x: number, y: number, text: string, scale: number, color: Color): void {
   let left = x
   for (const char of Array.from(text)) {
@@ -81,7 +80,7 @@ export function drawText(raster: Raster, x: number, y: number, text: string, sca
   }
 }
 
-/** A round pen from point to point, with a soft edge. Where strokes meet, the darker of the two stands. */
+/** Draws a line with a round pen and a soft edge. Where strokes overlap, the darker color wins. */
 function drawStroke(raster: Raster, left: number, top: number, stroke: Stroke, scale: number, color: Color): void {
   const [x1, y1, x2, y2] = stroke.map((at) => (at + 0.5) * scale) as [number, number, number, number]
   const [dx, dy, reach] = [x2 - x1, y2 - y1, PEN_RADIUS * scale + 1]
@@ -96,7 +95,7 @@ function drawStroke(raster: Raster, left: number, top: number, stroke: Stroke, s
   }
 }
 
-/** As `blend`, for ink on paper: twice the same is no darker. */
+/** Like `blendPixel` on a white background, but drawing the same pixel twice does not darken it further. */
 function darkenPixel(raster: Raster, x: number, y: number, color: Color, alpha: number): void {
   const { width, height, pixels } = raster
   if (x < 0 || y < 0 || x >= width || y >= height) return
@@ -107,7 +106,7 @@ function darkenPixel(raster: Raster, x: number, y: number, color: Color, alpha: 
   }
 }
 
-/** The text, as far as it fits into so many pixels. */
+/** Shortens a text to at most `width` pixels. */
 export function fitText(text: string, scale: number, width: number): string {
   if (measureText(text, scale) <= width) return text
   const letters = Array.from(text)
@@ -115,10 +114,9 @@ export function fitText(text: string, scale: number, width: number): string {
   return `${letters.join("").trimEnd()}...`
 }
 
-/** Numbers between 0 and 1, the same for the same words. */
+/** A generator (mulberry32) of numbers between 0 and 1. The same seed gives the same sequence. */
 export function createSeededRandom(seed: string): () => number {
-  let state = 0x811c9dc5
-  for (let i = 0; i < seed.length; i++) state = Math.imul(state ^ seed.charCodeAt(i), 0x01000193)
+  let state = hashText(seed)
   return () => {
     state = (state + 0x6d2b79f5) | 0
     const mixed = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -1,30 +1,32 @@
 /**
- * speech-synthesis.ts: words become sound: a small voice of pulses, noise and three resonances, letter by letter.
+ * speech-synthesis.ts: a minimal speech synthesizer: pulses and noise through three resonators, letter by letter. Pure.
  *
- * speak → VOICE → WAV
- * It is no speech that anybody would mistake for a person's; it has the length, the rhythm and the vowels of one. Pure:
- * the same words, the same bytes.
+ * It has the length, the rhythm and the vowels of speech, but is hardly intelligible. The same text always gives the same
+ * samples.
  */
 
-/** Samples a second. */
+/** Samples per second. */
 export const SAMPLE_RATE = 16_000
 
+/** The sound of one letter. */
 interface Phone {
   readonly ms: number
-  /** Resonances, in hertz. */
+  /** Resonant frequencies, in hertz. */
   readonly formants: readonly [number, number, number]
-  /** How much of it is voice, and how much breath; 0 to 1. */
+  /** Loudness of the voiced part, 0 to 1. */
   readonly voice: number
+  /** Loudness of the noise, 0 to 1. */
   readonly breath: number
 }
 
-const createPhone = (ms: number, f: Phone["formants"], voice: number, breath: number): Phone => ({
-  ms,
-  formants: f,
-  voice,
-  breath,
-})
-const createVowel = (f1: number, f2: number, f3: number): Phone => createPhone(105, [f1, f2, f3], 1, 0.02)
+function createPhone(ms: number, formants: Phone["formants"], voice: number, breath: number): Phone {
+  return { ms, formants, voice, breath }
+}
+
+function createVowel(f1: number, f2: number, f3: number): Phone {
+  return createPhone(105, [f1, f2, f3], 1, 0.02)
+}
+
 const SILENCE = createPhone(60, [500, 1500, 2500], 0, 0)
 
 const PHONES: Readonly<Record<string, Phone>> = {
@@ -56,23 +58,23 @@ const PHONES: Readonly<Record<string, Phone>> = {
   q: createPhone(55, [900, 1800, 2800], 0, 0.5),
 }
 
-/** The sound of a text as a WAV file: 16 bits, one channel. */
-export function synthesizeWav(text: string): Uint8Array {
+/** The sound of a text, as samples of 16 bits. */
+export function synthesizeSpeech(text: string): Int16Array {
   const phones = textToPhones(text)
   const samples = new Float32Array(phones.reduce((sum, { ms }) => sum + msToSamples(ms), msToSamples(120)))
   renderSamples(phones, samples)
-  return samplesToWav(samples)
+  return normalizeSamples(samples)
 }
 
 function textToPhones(text: string): Phone[] {
   const letters = Array.from(text.normalize("NFD").toLowerCase())
   const phones = letters.flatMap((letter, i): Phone[] => {
-    const known = PHONES[letter]
-    if (known !== undefined) return letters[i - 1] === letter ? [{ ...known, ms: known.ms * 0.6 }] : [known]
+    const phone = PHONES[letter]
+    if (phone !== undefined) return letters[i - 1] === letter ? [{ ...phone, ms: phone.ms * 0.6 }] : [phone]
     if (/[.!?\n]/.test(letter)) return [{ ...SILENCE, ms: 280 }]
     if (/[,;:–—-]/.test(letter)) return [{ ...SILENCE, ms: 150 }]
     if (/\p{Mark}/u.test(letter)) return []
-    // A digit, or a letter of another script, is some vowel; it is always the same one.
+    // A digit or a letter of another script becomes a vowel, always the same one.
     if (/[\p{L}\p{N}]/u.test(letter)) return [PHONES["aeiou".charAt((letter.codePointAt(0) ?? 0) % 5)] ?? SILENCE]
     return [SILENCE]
   })
@@ -83,7 +85,7 @@ function msToSamples(ms: number): number {
   return Math.round((ms / 1000) * SAMPLE_RATE)
 }
 
-/** Two poles at a frequency: what a cavity of the mouth does. It glides to where it shall be. */
+/** A two-pole resonator, which models a cavity of the mouth. It glides to the given frequency. */
 function createResonator(bandwidth: number) {
   const decay = Math.exp((-Math.PI * bandwidth) / SAMPLE_RATE)
   let [currentHz, previous, beforePrevious] = [1000, 0, 0]
@@ -105,7 +107,7 @@ function renderSamples(phones: readonly Phone[], samples: Float32Array): void {
     for (let i = 0; i < length; i++, n++) {
       voice += (phone.voice - voice) * 0.006
       breath += (phone.breath - breath) * 0.012
-      // It falls towards the end and sways a little, as a sentence does.
+      // The pitch falls towards the end and varies a little, as in a sentence.
       const pitch = 138 - (34 * index) / phones.length + 7 * Math.sin(n / 5200)
       phase = (phase + pitch / SAMPLE_RATE) % 1
       noise = (Math.imul(noise, 1103515245) + 12345) | 0
@@ -117,25 +119,8 @@ function renderSamples(phones: readonly Phone[], samples: Float32Array): void {
   })
 }
 
-function samplesToWav(samples: Float32Array): Uint8Array {
-  const peak = samples.reduce((most, one) => Math.max(most, Math.abs(one)), 0.001)
-  const bytes = new Uint8Array(44 + samples.length * 2)
-  const view = new DataView(bytes.buffer)
-  const writeAscii = (at: number, text: string): void => {
-    for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
-  }
-  writeAscii(0, "RIFF")
-  view.setUint32(4, bytes.length - 8, true)
-  writeAscii(8, "WAVEfmt ")
-  view.setUint32(16, 16, true)
-  view.setUint16(20, 1, true)
-  view.setUint16(22, 1, true)
-  view.setUint32(24, SAMPLE_RATE, true)
-  view.setUint32(28, SAMPLE_RATE * 2, true)
-  view.setUint16(32, 2, true)
-  view.setUint16(34, 16, true)
-  writeAscii(36, "data")
-  view.setUint32(40, samples.length * 2, true)
-  for (const [i, one] of samples.entries()) view.setInt16(44 + i * 2, Math.round((one / peak) * 26_000), true)
-  return bytes
+/** Scales the samples to a fixed peak. */
+function normalizeSamples(samples: Float32Array): Int16Array {
+  const peak = samples.reduce((max, sample) => Math.max(max, Math.abs(sample)), 0.001)
+  return Int16Array.from(samples, (sample) => Math.round((sample / peak) * 26_000))
 }

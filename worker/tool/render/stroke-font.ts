@@ -1,19 +1,19 @@
 /**
- * stroke-font.ts: the classic letters of five by seven points, for ASCII, as strokes from point to point; accents are dropped.
+ * stroke-font.ts: the classic 5×7 bitmap font for ASCII, converted to strokes. Accents are dropped. Pure.
  *
- * A round pen along the strokes makes smooth letters of any size. Each is as wide as it is.
+ * Drawn with a round pen, the strokes make smooth letters of any size. The font is proportional.
  */
 
 const COLUMNS_PER_LETTER = 5
-/** With the row that hangs below the line. */
+/** Including the row below the baseline. */
 const ROWS = 8
 /** Columns of a space. */
 const SPACE_WIDTH = 2
 
-/** From one point of a letter to another, not left of it. */
+/** A line between two points of a letter. The second is never left of the first. */
 export type Stroke = readonly [x1: number, y1: number, x2: number, y2: number]
 
-/** From the space on: five columns a letter, as hexadecimal bytes; the lowest bit is the uppermost point. */
+/** From the space on: five columns per letter, as hexadecimal bytes. The lowest bit is the topmost point. */
 const COLUMNS =
   "0000000000" +
   "00005f0000" +
@@ -113,7 +113,7 @@ const COLUMNS =
 
 const FIRST_CHAR_CODE = 0x20
 
-/** Its columns, from the first to the last that has points. */
+/** The columns of a letter, without empty ones at either end. */
 function readColumns(char: string): readonly number[] {
   const code = char.normalize("NFD").charCodeAt(0)
   const at = (code >= FIRST_CHAR_CODE && code <= 0x7e ? code : "?".charCodeAt(0)) - FIRST_CHAR_CODE
@@ -123,12 +123,12 @@ function readColumns(char: string): readonly number[] {
   return columns.slice(Math.max(first, 0), columns.findLastIndex((bits) => bits !== 0) + 1)
 }
 
-/** In points. */
+/** The width of a letter, in units of the font grid. */
 export function measureChar(char: string): number {
   return readColumns(char).length || SPACE_WIDTH
 }
 
-/** Neighbouring points are joined; across a corner only where no point stands in it. One alone is a dot. */
+/** Connects neighboring points: diagonally only if no point fills the corner. A single point becomes a dot. */
 export function createStrokes(char: string): readonly Stroke[] {
   const columns = readColumns(char)
   const hasPoint = (x: number, y: number): boolean => y >= 0 && y < ROWS && (((columns[x] ?? 0) >> y) & 1) === 1

@@ -1,10 +1,8 @@
 /**
- * open-meteo.ts: real weather from Open-Meteo: first where a place is, then what its sky does.
+ * open-meteo.ts: real weather from Open-Meteo's public API (open-meteo.com/en/docs): geocoding, then the forecast.
  *
- * place → geocoding → forecast → READING → payload
- * Both replies are parsed at the door. A fresh reply is used again for WEATHER_FRESH_MS; when the upstream fails,
- * one up to WEATHER_STALE_MS old stands in, and its `observation_time` says so.
- * Source  the public API (open-meteo.com/en/docs, …/geocoding-api); no key.
+ * Results are cached. A result is reused for WEATHER_FRESH_MS. If the upstream fails, one up to WEATHER_STALE_MS old is
+ * used; the card shows its `observation_time`.
  */
 
 import * as v from "valibot"
@@ -12,13 +10,14 @@ import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"
+import { readBounded } from "../../platform/read-bounded.ts"
 import { type CachedWeather, type WeatherCache, weatherCache } from "./weather-cache.ts"
-import { readingToPayload, type WeatherFault, type WeatherSource } from "./weather-source.ts"
+import { readingToPayload, type WeatherFault, type WeatherReading, type WeatherSource } from "./weather-source.ts"
 
 export interface OpenMeteoConfig {
-  /** Address of the forecast service, without path. */
+  /** URL of the forecast service, without a path. */
   readonly forecastUrl?: string | undefined
-  /** Address of the geocoding service, without path. */
+  /** URL of the geocoding service, without a path. */
   readonly geocodingUrl?: string | undefined
   readonly cache?: WeatherCache
 }
@@ -26,8 +25,8 @@ export interface OpenMeteoConfig {
 const FORECAST_URL = "https://api.open-meteo.com"
 const GEOCODING_URL = "https://geocoding-api.open-meteo.com"
 
-/** Largest reply that is read, in bytes: some thirty times a usual one. */
-const MAX_REPLY_BYTES = 64 * 1024
+/** Largest accepted response, in bytes: about thirty times a usual one. */
+const MAX_RESPONSE_BYTES = 64 * 1024
 
 const CURRENT_FIELDS = [
   "temperature_2m",
@@ -51,7 +50,7 @@ const DAILY_FIELDS = [
 ]
 
 const placesSchema = v.object({
-  // No `results` at all: nothing was found.
+  // The service omits `results` if it found nothing.
   results: v.optional(
     v.array(
       v.object({
@@ -97,11 +96,10 @@ type GeocodedPlace = v.InferOutput<typeof placesSchema>["results"][number]
 type WeatherResult<T> = Result<T, WeatherFault>
 
 /**
- * Weather from Open-Meteo.
+ * Creates the source (SPEC TO7, TO8). A call makes at most two requests, and none if a fresh result is cached.
  *
- * Errors  `city_unknown`; `upstream_failed` (not reached, or not 200), `upstream_timeout`, `upstream_malformed`.
- * Cost    at most two requests; none where a fresh reply is kept.
- * Source  SPEC TO7, TO8.
+ * Errors  `city_unknown`; `upstream_failed` (unreachable, or a status other than 200), `upstream_timeout`,
+ *         `upstream_malformed`.
  */
 export function createOpenMeteoSource(config: OpenMeteoConfig = {}): WeatherSource {
   const geocodingUrl = config.geocodingUrl ?? GEOCODING_URL
@@ -109,7 +107,7 @@ export function createOpenMeteoSource(config: OpenMeteoConfig = {}): WeatherSour
   const cache = config.cache ?? weatherCache
   return {
     async fetchWeather(location, now, signal) {
-      // Other upstreams, other replies: a test server's answers never pass for the real ones.
+      // The key contains the upstreams, so that results of a test server are never served as real ones.
       const key = `${geocodingUrl} ${forecastUrl} ${location.toLowerCase()}`
       const cached = await cache.get(key)
       if (cached !== null && isYoungerThan(cached, now, WEATHER_FRESH_MS)) return succeed(cached.payload)
@@ -123,24 +121,24 @@ export function createOpenMeteoSource(config: OpenMeteoConfig = {}): WeatherSour
   }
 }
 
-/** A reply from the future (a clock was set back) is not young either. */
+/** If the clock was set back, an entry from the future counts as old. */
 function isYoungerThan(cached: CachedWeather, now: number, maxMs: number): boolean {
   return now >= cached.at && now - cached.at < maxMs
 }
 
 async function findPlace(base: string, location: string, signal: AbortSignal): Promise<WeatherResult<GeocodedPlace>> {
-  // The service matches names, not addresses: the part before the comma is the name, the part after it picks among them.
+  // The service only matches names. The part after the comma selects one of several places of that name.
   const [name = "", region] = location.split(",").map((part) => part.trim())
   const query = new URLSearchParams({ name, count: region === undefined ? "1" : "10", language: "en", format: "json" })
-  const reply = await fetchJson("place", `${base}/v1/search?${query}`, placesSchema, signal)
-  if (!reply.ok) return reply
-  const { results } = reply.value
+  const response = await fetchJson("place", `${base}/v1/search?${query}`, placesSchema, signal)
+  if (!response.ok) return response
+  const { results } = response.value
   const place = (region === undefined ? undefined : results.find((found) => isInRegion(found, region))) ?? results[0]
   if (place === undefined) return fail({ reason: "city_unknown", details: `Nothing was found for "${location}".` })
   return succeed(place)
 }
 
-/** "US", "uk", "Germany" or "Texas". */
+/** `region` is a country code, a country or a state: "US", "uk", "Germany" or "Texas". */
 function isInRegion(place: GeocodedPlace, region: string): boolean {
   const wanted = region.toLowerCase()
   const names = [place.country_code, place.country, place.admin1].map((name) => name?.toLowerCase())
@@ -162,38 +160,40 @@ async function fetchForecast(
     timezone: "auto",
     forecast_days: "2",
   })
-  const reply = await fetchJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
-  if (!reply.ok) return reply
-  const { current, daily } = reply.value
-  const payload = readingToPayload(
-    {
-      place: place.name,
-      country: place.country_code ?? null,
-      time: current.time,
-      isDay: current.is_day === 1,
-      code: current.weather_code,
-      temperatureC: current.temperature_2m,
-      feelsLikeC: current.apparent_temperature,
-      humidityPct: current.relative_humidity_2m,
-      windKmh: current.wind_speed_10m,
-      windDegrees: current.wind_direction_10m,
-      precipMm: current.precipitation,
-      visibilityKm: current.visibility === null ? null : current.visibility / 1000,
-      uvIndex: current.uv_index,
-      tomorrow: {
-        code: daily.weather_code[1] ?? null,
-        maxC: daily.temperature_2m_max[1] ?? null,
-        minC: daily.temperature_2m_min[1] ?? null,
-        precipChancePct: daily.precipitation_probability_max[1] ?? null,
-        precipMm: daily.precipitation_sum[1] ?? null,
-      },
-    },
-    "open-meteo",
-  )
-  return succeed(payload)
+  const response = await fetchJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
+  if (!response.ok) return response
+  return succeed(readingToPayload(forecastToReading(place, response.value), "open-meteo"))
 }
 
-/** Details name the service, not its address: that may be an operator's own. */
+function forecastToReading(
+  place: GeocodedPlace,
+  { current, daily }: v.InferOutput<typeof forecastSchema>,
+): WeatherReading {
+  return {
+    place: place.name,
+    country: place.country_code ?? null,
+    time: current.time,
+    isDay: current.is_day === 1,
+    code: current.weather_code,
+    temperatureC: current.temperature_2m,
+    feelsLikeC: current.apparent_temperature,
+    humidityPct: current.relative_humidity_2m,
+    windKmh: current.wind_speed_10m,
+    windDegrees: current.wind_direction_10m,
+    precipMm: current.precipitation,
+    visibilityKm: current.visibility === null ? null : current.visibility / 1000,
+    uvIndex: current.uv_index,
+    tomorrow: {
+      code: daily.weather_code[1] ?? null,
+      maxC: daily.temperature_2m_max[1] ?? null,
+      minC: daily.temperature_2m_min[1] ?? null,
+      precipChancePct: daily.precipitation_probability_max[1] ?? null,
+      precipMm: daily.precipitation_sum[1] ?? null,
+    },
+  }
+}
+
+/** The details of faults do not contain the URL, because it may be a private one of the operator. */
 async function fetchJson<const S extends v.GenericSchema>(
   service: "place" | "forecast",
   url: string,
@@ -202,34 +202,24 @@ async function fetchJson<const S extends v.GenericSchema>(
 ): Promise<WeatherResult<v.InferOutput<S>>> {
   const serviceName = `The ${service} service`
   try {
-    // A redirect is not followed: the address is the operator's choice, not the upstream's.
+    // Redirects are not followed: the operator chose the host.
     const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } })
     if (response.status !== 200) {
       await response.body?.cancel()
-      return fail({ reason: "upstream_failed", details: `${serviceName} answered ${response.status}.` })
+      return fail({ reason: "upstream_failed", details: `${serviceName} returned status ${response.status}.` })
     }
-    const text = await readLimitedText(response, MAX_REPLY_BYTES)
-    const parsed = v.safeParse(schema, text === null ? undefined : parseJson(text), { abortEarly: true })
+    const bytes = await readBounded(response.body, MAX_RESPONSE_BYTES)
+    const json = bytes === null ? undefined : parseJson(new TextDecoder().decode(bytes))
+    const parsed = v.safeParse(schema, json, { abortEarly: true })
     if (parsed.success) return succeed(parsed.output)
-    const where = v.getDotPath(parsed.issues[0])
-    const details = `The reply of the ${service} service ${where === null ? "is not what was asked for" : `has no usable "${where}"`}.`
+    const path = v.getDotPath(parsed.issues[0])
+    const details = `The response of the ${service} service ${path === null ? "is invalid" : `has no valid "${path}"`}.`
     return fail({ reason: "upstream_malformed", details })
   } catch {
-    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${serviceName} did not answer in time.` })
-    return fail({ reason: "upstream_failed", details: `${serviceName} could not be reached, or broke off.` })
+    if (signal.aborted) return fail({ reason: "upstream_timeout", details: `${serviceName} did not respond in time.` })
+    return fail({
+      reason: "upstream_failed",
+      details: `${serviceName} could not be reached, or its response was cut off.`,
+    })
   }
-}
-
-/** The body as text; null where it is longer than `max`, of which no more is read. */
-async function readLimitedText(response: Response, max: number): Promise<string | null> {
-  const decoder = new TextDecoder()
-  let text = ""
-  let bytes = 0
-  if (response.body === null) return text
-  for await (const chunk of response.body) {
-    bytes += chunk.byteLength
-    if (bytes > max) return null
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }

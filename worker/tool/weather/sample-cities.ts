@@ -1,20 +1,18 @@
 /**
- * sample-cities.ts: the skies of well-known cities, for the sample source.
- *
- * Made up, in the range of the season; every kind of sky is there. Data only.
+ * sample-cities.ts: invented weather of well-known cities, for the sample source. Every kind of weather occurs.
  */
 
 export interface SampleCity {
   readonly name: string
-  /** ISO 3166 code; empty where none is known. */
+  /** ISO 3166 code; empty if unknown. */
   readonly country: string
-  /** IANA zone. */
+  /** IANA time zone. */
   readonly zone: string
   readonly latitude: number
   readonly longitude: number
-  /** WMO code, °C, feels like °C, humidity %, wind km/h, degrees that the wind comes from. */
+  /** WMO code, °C, feels like °C, humidity %, wind km/h, wind direction in degrees. */
   readonly sky: readonly [number, number, number, number, number, number]
-  /** WMO code, highest °C, lowest °C, chance of precipitation %, precipitation mm. */
+  /** WMO code, maximum °C, minimum °C, chance of precipitation %, precipitation mm. */
   readonly tomorrow: readonly [number, number, number, number, number]
 }
 
@@ -29,7 +27,7 @@ function createCity(
   return { name, country, zone, latitude, longitude, sky, tomorrow }
 }
 
-// biome-ignore format: a table is read by its columns
+// biome-ignore format: columns make the table readable
 export const SAMPLE_CITIES: readonly SampleCity[] = [
   createCity("London", "GB", "Europe/London", [51.5, -0.1], [2, 12.4, 10.1, 78, 14.2, 248], [61, 14, 9, 70, 3.2]),
   createCity("Tokyo", "JP", "Asia/Tokyo", [35.7, 139.7], [0, 21.3, 21, 52, 9.7, 158], [1, 23, 16, 10, 0]),

@@ -1,11 +1,11 @@
 /**
- * weather-cache.ts: where weather replies are kept, to be used again or to stand in when the upstream fails.
+ * weather-cache.ts: caches weather by place, for reuse and as a fallback when the upstream fails.
  *
- * The data is public and keyed by place, so sessions and tenants share it.
+ * The data is public, so all sessions and tenants share the cache.
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
-import { parseJson } from "../../../shared/json.ts"
+import { isJsonObject, parseJson } from "../../../shared/json.ts"
 import { WEATHER_STALE_MS } from "../../../shared/limits.ts"
 
 export interface CachedWeather {
@@ -14,16 +14,16 @@ export interface CachedWeather {
   readonly at: number
 }
 
-/** May forget anything at any time; never throws. */
+/** May drop entries at any time. Does not throw. */
 export interface WeatherCache {
   get(key: string): Promise<CachedWeather | null>
   put(key: string, cached: CachedWeather): Promise<void>
 }
 
 /**
- * The Cache API of the data centre. A map in memory would be gone with the isolate seconds after the last request, so
- * a stale day in it would be a promise that is not kept. The price: on a `workers.dev` address the platform makes this
- * cache forget everything, and each question goes upstream; a deployment on its own domain has it.
+ * The Cache API of the data center. A map in memory would not outlive the isolate, which ends seconds after the last
+ * request. On a `workers.dev` address the platform's cache stores nothing, so every request goes upstream; it works for
+ * deployments on their own domain.
  */
 export const weatherCache: WeatherCache = {
   async get(key) {
@@ -39,20 +39,19 @@ export const weatherCache: WeatherCache = {
     try {
       await caches.default.put(createCacheUrl(key), new Response(JSON.stringify(cached), { headers }))
     } catch {
-      // Weather that is not kept is asked for again.
+      // The next call fetches the weather again.
     }
   },
 }
 
-/** The cache is keyed by addresses; this one belongs to nobody. */
+/** The Cache API needs URLs as keys. This host name does not exist. */
 function createCacheUrl(key: string): string {
   return `https://weather.invalid/?${new URLSearchParams({ key })}`
 }
 
 function parseCachedWeather(text: string): CachedWeather | null {
   const value = parseJson(text)
-  if (typeof value !== "object" || value === null) return null
-  const payload: unknown = Reflect.get(value, "payload")
-  const at: unknown = Reflect.get(value, "at")
+  if (!isJsonObject(value)) return null
+  const { payload, at } = value
   return isWeatherPayload(payload) && typeof at === "number" ? { payload, at } : null
 }

@@ -1,13 +1,12 @@
 /**
- * weather-sample.ts: weather without a network, the same for the same place and minute.
+ * weather-sample.ts: sample weather without a network. It is deterministic: it depends only on the place and the time.
  *
- * place → SAMPLE → payload, marked `source: "sample"`
- * Well-known cities have a sky of their own; any other plausible name gets one made out of its letters; some names
- * are known not to exist, so that the error path can be seen offline. Day and night follow the real sun.
- * Pure but for the zone tables of the platform.
+ * Well-known cities have fixed values. Any other plausible name gets values derived from its hash. Some imaginary places
+ * are unknown, so that the error can be demonstrated offline. Day and night follow the real sun.
  */
 
 import { fail, succeed } from "../../../shared/fault.ts"
+import { hashText } from "../hash-text.ts"
 import { type SampleCity, SAMPLE_CITIES } from "./sample-cities.ts"
 import { type WeatherForecast, readingToPayload, type WeatherReading, type WeatherSource } from "./weather-source.ts"
 
@@ -15,14 +14,14 @@ export const sampleSource: WeatherSource = {
   async fetchWeather(location, now, _signal) {
     const city = findCity(location) ?? inventCity(location)
     if (city === null) {
-      const details = `The sample data knows no "${location}".`
+      const details = `The sample data has no place called "${location}".`
       return fail({ reason: "city_unknown", details })
     }
     return succeed(readingToPayload(createReading(city, now), "sample"))
   },
 }
 
-/** Places that people ask for and nobody has been to. */
+/** Places that do not exist. */
 const IMAGINARY_PLACES = new Set(
   [
     "atlantis",
@@ -91,7 +90,7 @@ function isCountry(name: string, code: string): boolean {
   return full !== undefined && normalizeName(full) === name
 }
 
-/** Climates that a name without a city of its own is given: code, temperature, humidity, wind, chance of rain tomorrow. */
+/** Climates for places that are not listed: code, temperature, humidity, wind, chance of rain tomorrow. */
 const CLIMATES = [
   [0, 21, 48, 9, 5],
   [1, 17, 55, 12, 10],
@@ -104,7 +103,7 @@ const CLIMATES = [
   [95, 24, 79, 34, 85],
 ] as const
 
-/** A place nobody listed: the same letters always make the same weather. Null for what cannot be a place. */
+/** The weather of a place that is not listed; null if the text cannot be the name of a place. */
 function inventCity(location: string): SampleCity | null {
   const name = normalizeName(location)
   if (!/^[\p{L}][\p{L}\p{M}'’.,() -]+$/u.test(location) || IMAGINARY_PLACES.has(name)) return null
@@ -120,13 +119,6 @@ function inventCity(location: string): SampleCity | null {
     sky: [code, temperature + shift, temperature + shift - wind / 12, humidity, wind + shift, (seed >>> 16) % 360],
     tomorrow: [chance > 60 ? 61 : 2, temperature + shift + 2, temperature + shift - 5, chance, chance > 60 ? 3.4 : 0],
   }
-}
-
-/** FNV-1a over code units: spreads similar names apart. */
-function hashText(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash >>> 0
 }
 
 function createReading(city: SampleCity, now: number): WeatherReading {
@@ -155,7 +147,7 @@ function createForecast([code, maxC, minC, precipChancePct, precipMm]: SampleCit
   return { code, maxC: round(maxC), minC: round(minC), precipChancePct, precipMm }
 }
 
-/** Millimetres in the last hour that go with a code. */
+/** Typical precipitation for a code, in millimetres per hour. */
 function estimatePrecipMm(code: number): number {
   if (code < 51) return 0
   if (code >= 95) return 7.4
@@ -168,7 +160,7 @@ function estimateVisibilityKm(code: number): number {
   return code >= 51 ? 8 : 24
 }
 
-/** Sine of the sun's height over the horizon: above zero it is day. Good to a few minutes, which is enough for a sample. */
+/** Sine of the sun's elevation: positive during the day. Accurate to a few minutes. */
 function computeSunHeight(city: SampleCity, now: number): number {
   const radians = Math.PI / 180
   const day = (now / 86_400_000) % 365.25
@@ -179,7 +171,7 @@ function computeSunHeight(city: SampleCity, now: number): number {
   return Math.sin(latitude) * Math.sin(tilt) + Math.cos(latitude) * Math.cos(tilt) * Math.cos(turn)
 }
 
-/** "2026-05-02T14:00" in the zone of the place; sources report at most every quarter of an hour. */
+/** "2026-05-02T14:00" in the time zone of the place, rounded down to a quarter of an hour as real sources do. */
 function formatLocalTime(zone: string, now: number): string {
   const quarter = Math.floor(now / 900_000) * 900_000
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" })

@@ -1,26 +1,24 @@
 /**
- * weather-source.ts: what every source of weather looks like to the tool, and how a reading becomes a payload.
+ * weather-source.ts: the interface of weather sources, and the conversion of their readings to card payloads. Pure.
  *
- * source → READING → payload → card
- * A source knows places and figures; the words, flags and roundings of seed 000 §7.1 are made here, once for all sources.
- * No I/O.
+ * A source provides numbers and codes. The descriptions, flags and rounding are the same for all sources.
  */
 
 import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import type { Result } from "../../../shared/fault.ts"
 
-/** Why a source gave no reading. `details` is one English sentence for the model and the reader. */
+/** Why a source returned no weather. `details` is one English sentence for the model and the user. */
 export interface WeatherFault {
   readonly reason: "city_unknown" | "upstream_failed" | "upstream_timeout" | "upstream_malformed"
   readonly details: string
 }
 
 export interface WeatherSource {
-  /** Never throws; ends soon after the signal does. `now` is milliseconds since 1970. */
+  /** Does not throw, and returns soon after the signal is aborted. `now` is in milliseconds since 1970. */
   fetchWeather(location: string, now: number, signal: AbortSignal): Promise<Result<WeatherPayload, WeatherFault>>
 }
 
-/** What is measured and forecast for one place. Codes are WMO 4677 as Open-Meteo uses them. */
+/** The observation and forecast for one place. Codes are those of WMO 4677, as Open-Meteo uses them. */
 export interface WeatherReading {
   readonly place: string
   /** ISO 3166 code, or null. */
@@ -33,7 +31,7 @@ export interface WeatherReading {
   readonly feelsLikeC: number
   readonly humidityPct: number
   readonly windKmh: number
-  /** Degrees that the wind comes from. */
+  /** The direction that the wind comes from, in degrees. */
   readonly windDegrees: number
   readonly precipMm: number
   readonly visibilityKm: number | null
@@ -49,14 +47,14 @@ export interface WeatherForecast {
   readonly precipMm: number | null
 }
 
-/** From here on a person calls it hot, in °C. */
+/** At or above this temperature it is hot, in °C. */
 const HOT_C = 28
-/** Up to here a person calls it cold, in °C. */
+/** At or below this temperature it is cold, in °C. */
 const COLD_C = 5
-/** From here on a person calls it windy, in km/h: a fresh breeze. */
+/** At or above this wind speed, a fresh breeze, it is windy, in km/h. */
 const WINDY_KMH = 30
 
-/** A reading as the card and the model get it. */
+/** Converts a reading to the payload for the card and the model. */
 export function readingToPayload(reading: WeatherReading, source: "sample" | "open-meteo"): WeatherPayload {
   const { tomorrow, code } = reading
   return {
@@ -87,7 +85,7 @@ export function readingToPayload(reading: WeatherReading, source: "sample" | "op
   }
 }
 
-/** WMO 4677 in words; the table is the one of Open-Meteo's documentation. */
+/** Descriptions of the WMO 4677 codes, from Open-Meteo's documentation. */
 const CONDITIONS: ReadonlyMap<number, string> = new Map([
   [0, "Clear sky"],
   [1, "Mainly clear"],
@@ -154,6 +152,6 @@ function degreesToCompassPoint(degrees: number): string {
 
 function roundToTenth(value: number): number {
   const rounded = Math.round(value * 10) / 10
-  // Not -0, which JSON would turn into 0: live and stored payloads are equal in memory too.
+  // JSON turns -0 into 0. Without -0, live and stored payloads are equal.
   return rounded === 0 ? 0 : rounded
 }

@@ -1,42 +1,37 @@
 /**
- * weather-tool.ts: the weather of one place, as a card where it may be one.
+ * weather-tool.ts: the weather of one place, as the data of a weather card (shared/card/weather-payload.ts).
  *
- * call → WEATHER → `<JSON>\n\n<trailer>` or `{error, details}`
- * Whatever the source does, the call ends with one of these: an error has no trailer, since no card is to be
- * made of it. The shape of the data is that of seed 000 §7.1 (shared/card/weather-payload.ts).
+ * Every call ends with data or with `{error, details}`, whatever the source does. An error has no trailer, because it
+ * must not become a card.
  */
 
 import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Json } from "../../../shared/json.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
+import type { Env } from "../../env.ts"
+import { rejectOnAbort } from "../../platform/abort.ts"
+import { errorMessage } from "../../platform/log.ts"
 import { createOpenMeteoSource } from "./open-meteo.ts"
 import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResult } from "../tool.ts"
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
-export interface WeatherEnv {
-  /** `sample` (also when it is not set) or `open-meteo`. */
-  readonly WEATHER_SOURCE?: string
-  readonly OPEN_METEO_URL?: string
-  readonly OPEN_METEO_GEOCODING_URL?: string
-}
+export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_METEO_GEOCODING_URL">
 
-/** Longest place name that is looked up, in characters: the longest real one has 85 letters. */
+/** Longest place name that is looked up. The longest real one has 85 letters. */
 const MAX_LOCATION_CHARS = 120
 
 /**
- * The weather tool over one source.
+ * Creates the tool (SPEC TO5–TO8). A call takes at most `timeoutMs`.
  *
- * Errors  every fault of the source, a bad `location`, and a source that is silent for `timeoutMs`, as `{error, details}`.
- * Cost    at most `timeoutMs`.
- * Source  SPEC TO5–TO8.
+ * Errors  `{error, details}` for an invalid location, a fault of the source, and a timeout.
  */
 export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEATHER_MS): Tool {
   return {
     name: "weather",
     description:
-      "Current weather and tomorrow's forecast for one place. Call it once per place; give a city name, with the country where it helps.",
+      "Current weather and tomorrow's forecast for one place. Call it once per place. Give the name of a city, with the country if the name is ambiguous.",
     parameters: {
       type: "object",
       properties: { location: { type: "string", description: 'A city, such as "London" or "Portland, US".' } },
@@ -44,7 +39,7 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
       additionalProperties: false,
     },
     repeatable: true,
-    // A model that saw its older answers without the calls behind them would learn to answer without calling.
+    // If the calls were left out of later context, the model would see its answers alone and learn to answer without calling.
     ephemeral: false,
     async execute(args, ctx) {
       const location = parseLocation(args)
@@ -56,7 +51,7 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
   }
 }
 
-/** The source that a deployment names. A name that we do not know fails each call, rather than showing sample data as real. */
+/** The configured source. With an unknown name every call fails: sample data must not be mistaken for real data. */
 export function createWeatherSource(env: WeatherEnv): WeatherSource {
   switch (env.WEATHER_SOURCE ?? "sample") {
     case "sample":
@@ -64,7 +59,7 @@ export function createWeatherSource(env: WeatherEnv): WeatherSource {
     case "open-meteo":
       return createOpenMeteoSource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
   }
-  const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it may be "sample" or "open-meteo".`
+  const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it must be "sample" or "open-meteo".`
   return { fetchWeather: async () => fail({ reason: "upstream_failed", details }) }
 }
 
@@ -89,11 +84,11 @@ function describeFault(fault: WeatherFault, location: string): string {
     case "upstream_timeout":
       return "The weather service took too long."
     case "upstream_malformed":
-      return "The weather service's reply could not be read."
+      return "The weather service's response could not be read."
   }
 }
 
-/** Does not rely on the source to obey its signal: a hung source costs `timeoutMs` and no more. */
+/** Returns after `timeoutMs` even if the source ignores its signal. */
 async function fetchWithTimeout(
   source: WeatherSource,
   location: string,
@@ -101,23 +96,18 @@ async function fetchWithTimeout(
   timeoutMs: number,
 ): Promise<Result<WeatherPayload, WeatherFault>> {
   const controller = new AbortController()
-  const stopped = new Promise<Result<WeatherPayload, WeatherFault>>((resolve) => {
-    controller.signal.addEventListener("abort", () => {
-      const details = ctx.signal.aborted ? "The call was stopped." : `No answer within ${timeoutMs / 1000} s.`
-      resolve(fail({ reason: "upstream_timeout", details }))
-    })
-  })
-  const stop = (): void => controller.abort()
-  const timer = setTimeout(stop, timeoutMs)
-  ctx.signal.addEventListener("abort", stop, { once: true })
-  if (ctx.signal.aborted) stop()
+  const abort = (): void => controller.abort()
+  const timer = setTimeout(abort, timeoutMs)
+  ctx.signal.addEventListener("abort", abort, { once: true })
+  if (ctx.signal.aborted) abort()
   try {
-    return await Promise.race([stopped, source.fetchWeather(location, ctx.now(), controller.signal)])
+    return await rejectOnAbort(source.fetchWeather(location, ctx.now(), controller.signal), controller.signal)
   } catch (error) {
-    const details = error instanceof Error ? error.message : "unknown"
-    return fail({ reason: "upstream_failed", details })
+    if (!controller.signal.aborted) return fail({ reason: "upstream_failed", details: errorMessage(error) })
+    const details = ctx.signal.aborted ? "The call was stopped." : `No response within ${timeoutMs / 1000} s.`
+    return fail({ reason: "upstream_timeout", details })
   } finally {
     clearTimeout(timer)
-    ctx.signal.removeEventListener("abort", stop)
+    ctx.signal.removeEventListener("abort", abort)
   }
 }

@@ -1,0 +1,9 @@
+/** comma-list.ts: comma-separated values in variables and headers. Pure. */
+
+/** The entries without surrounding white space. Empty entries are dropped. */
+export function splitCommaList(list = ""): string[] {
+  return list
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+}

@@ -1,0 +1,77 @@
+/**
+ * read-bounded.ts: reads streams of unknown length without buffering more than the caller allows.
+ */
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/**
+ * Reads a stream to its end. Returns null, and cancels the stream, if it has more than `maxBytes`.
+ *
+ * Errors  throws the signal's reason if a chunk arrives after the signal was aborted.
+ */
+export async function readBounded(
+  body: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+  signal?: AbortSignal,
+): Promise<Bytes | null> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    signal?.throwIfAborted()
+    length += chunk.byteLength
+    // Leaving the loop cancels the stream.
+    if (length > maxBytes) return null
+    chunks.push(chunk)
+  }
+  return await joinChunks(chunks)
+}
+
+async function joinChunks(chunks: readonly Uint8Array[]): Promise<Bytes> {
+  return new Uint8Array(await new Blob([...chunks]).arrayBuffer())
+}
+
+/** Reads a body from its beginning, with a look ahead at its first bytes. */
+export class BodyReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  /** Chunks that `peek` has read and `read` has not yet returned. */
+  readonly #buffered: Uint8Array[] = []
+
+  constructor(body: ReadableStream<Uint8Array> | null) {
+    this.#reader = body?.getReader()
+  }
+
+  /** The first `count` bytes, or fewer if the body is shorter. Must not be called after `read`. */
+  async peek(count: number): Promise<Bytes> {
+    let length = this.#buffered.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+    while (length < count) {
+      const chunk = await this.#readChunk()
+      if (chunk === null) break
+      this.#buffered.push(chunk)
+      length += chunk.byteLength
+    }
+    return (await joinChunks(this.#buffered)).subarray(0, count)
+  }
+
+  /** The next chunk, including those that `peek` has seen; null at the end. */
+  async read(): Promise<Uint8Array | null> {
+    return this.#buffered.shift() ?? (await this.#readChunk())
+  }
+
+  async *readAll(): AsyncGenerator<Uint8Array> {
+    for (let chunk = await this.read(); chunk !== null; chunk = await this.read()) yield chunk
+  }
+
+  /** Reads the rest of the body and drops it. */
+  async drain(): Promise<void> {
+    while ((await this.#readChunk()) !== null);
+  }
+
+  async cancel(reason?: unknown): Promise<void> {
+    await this.#reader?.cancel(reason)
+  }
+
+  async #readChunk(): Promise<Uint8Array | null> {
+    const next = await this.#reader?.read()
+    return next === undefined || next.done ? null : next.value
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * directory-rpc.ts: the RPC interface of a user's directory object (`auth/user-directory.ts`).
+ *
+ * `Env` names this interface instead of the class, so that no module needs to import the class.
+ */
+
+import type { Result } from "../../../shared/fault.ts"
+import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
+import type { Claims } from "./claims.ts"
+
+/** Which tokens of one user are revoked. */
+export interface RevocationState {
+  /** Grows with every revocation. */
+  readonly n: number
+  /** Ids (`jti`) of the tokens that were revoked individually. */
+  readonly tokens: readonly string[]
+  /** Every token issued up to this time is revoked. Seconds since 1970; null if all tokens were never revoked at once. */
+  readonly upTo: number | null
+}
+
+/** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
+export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
+
+export interface DirectoryRpc extends Rpc.DurableObjectBranded {
+  /** Lists a new session. Repeating the call has no effect. */
+  addSession(id: string, title: string, created: number): void
+  /** Updates the time of the last activity, and the title if one is given. Ignores a session that is not listed. */
+  recordActivity(id: string, at: number, title?: string): void
+  /** The most recently active sessions first. */
+  listSessions(limit: number): SessionSummary[]
+  /** Stores whether a turn is running in a session. */
+  setRunning(id: string, running: boolean): void
+  /** Removes an erased session. Returns whether it was listed. */
+  removeSession(id: string): boolean
+  getRevocationState(): RevocationState
+  /**
+   * Checks a token before its socket opens, and registers the session for revocations until the token expires.
+   *
+   * Errors  `token_revoked`.
+   */
+  authorizeSocket(claims: Claims, session: string): Result<null>
+  /**
+   * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
+   *
+   * Errors  `token_revoked` if an individually revoked token asks to revoke all others.
+   */
+  revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult>
+}

@@ -1,0 +1,88 @@
+/**
+ * session-rpc.ts: the RPC interface of a session object (`session/session-object.ts`).
+ *
+ * `Env` names this interface instead of the class, so that no module needs to import the class.
+ */
+
+import type { Result, TurnFault } from "../../../shared/fault.ts"
+import type { Asset } from "../../../shared/protocol/event.ts"
+import type { ImportAnswer, ImportProgress } from "../../../shared/protocol/http-body.ts"
+import type { Claims, SessionOwner } from "./claims.ts"
+import type { RevocationState } from "./directory-rpc.ts"
+import type {
+  AcceptedMessage,
+  AnswerRef,
+  AskAnswer,
+  AskCallback,
+  AskRequest,
+  CompleteAnswerState,
+  ExportFormat,
+  ExternalState,
+  ImportPart,
+  IngestResult,
+  PageQuery,
+  PageText,
+  SendRequest,
+  StoredAsset,
+} from "./session-types.ts"
+
+/** Methods that take `claims` or `owner` fail with `session_unknown` if the session is not theirs. */
+export interface SessionRpc extends Rpc.DurableObjectBranded {
+  /** Creates the session. Repeating the call has no effect. Errors: `agent_unknown`. */
+  create(claims: Claims, id: string, title: string, agent?: string): Promise<Result<null>>
+  checkOwner(claims: Claims): Result<null>
+  /** Renames the session. This does not count as activity. */
+  renameSession(claims: Claims, title: string): Promise<Result<null>>
+  /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
+  erase(owner: SessionOwner, withAgents?: boolean): Promise<Result<null>>
+
+  send(claims: Claims, request: SendRequest): Result<AcceptedMessage>
+  /** Stops the answer of an exchange, or the running one (null). Returns which exchange it was. Errors: `turn_ended`. */
+  cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
+  readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>
+
+  /** Reserves an id for a user's upload. Errors: `assets_full`. */
+  reserveAsset(claims: Claims, size: number): Result<string>
+  /** Commits an upload after its bytes were written to the bucket. Errors: `asset_store_failed`. */
+  commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset>
+  /** Gives up an upload whose bytes were deleted. */
+  discardAsset(claims: Claims, id: string): Result<null>
+  /** The assets of these ids, null for each one that does not exist. */
+  findAssets(claims: Claims, ids: readonly string[]): Result<readonly (Asset | null)[]>
+
+  /** Applies a producer's records as they arrive. Resolves when the stream ends. */
+  ingestRecords(
+    claims: Claims,
+    answerRef: AnswerRef,
+    body: ReadableStream<Uint8Array> | null,
+  ): Promise<Result<IngestResult>>
+  /** Stores a producer's answer that arrives in one piece. */
+  writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState>
+  readExternalState(claims: Claims, id: string): Result<ExternalState>
+
+  /** The whole transcript as JSONL or its active path as Markdown, from the beginning or after a position. */
+  export(
+    claims: Claims,
+    after: number | null,
+    format?: ExportFormat,
+  ): Promise<Result<{ readonly lines: ReadableStream }>>
+  /** Imports a file of records or a part of one. Records that cannot be folded at once are folded later. */
+  import(claims: Claims, body: ReadableStream<Uint8Array>, importPart?: ImportPart): Promise<Result<ImportAnswer>>
+  importProgress(claims: Claims): Result<ImportProgress>
+
+  /** Accepts a question from another agent's session, and creates this session if necessary. */
+  acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
+  /** Whether a question that this session asked is still open. */
+  isAskOpen(owner: SessionOwner, id: string): boolean
+  /** Resolves with the answer to a question that was accepted here. */
+  waitForAnswer(owner: SessionOwner, id: string): Promise<AskAnswer>
+  /** Cancels a question that was accepted here: its turn is stopped or does not start. */
+  cancelAsk(owner: SessionOwner, id: string): void
+  /** Accepts a late answer to a question of this session. Repeating the call has no effect. */
+  acceptCallback(owner: SessionOwner, callback: AskCallback): void
+  /** The sessions whose answers the running turn is waiting for. */
+  listAwaitedSessions(owner: SessionOwner): string[]
+
+  /** Closes the sockets and producer streams whose tokens are revoked. */
+  revoke(owner: SessionOwner, revoked: RevocationState): void
+}

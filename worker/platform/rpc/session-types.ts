@@ -1,0 +1,125 @@
+/**
+ * session-types.ts: what goes into and comes out of the calls of a session object (`session-rpc.ts`).
+ */
+
+import type { Fault } from "../../../shared/fault.ts"
+import type { Asset } from "../../../shared/protocol/event.ts"
+import type { MessageStatus } from "../../../shared/protocol/message.ts"
+import type { SessionOwner } from "./claims.ts"
+
+/** A message to be sent. Its id makes the send repeatable. */
+export interface SendRequest {
+  readonly id: string
+  readonly content: string
+  readonly reply_to?: string | undefined
+  /** Ids of the session's assets, in display order. */
+  readonly attachments?: readonly string[] | undefined
+}
+
+export interface AcceptedMessage {
+  readonly id: string
+  /** The seq of the message: that of its arrival, or, once it has left the queue, that of the start of its turn. */
+  readonly seq: number
+  readonly duplicate: boolean
+}
+
+/** A stored asset. `duplicate`: the session already had an asset with the same bytes, and this is that one. */
+export interface StoredAsset {
+  readonly asset: Asset
+  readonly duplicate: boolean
+}
+
+export interface PageQuery {
+  /** Number of messages, 1 to MAX_PAGE_MESSAGES. */
+  readonly limit: number
+  /** Return messages before this position; absent: the newest. */
+  readonly before?: number
+}
+
+/** A page of history as JSON text, and the number of rows read for it. */
+export interface PageText {
+  readonly json: string
+  readonly rowsRead: number
+}
+
+export type ExportFormat = "jsonl" | "markdown"
+
+/** A part of an import file. A file sent in one request is part 1 of 1. */
+export interface ImportPart {
+  readonly part: number
+  readonly of: number
+}
+
+/** Which answer a producer's request is about, unless its records name one. */
+export interface AnswerRef {
+  readonly responseId?: string | undefined
+  readonly turnId?: string | undefined
+}
+
+/** The state of an external answer: what its producer needs to continue. */
+export interface ExternalState {
+  readonly responseId: string
+  readonly turnId: string
+  /** Number of the last accepted record; 0 if none. */
+  readonly n: number
+  readonly status: MessageStatus
+  readonly reason: string | null
+}
+
+export type CompleteAnswerState = ExternalState & { readonly duplicate: boolean }
+
+/** A line that a producer sent and that was rejected. */
+export interface RefusedLine {
+  readonly line: number
+  readonly code: string
+  readonly text: string
+}
+
+/** The outcome of one request of a producer. */
+export interface IngestResult {
+  /** Why reading stopped early; null if the request was read to its end. */
+  readonly fault: Fault | null
+  /** State of the last answer that the records named; null if they started none. */
+  readonly state: ExternalState | null
+  readonly applied: number
+  /** Records that had already been applied. */
+  readonly repeated: number
+  /** The first rejected lines. `skipped` counts all of them. */
+  readonly bad: readonly RefusedLine[]
+  readonly skipped: number
+}
+
+/** A user's session and its agent. Each agent that is asked in it, directly or by other agents, has one session of its own. */
+export interface SessionGroup {
+  readonly session: string
+  readonly agent: string
+}
+
+/** A question from one agent's session to another. */
+export interface AskRequest {
+  /** Id of the question, and of the exchange that answers it. */
+  readonly id: string
+  readonly owner: SessionOwner
+  /** The session and the agent that are asked, and the session group of both sessions. */
+  readonly to: string
+  readonly agent: string
+  readonly family: SessionGroup
+  readonly from: { readonly session: string; readonly name: string; readonly call_id: string }
+  readonly message: string
+  readonly mode: "sync" | "async"
+  readonly path: readonly string[]
+  readonly depth: number
+  readonly budget: number
+}
+
+/** An agent's answer as clean Markdown without spans, or the reason why there is none. */
+export type AskAnswer = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly details: string }
+
+/** A late answer to an asynchronous question. */
+export interface AskCallback {
+  readonly id: string
+  /** The agent that answers, and its session. */
+  readonly name: string
+  readonly session: string
+  readonly reply: AskAnswer
+}

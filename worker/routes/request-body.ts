@@ -1,0 +1,55 @@
+/**
+ * request-body.ts: the context of the routes, and the parsing of request bodies and queries.
+ */
+
+import type { Context } from "hono"
+import * as v from "valibot"
+import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { MAX_BODY_BYTES } from "../../shared/limits.ts"
+import { isJsonObject, parseJson } from "../../shared/json.ts"
+import type { Env } from "../env.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import { readBounded } from "../platform/read-bounded.ts"
+import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
+
+/** The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session`. */
+export type AppEnv = { Bindings: Env; Variables: { claims: Claims; session: DurableObjectStub<SessionRpc> } }
+
+type AppContext = Context<AppEnv>
+
+/**
+ * Reads a JSON body of a known shape. An empty body counts as `{}`. The bytes are counted as they arrive, because
+ * Content-Length may be wrong or absent.
+ *
+ * Errors  `body_too_large`, `body_malformed`, `field_invalid` with the field.
+ */
+export async function readBody<T>(context: AppContext, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
+  const bytes = await readBounded(context.req.raw.body, MAX_BODY_BYTES)
+  if (bytes === null) return fail({ reason: "body_too_large", max: MAX_BODY_BYTES })
+  const text = decodeUtf8(bytes)
+  const value = text === "" ? {} : parseJson(text ?? "")
+  if (!isJsonObject(value)) return fail({ reason: "body_malformed" })
+  return parseFields(schema, value, "body")
+}
+
+/** Parses the parameters of the query string. Errors: `field_invalid` with the parameter. */
+export function readQuery<T>(context: AppContext, schema: v.GenericSchema<unknown, T>): Result<T> {
+  return parseFields(schema, context.req.query(), "query")
+}
+
+/** Parses an object. Errors: `field_invalid` with the path of the first bad field, or `rootName` if it has no path. */
+export function parseFields<T>(schema: v.GenericSchema<unknown, T>, value: unknown, rootName: string): Result<T> {
+  const parsed = v.safeParse(schema, value, { abortEarly: true })
+  if (parsed.success) return succeed(parsed.output)
+  const fault: Fault = { reason: "field_invalid", field: v.getDotPath(parsed.issues[0]) ?? rootName }
+  return fail(fault)
+}
+
+/** Null if the bytes are not valid UTF-8. */
+function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    return null
+  }
+}
