@@ -55,11 +55,10 @@ export interface Env {
   readonly MODEL_SCRIPT?: string
   /** Tokens that go into one model call; MODEL_CONTEXT_TOKENS of shared/limits.ts where it is not set. */
   readonly MODEL_CONTEXT_TOKENS?: string
-  /** For tests; a production deployment refuses them. See times.ts, tool/probe.ts, session/plants.ts. */
+  /** For tests; a production deployment refuses them. See times.ts, tool/probe.ts. */
   readonly TIME_SCALE?: string
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
-  readonly PLANT?: string
   /** For tests: all that is fetched from public addresses is asked of this server, by its address. See routes/remote-fetch.ts. */
   readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
@@ -67,7 +66,7 @@ export interface Env {
 }
 
 /** Variables that are only for tests. */
-const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
+const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
 
 export type DeploymentEnv = Pick<
   Env,

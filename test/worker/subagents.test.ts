@@ -9,7 +9,7 @@ import { listCalls, type Message, createMessage } from "../../shared/protocol/me
 import { stripSpans } from "../../shared/segment/segmenter.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
 import { assignOrdinals } from "../../worker/turn/turn-recovery.ts"
-import { messageToAnswer } from "../../worker/agent/answer-agent.ts"
+import { messageToAnswer } from "../../worker/agent/agent-answer.ts"
 import { createWeatherTool } from "../../worker/tool/weather/weather-tool.ts"
 import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"

@@ -4,7 +4,7 @@ import { Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import type { IngestResult } from "../session/producer-ingress.ts"
+import type { IngestResult } from "../session/producer-request.ts"
 import { type AppEnv, faultToResponse, readBody } from "../platform/fault-response.ts"
 import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
 

@@ -24,7 +24,7 @@ import type { SessionStore } from "../store/session-store.ts"
 /** What a turn needs of the object around it. */
 export interface TurnHost {
   readonly store: SessionStore
-  readonly sockets: Sockets
+  readonly sockets: Pick<Sockets, "sendMessage" | "sendOps">
   /** Who answers from the next turn on. */
   readonly currentAgent: () => ResolvedAgent
   /** No turn runs: whoever waits for an answer may be told. */
