@@ -82,5 +82,9 @@ export async function withBrokenBucket<T>(
     runInDurableObject(stub, (object) => Reflect.set((object as unknown as { env: object }).env, "MEDIA", bucket))
   const { MEDIA } = env
   if (!(await setBucket(brokenBucket(way)))) throw new Error("the object's bucket can't be replaced")
-  return await work().finally(() => setBucket(MEDIA))
+  try {
+    return await work()
+  } finally {
+    await setBucket(MEDIA)
+  }
 }

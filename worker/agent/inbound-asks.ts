@@ -9,7 +9,7 @@ import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../s
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
 import { clean } from "../../shared/sanitize/clean.ts"
 import { stripSpans } from "../../shared/segment/span-tag.ts"
-import { getSessionStub } from "../auth/session-stub.ts"
+import { createSessionStub } from "../auth/session-stub.ts"
 import type { Env } from "../env.ts"
 import { errorMessage, log } from "../platform/log.ts"
 import type { InboundAsk } from "../store/agent-ask-rows.ts"
@@ -101,7 +101,7 @@ export class InboundAsks {
       if (path.includes(id)) return true
       if (seen.has(id)) continue
       seen.add(id)
-      next.push(...(await getSessionStub(this.#env, tenant, id).listAwaitedSessions({ tenant, user })))
+      next.push(...(await createSessionStub(this.#env, tenant, id).listAwaitedSessions({ tenant, user })))
     }
     return false
   }
@@ -130,7 +130,7 @@ export class InboundAsks {
     this.#deliveringIds.add(ask.id)
     try {
       const callback = { id: ask.id, name: agentName(), session: row.id, reply }
-      await getSessionStub(this.#env, tenant, ask.session).acceptCallback({ tenant, user }, callback)
+      await createSessionStub(this.#env, tenant, ask.session).acceptCallback({ tenant, user }, callback)
       store.agentAsks.markAnswerDelivered(ask.id)
     } catch (error) {
       // The alarm tries again.

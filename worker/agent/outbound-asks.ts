@@ -7,7 +7,7 @@
  */
 
 import { isSettled, listCalls, type ToolCall } from "../../shared/protocol/message.ts"
-import { getSessionStub } from "../auth/session-stub.ts"
+import { createSessionStub } from "../auth/session-stub.ts"
 import type { Env } from "../env.ts"
 import { callIdToPos } from "../platform/call-id.ts"
 import { errorMessage, log } from "../platform/log.ts"
@@ -91,7 +91,7 @@ export class OutboundAsks {
   }
 
   #getStub(id: string) {
-    return getSessionStub(this.#env, this.#session.row.tenant, id)
+    return createSessionStub(this.#env, this.#session.row.tenant, id)
   }
 
   /** The time limit halves with each level, so that an agent still has time to use the answer it receives. */

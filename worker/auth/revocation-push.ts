@@ -8,6 +8,7 @@
 import type { Env } from "../env.ts"
 import type { SocketHolder, RevocationRows } from "./revocation-rows.ts"
 import type { RevocationState } from "./revocation.ts"
+import { createSessionStub } from "./session-stub.ts"
 
 /** A session that does not answer for so long was not told, in milliseconds. */
 const PUSH_TIMEOUT_MS = 5_000
@@ -32,7 +33,7 @@ async function pushToHolder(
   { session, tenant, user }: SocketHolder,
 ): Promise<void> {
   try {
-    await withTimeout(env.SESSION.getByName(`${tenant}:${session}`).revoke({ tenant, user }, revoked), PUSH_TIMEOUT_MS)
+    await withTimeout(createSessionStub(env, tenant, session).revoke({ tenant, user }, revoked), PUSH_TIMEOUT_MS)
     ledger.markNotified(session, revoked.n)
   } catch (error) {
     console.error(JSON.stringify({ event: "revocation_not_told", session, message: String(error) }))

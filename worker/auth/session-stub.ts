@@ -3,6 +3,6 @@
 import type { Env } from "../env.ts"
 
 /** Creating a stub neither calls the object nor creates a session. */
-export function getSessionStub(env: Env, tenant: string, id: string) {
+export function createSessionStub(env: Env, tenant: string, id: string) {
   return env.SESSION.getByName(`${tenant}:${id}`)
 }

@@ -16,6 +16,7 @@ import { readImageSize } from "../asset/image-size.ts"
 import { storeAsset } from "../asset/asset-upload.ts"
 import { fileNameToLabel } from "../asset/file-name.ts"
 import { type FileType, detectFileType } from "../asset/detect-file-type.ts"
+import { createSessionStub } from "../auth/session-stub.ts"
 import type { Claims } from "../auth/verify-token.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import { type AppEnv, faultToResponse, getSessionStub } from "../platform/fault-response.ts"
@@ -130,7 +131,7 @@ function createAssetInfo({ kind, mime_type, extension }: FileType, name: string)
 
 /** The session's side, by RPC. Whether it kept a file is asked twice before it is left to the session's alarm. */
 function createSessionAssets(env: Env, claims: Claims, session: string) {
-  const getStub = () => env.SESSION.getByName(`${claims.tenant}:${session}`)
+  const getStub = () => createSessionStub(env, claims.tenant, session)
   return {
     reserve: async (size: number) => await getStub().reserveAsset(claims, size),
     commit: async (asset: Asset, hash: string) => {

@@ -17,6 +17,7 @@ import {
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
+import { createSessionStub } from "../auth/session-stub.ts"
 import { getDirectoryStub } from "../auth/user-directory.ts"
 import { CLAIMS_HEADER, type Claims, issueToken } from "../auth/verify-token.ts"
 import type { ImportPart } from "../transfer/session-import.ts"
@@ -96,7 +97,7 @@ sessionRoutes.post("/", async (context) => {
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
   const { title, agent, id = nanoid() } = body.value
-  const made = await context.env.SESSION.getByName(`${claims.tenant}:${id}`).create(claims, id, title, agent)
+  const made = await createSessionStub(context.env, claims.tenant, id).create(claims, id, title, agent)
   if (!made.ok) return faultToResponse(made.fault)
   const created = Date.now()
   await getDirectoryStub(context.env, claims).addSession(id, title, created)

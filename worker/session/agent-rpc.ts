@@ -4,7 +4,7 @@
 
 import { fail, type Result, type TurnFault } from "../../shared/fault.ts"
 import type { AskAnswer, AskCallback, AskRequest, SessionOwner } from "../agent/ask-types.ts"
-import { getSessionStub } from "../auth/session-stub.ts"
+import { createSessionStub } from "../auth/session-stub.ts"
 import type { Env } from "../env.ts"
 import type { SessionLifecycle } from "./session-lifecycle.ts"
 
@@ -20,7 +20,7 @@ export async function acceptAsk(
   const session = lifecycle.find(owner)
   if (!created.ok || session === null || !session.isAgentInGroup(agent, family)) return fail("agent_unknown")
   // The asking session may have been erased together with the sessions it asked. Then this one must not exist either.
-  if (isNew && !(await getSessionStub(env, owner.tenant, from.session).isAskOpen(owner, request.id))) {
+  if (isNew && !(await createSessionStub(env, owner.tenant, from.session).isAskOpen(owner, request.id))) {
     await lifecycle.erase(owner, true)
     return fail("agent_failed")
   }

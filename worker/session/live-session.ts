@@ -5,7 +5,7 @@
  */
 
 import { nanoid } from "nanoid"
-import type { Result } from "../../shared/fault.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { InboundAsks } from "../agent/inbound-asks.ts"
 import { OutboundAsks } from "../agent/outbound-asks.ts"
@@ -24,6 +24,7 @@ import { createStorageGate, SessionErasedError, type StorageGate } from "../stor
 import type { AgentView } from "../tenant/agent-config.ts"
 import { getTenantStub } from "../tenant/tenant-object.ts"
 import { createAssetCopier } from "../transfer/copy-assets.ts"
+import { type ExportFormat, type ExportStream, exportJsonl, exportMarkdown } from "../transfer/session-export.ts"
 import { createImporter, type Importer, type ImportHost } from "../transfer/session-import.ts"
 import { createStagedRows, type StagedFile } from "../transfer/staged-rows.ts"
 import { type AcceptedMessage, acceptMessage, pickTitleText, type SendRequest } from "../turn/accept-message.ts"
@@ -54,6 +55,12 @@ export function openLiveSession(deps: LiveSessionDeps): LiveSession | null {
   const store = hooks.wrapStore(createSessionStore(storageGate.sql, (write) => storage.transactionSync(write)))
   const row = store.readSession()
   return row === null ? null : new LiveSession(deps, { row, store, storageGate })
+}
+
+export interface CancelledTurn {
+  readonly exchange_id: string
+  /** The seq of the change. */
+  readonly seq: number
 }
 
 type OpenedStore = Pick<LiveSession, "row" | "store" | "storageGate">
@@ -195,6 +202,20 @@ export class LiveSession implements AgentSession, RevisionContext {
     return cancelled
   }
 
+  /** Like `cancelTurn`. With null it stops the answer that is running. */
+  cancelActiveTurn(exchangeId: string | null): Result<CancelledTurn> {
+    const exchange_id = exchangeId ?? this.turns.activeExchangeId()
+    if (exchange_id === null) return fail({ reason: "turn_ended" })
+    const cancelled = this.cancelTurn(exchange_id)
+    return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
+  }
+
+  /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
+  async export(after: number | null, format: ExportFormat): Promise<ExportStream> {
+    if (format === "markdown") return exportMarkdown(this.store, after)
+    return exportJsonl(this, await this.#deriveSealKey(), after)
+  }
+
   /** Moves the session up in its user's list. An untitled session takes its title from the text. */
   reportActivity(text: string, nowMs: number): void {
     this.#waitUntil(this.directorySync.reportActivity(text, nowMs))
@@ -297,13 +318,17 @@ export class LiveSession implements AgentSession, RevisionContext {
       times: host.times,
       staging: createStagedRows(this.storageGate.sql),
       carrier: createAssetCopier(env.MEDIA, row, this.assets),
-      getSealKey: () => deriveExportKey(env.JWT_SECRET ?? "", row.tenant),
+      getSealKey: async () => await this.#deriveSealKey(),
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,
       resume: this.advance,
       log,
       onFolded: async (staged) => await this.#showImport(staged),
     }
+  }
+
+  async #deriveSealKey(): Promise<CryptoKey> {
+    return await deriveExportKey(this.#env.JWT_SECRET ?? "", this.row.tenant)
   }
 
   /** Makes the imported transcript the active one. Every client then reads it. */

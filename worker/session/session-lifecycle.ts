@@ -8,7 +8,7 @@ import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionOwner } from "../agent/ask-types.ts"
 import type { SessionRef } from "../asset/bucket.ts"
-import { getSessionStub } from "../auth/session-stub.ts"
+import { createSessionStub } from "../auth/session-stub.ts"
 import { type Claims, getScope } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
@@ -148,7 +148,7 @@ export class SessionLifecycle {
     recheckAtMs: number | null,
   ): Promise<void> {
     try {
-      await Promise.all(agentSessions.map((id) => getSessionStub(this.#env, owner.tenant, id).erase(owner, true)))
+      await Promise.all(agentSessions.map((id) => createSessionStub(this.#env, owner.tenant, id).erase(owner, true)))
       await eraseSessionStorage(this.#ctx.storage, this.#env.MEDIA, sessionRef, recheckAtMs)
     } finally {
       // After a failure the session is opened again, so that it can be erased again.

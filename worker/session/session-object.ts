@@ -11,15 +11,15 @@ import { type ImportAnswer, type ImportProgress, PING_FRAME, PONG_FRAME } from "
 import type { AskAnswer, AskCallback, AskRequest, SessionOwner } from "../agent/ask-types.ts"
 import type { StoredAsset } from "../asset/asset-rows.ts"
 import type { RevocationState } from "../auth/revocation.ts"
-import { type Claims, deriveExportKey } from "../auth/verify-token.ts"
+import type { Claims } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
 import { type PageQuery, type PageText, readPage } from "../socket/history-pages.ts"
 import { GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
-import { type ExportFormat, exportJsonl, exportMarkdown } from "../transfer/session-export.ts"
+import type { ExportFormat } from "../transfer/session-export.ts"
 import { type ImportPart, WHOLE_FILE } from "../transfer/session-import.ts"
 import type { AcceptedMessage, SendRequest } from "../turn/accept-message.ts"
 import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
-import type { LiveSession } from "./live-session.ts"
+import type { CancelledTurn, LiveSession } from "./live-session.ts"
 import type { AnswerRef, CompleteAnswerState, ExternalState } from "./producer-answers.ts"
 import { ProducerIngress } from "./producer-ingress.ts"
 import type { IngestResult } from "./producer-request.ts"
@@ -71,13 +71,8 @@ export class Session extends DurableObject<Env> {
   }
 
   /** Stops the answer of an exchange; null: of the one that is running. Returns its id. */
-  cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }> {
-    return this.#withSession(claims, (session) => {
-      const exchange_id = exchangeId ?? session.turns.activeExchangeId()
-      if (exchange_id === null) return fail({ reason: "turn_ended" })
-      const cancelled = session.withSeqRollback(() => session.cancelTurn(exchange_id))
-      return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
-    })
+  cancel(claims: Claims, exchangeId: string | null): Result<CancelledTurn> {
+    return this.#withSession(claims, (session) => session.withSeqRollback(() => session.cancelActiveTurn(exchangeId)))
   }
 
   /** Reserves an id for a user's upload. Errors: `assets_full`. */
@@ -108,8 +103,7 @@ export class Session extends DurableObject<Env> {
   ): Promise<Result<{ readonly lines: ReadableStream }>> {
     const session = this.#lifecycle.find(claims)
     if (session === null) return fail({ reason: "session_unknown" })
-    const key = await deriveExportKey(this.env.JWT_SECRET ?? "", session.row.tenant)
-    const exported = format === "jsonl" ? exportJsonl(session, key, after) : exportMarkdown(session.store, after)
+    const exported = await session.export(after, format)
     this.ctx.waitUntil(exported.done)
     return succeed({ lines: exported.lines })
   }
