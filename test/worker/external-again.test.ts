@@ -34,7 +34,7 @@ const SAMPLE = [
   END,
 ]
 
-/** What the sample comes to when it is sent in one go. */
+/** The answer to the sample when it is sent in one request. */
 async function sampleShown(): Promise<string> {
   const id = await freshSession()
   await post(id, numbered("r1", ...SAMPLE))
@@ -62,7 +62,7 @@ describe("reconnecting", () => {
       const n = Number((await ask(id, "r1")).json["n"])
       expect(n).toBeLessThanOrEqual(at)
       if (at % 2 === 0) await evictDurableObject(sessionOf(id))
-      // From a little before where it has to go on: what was taken counts once.
+      // Overlaps with accepted records, each of which takes effect once.
       const second = await post(id, records.slice(Math.max(n - 2, 0)), "?responseId=r1")
       expect(second.json).toMatchObject({ n: records.length, status: "completed", skipped: 0 })
       expect(await shownIn(id), `cut after ${at}`).toBe(whole)
@@ -120,7 +120,7 @@ describe("reconnecting", () => {
 })
 
 describe("disappearing", () => {
-  /** The limits of the object, for a moment: as TIME_SCALE makes them. */
+  /** The time limits of the object, scaled by TIME_SCALE. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE transcript SET deadline = ? WHERE deadline IS NOT NULL", Date.now() + ms)
@@ -141,7 +141,7 @@ describe("disappearing", () => {
     )
     expect(deadline - Date.now()).toBeGreaterThan(40_000)
     expect(deadline - Date.now()).toBeLessThan(60_000)
-    // The alarm before its time changes nothing but that it comes again just then.
+    // An early alarm only sets the next one, for the deadline.
     await runDurableObjectAlarm(sessionOf(id))
     expect((await ask(id, "r1")).json["status"]).toBe("running")
     expect(await alarmOf(id)).toBe(deadline)

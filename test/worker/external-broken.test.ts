@@ -259,7 +259,7 @@ describe("numbers", () => {
         if (half) await sending.send('{"type":"text_delta","delta":"half')
         await sleep(pause)
         if (isCut) await sending.cut()
-        // What is told as taken is stored: it is there after the process, too.
+        // An acknowledged record is stored, so a new process has it too.
         const told = isCut ? 0 : Number((await sending.end()).json["n"] ?? 0)
         if (evict) await evictDurableObject(sessionOf(id))
         expect(Number((await ask(id, "r1")).json["n"] ?? 0)).toBeGreaterThanOrEqual(told)

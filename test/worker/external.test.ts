@@ -169,7 +169,7 @@ describe("alongside the session's own turns", () => {
     await client.untilTrue(() => toolsIn(answerTo(client, "r1")).length === 1)
     client.say({ type: "cancel", exchange_id: "r1" })
     expect(await client.untilEnd("r1")).toMatchObject({ status: "cancelled" })
-    // While its body is still open.
+    // The body is still open.
     expect(await sending.answer).toMatchObject({
       status: 409,
       json: { code: "turn_ended", responseId: "r1", status: "cancelled" },
@@ -182,7 +182,7 @@ describe("alongside the session's own turns", () => {
     client.say({ type: "cancel", exchange_id: "r1" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
     expect(client.frames.filter((frame) => frame.type === "error")).toEqual([])
-    // The queue goes on after it.
+    // The queued message follows.
     client.say({ type: "send", id: "q1", content: "/say next" })
     expect(textIn(await client.untilEnd("q1"))).toBe("next")
   })

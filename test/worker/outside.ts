@@ -5,7 +5,7 @@ import { issueToken } from "../../worker/auth/verify-token.ts"
 import { CLAIMS } from "../support/socket.ts"
 import { HOST, nowSeconds, SECRET } from "./call.ts"
 
-/** A token for one session of the usual user. */
+/** An external token for a session of the default user. */
 export function outsideToken(session: string, seconds = 600): Promise<string> {
   const [expires, issued] = [nowSeconds() + seconds, Date.now() / 1000]
   const { tenant, user } = CLAIMS
@@ -18,11 +18,11 @@ export interface Answer {
 }
 
 export interface Sending {
-  /** Sends one record as a line, or text as it is. */
+  /** Sends a record as one line, or a text unchanged. */
   send(record: object | string): Promise<void>
-  /** The body is over. */
+  /** Ends the body. */
   end(): Promise<Answer>
-  /** The body breaks off. */
+  /** Breaks the body off. */
   cut(): Promise<void>
   readonly answer: Promise<Answer>
 }
@@ -44,7 +44,7 @@ export async function open(session: string, query = "", token?: string): Promise
   }).then(answerOf)
   answer.catch(() => {})
   const write = async (text: string): Promise<void> => {
-    // Nobody reads any more where the answer was given before the end.
+    // The server stops reading if it responds before the end of the body.
     await writer.write(new TextEncoder().encode(text)).catch(() => {})
   }
   return {
@@ -61,14 +61,14 @@ export async function open(session: string, query = "", token?: string): Promise
   }
 }
 
-/** Sends these records in one request, from its beginning to its end. */
+/** Sends these records in one complete request. */
 export async function post(session: string, records: readonly (object | string)[], query = ""): Promise<Answer> {
   const sending = await open(session, query)
   for (const record of records) await sending.send(record)
   return await sending.end()
 }
 
-/** Asks how an answer stands. */
+/** Reads the state of an answer. */
 export async function ask(session: string, id: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${await outsideToken(session)}` }
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/events?responseId=${id}`, { headers }))

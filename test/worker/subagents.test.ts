@@ -97,7 +97,7 @@ describe("TestStripSpans", () => {
     expect(stripSpans(once)).toBe(once)
     if (expected !== null) expect(once).toBe(expected)
     if (name.startsWith("12")) expect(once).toBe(text)
-    // What an agent hands to the one that asked goes through it.
+    // The answer to another agent passes through it.
     const reply = messageToAnswer(said(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
     expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)
