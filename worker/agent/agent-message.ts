@@ -7,10 +7,10 @@ import { createMessage, type Message } from "../../shared/protocol/message.ts"
 /** `id` is also the id of its exchange. */
 export function createAgentMessage(
   id: string,
-  words: string,
+  text: string,
   agent: NonNullable<Message["agent"]>,
   nowMs: number,
 ): Message {
   const timestamp = new Date(nowMs).toISOString()
-  return createMessage({ id, role: "agent", exchange_id: id, status: "completed", timestamp, words, agent })
+  return createMessage({ id, role: "agent", exchange_id: id, status: "completed", timestamp, words: text, agent })
 }

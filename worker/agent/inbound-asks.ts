@@ -110,8 +110,8 @@ export class InboundAsks {
     const { store, turns, maxMessageTokens } = this.#session
     if (store.countQueued("agent") >= MAX_QUEUED_MESSAGES) return fail("agent_busy")
     // A model wrote the question, so it is cleaned like any model text.
-    const words = clean(stripSpans(message))
-    const contentFault = findContentFault(words, maxMessageTokens())
+    const text = clean(stripSpans(message))
+    const contentFault = findContentFault(text, maxMessageTokens())
     if (contentFault !== null) {
       log("ask_refused", { id, code: faultToWire(contentFault).code })
       return fail("agent_failed")
@@ -119,7 +119,7 @@ export class InboundAsks {
     const agent = { direction: "received", name: from.name, exchange: id } as const
     store.atomically(() => {
       store.agentAsks.addInboundAsk({ id, mode, session: from.session, call_id: from.call_id, path, depth, budget })
-      turns.startOrQueue(createAgentMessage(id, words, agent, Date.now()))
+      turns.startOrQueue(createAgentMessage(id, text, agent, Date.now()))
     })
     return succeed(null)
   }
