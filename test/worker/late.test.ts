@@ -57,8 +57,8 @@ describe("a late result", () => {
     await evictDurableObject(sessionOf(id))
     const client = await connect(id, CLAIMS, { epoch, after: seq })
     client.last = seq
-    const told = await client.until((frame) => frame.type === "message")
-    expect(told).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
+    const frame = await client.until((next) => next.type === "message")
+    expect(frame).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
     const page = await pageOf(id)
     expect(client.messages.size).toBe(1)
     const [shown, stored] = [client.messages.get("a1"), page.messages.find((one) => one.id === "a1")]

@@ -1,4 +1,4 @@
-/** outside.ts: an external producer for tests: an open body, numbered records, and the responses. */
+/** external-producer.ts: an external producer for tests: an open body, numbered records, and the responses. */
 
 import { SELF } from "cloudflare:test"
 import { issueToken } from "../../worker/auth/verify-token.ts"
@@ -6,7 +6,7 @@ import { CLAIMS } from "../support/socket.ts"
 import { HOST, nowSeconds, SECRET } from "./call.ts"
 
 /** An external token for a session of the default user. */
-export function outsideToken(session: string, seconds = 600): Promise<string> {
+export function externalToken(session: string, seconds = 600): Promise<string> {
   const [expires, issued] = [nowSeconds() + seconds, Date.now() / 1000]
   const { tenant, user } = CLAIMS
   return issueToken({ tenant, user, expires, token: `t-${Math.random()}`, issued, scope: "external", session }, SECRET)
@@ -17,7 +17,7 @@ export interface Answer {
   readonly json: Record<string, unknown>
 }
 
-export interface Sending {
+export interface OpenRequest {
   /** Sends a record as one line, or a text unchanged. */
   send(record: object | string): Promise<void>
   /** Ends the body. */
@@ -33,8 +33,8 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 /** A request whose body is still open. */
-export async function open(session: string, query = "", token?: string): Promise<Sending> {
-  const bearer = token ?? (await outsideToken(session))
+export async function openRequest(session: string, query = "", token?: string): Promise<OpenRequest> {
+  const bearer = token ?? (await externalToken(session))
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const answer = SELF.fetch(`${HOST}/external/sessions/${session}/events${query}`, {
@@ -62,26 +62,26 @@ export async function open(session: string, query = "", token?: string): Promise
 }
 
 /** Sends these records in one complete request. */
-export async function post(session: string, records: readonly (object | string)[], query = ""): Promise<Answer> {
-  const sending = await open(session, query)
-  for (const record of records) await sending.send(record)
-  return await sending.end()
+export async function postRecords(session: string, records: readonly (object | string)[], query = ""): Promise<Answer> {
+  const request = await openRequest(session, query)
+  for (const record of records) await request.send(record)
+  return await request.end()
 }
 
 /** Reads the state of an answer. */
-export async function ask(session: string, id: string): Promise<Answer> {
-  const headers = { authorization: `Bearer ${await outsideToken(session)}` }
+export async function readState(session: string, id: string): Promise<Answer> {
+  const headers = { authorization: `Bearer ${await externalToken(session)}` }
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/events?responseId=${id}`, { headers }))
 }
 
-export async function sayOutside(session: string, body: object): Promise<Answer> {
-  const headers = { authorization: `Bearer ${await outsideToken(session)}` }
+export async function postAnswer(session: string, body: object): Promise<Answer> {
+  const headers = { authorization: `Bearer ${await externalToken(session)}` }
   const init = { method: "POST", headers, body: JSON.stringify(body) }
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/messages`, init))
 }
 
 /** Records of one answer, numbered from 1. */
-export function numbered(id: string, ...records: readonly object[]): object[] {
+export function numberRecords(id: string, ...records: readonly object[]): object[] {
   return records.map((record, at) => ({ ...record, responseId: id, n: at + 1 }))
 }
 
