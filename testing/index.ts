@@ -70,8 +70,7 @@ const HOUR_SECONDS = 60 * 60
  * Shapes  options → Cuecard, listening on the loopback.
  * Errors  throws where the build is missing or is one for production, naming the command that mends it.
  */
-export async function startCuecard(options: CuecardOptions = {}): Promise<Cuecard> {
-  const build = readBuild()
+export async function startCuecard(options: CuecardOptions = {}, build: Build = readBuild()): Promise<Cuecard> {
   const vars = buildVars(build, options)
   const tokenFor = (identity: Identity = {}) => signToken(identity, vars["JWT_SECRET"] ?? "")
   const token = await tokenFor({ expiresIn: DAY_SECONDS })

@@ -1,6 +1,7 @@
 /** planted.test.ts: the suite can fail: each planted bug is found, and the same plan without it finds nothing. */
 
 import { expect, test } from "vitest"
+import { readBuild } from "../../testing/built-worker.ts"
 import { BUGS, planFor } from "./planted.ts"
 import { runPlan } from "./run.ts"
 import { triesToFind } from "./series.ts"
@@ -16,4 +17,9 @@ test("[FS4] the plans that find them find nothing without them", async () => {
     sessions: plans.flatMap(({ sessions }) => sessions),
   })
   expect(violations).toEqual([])
+})
+
+test("[FS4] the production Worker contains no mutant", () => {
+  const modules = Object.values(readBuild().modules)
+  expect(BUGS.filter((bug) => modules.some((code) => code.includes(bug)))).toEqual([])
 })

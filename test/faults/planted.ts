@@ -5,7 +5,7 @@
 import type { Fault, Moment, RunPlan, TurnPlan } from "./plan.ts"
 import type { Rule } from "./violation.ts"
 
-/** The bugs of worker/session/plants.ts, each with the rules of which at least one has to be found broken. */
+/** The mutants of mutants.ts, each with the rules of which at least one has to be found broken. */
 export const BROKEN_BY = {
   ack_early: ["stored_once"],
   lost_queue: ["stored_once"],

@@ -27,7 +27,7 @@ export async function playUntil(faults: number, from: number, say: (line: string
 export async function triesToFind(bug: Bug): Promise<number | null> {
   const wanted: readonly Rule[] = BROKEN_BY[bug]
   for (let seed = 1; seed <= TRIES; seed++) {
-    const { violations } = await runPlan(planFor(bug, seed), { PLANT: bug }, PATIENCE_MS)
+    const { violations } = await runPlan(planFor(bug, seed), { MUTANT: bug }, PATIENCE_MS)
     if (violations.some(({ rule }) => wanted.includes(rule))) return seed
   }
   return null

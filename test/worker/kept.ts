@@ -1,4 +1,4 @@
-/** kept.ts: stores assets for a test as an upload would: a row, and bytes in the bucket. */
+/** kept.ts: stores assets for a test as an upload does: a row, and bytes in the bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -17,7 +17,7 @@ export function assetOf(id: string, change: Partial<Asset> = {}): Asset {
 
 export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/${session}/${id}`
 
-/** Keeps one in a session. `bytes` null: the bucket has lost them. */
+/** Stores an asset in a session. `bytes` null: without bytes in the bucket. */
 export async function keep(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
   if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
   await runInDurableObject(sessionOf(session), (_object, state) => {
@@ -28,7 +28,7 @@ export async function keep(session: string, asset: Asset, bytes: Uint8Array | st
   return asset
 }
 
-/** Announces one whose bytes never came. */
+/** Reserves an asset whose bytes never arrive. */
 export async function announce(session: string, id: string): Promise<void> {
   await runInDurableObject(sessionOf(session), (_object, state) => {
     createAssetRows(state.storage.sql).reserve(id, "user", Date.now())
