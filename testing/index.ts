@@ -66,8 +66,7 @@ const DAY_SECONDS = 24 * 60 * 60
 const HOUR_SECONDS = 60 * 60
 
 /** Starts a server on the loopback interface. Throws if the build is missing or is a production build. */
-export async function startCuecard(options: CuecardOptions = {}): Promise<Cuecard> {
-  const build = readBuild()
+export async function startCuecard(options: CuecardOptions = {}, build: Build = readBuild()): Promise<Cuecard> {
   const vars = buildVars(build, options)
   const tokenFor = (identity: Identity = {}) => signToken(identity, vars["JWT_SECRET"] ?? "")
   const token = await tokenFor({ expiresIn: DAY_SECONDS })

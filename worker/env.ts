@@ -65,8 +65,6 @@ export interface Env {
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
-  /** For tests: the mutant to activate. */
-  readonly PLANT?: string
   /** For tests: fetches of remote media go to this server, with their URL in the path. See routes/remote-fetch.ts. */
   readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
@@ -74,7 +72,7 @@ export interface Env {
 }
 
 /** Variables that are only for tests. A production deployment refuses them. */
-const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "PLANT", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
+const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
 
 export type DeploymentEnv = Pick<
   Env,

@@ -8,7 +8,7 @@
 import process from "node:process"
 import { keepPlan, readKept } from "./kept.ts"
 import { planRun } from "./plan.ts"
-import { MUTANTS } from "./mutants.ts"
+import { MUTANTS } from "./mutant-plans.ts"
 import { everyPlay } from "./plays.ts"
 import { type Report, runPlan, runSeed, USUAL_SIZE } from "./run.ts"
 import { playUntil, TRIES, triesToFind } from "./series.ts"

@@ -1,7 +1,8 @@
 /** mutants.test.ts: the suite detects every mutant, and reports nothing when the same plan runs without it. */
 
 import { expect, test } from "vitest"
-import { MUTANTS, planFor } from "./mutants.ts"
+import { readBuild } from "../../testing/built-worker.ts"
+import { MUTANTS, planFor } from "./mutant-plans.ts"
 import { runPlan } from "./run.ts"
 import { triesToFind } from "./series.ts"
 
@@ -16,4 +17,9 @@ test("[FS4] the same plans report nothing without a mutant", async () => {
     sessions: plans.flatMap(({ sessions }) => sessions),
   })
   expect(violations).toEqual([])
+})
+
+test("[FS4] the production Worker contains no mutant", () => {
+  const modules = Object.values(readBuild().modules)
+  expect(MUTANTS.filter((mutant) => modules.some((code) => code.includes(mutant)))).toEqual([])
 })

@@ -1,88 +1,161 @@
 /**
- * mutants.ts: for each mutant a short plan with the fault, and the moment, that exposes it.
+ * mutants.ts: bugs injected on purpose, to show that the fault suite finds them (SPEC FS4).
+ *
+ * Each mutant replaces some methods of the store or of the sockets. Delayed writes come WRITE_DELAY_MS late, which is
+ * long enough for a kill to hit the gap.
  */
 
-import type { Fault, Moment, RunPlan, TurnPlan } from "./plan.ts"
-import type { Rule } from "./violation.ts"
+import type { Part } from "../../shared/protocol/message.ts"
+import type { SessionHooks } from "../../worker/session/session-hooks.ts"
+import type { Sockets } from "../../worker/socket/sockets.ts"
+import type { StoredMessage, TextChunk } from "../../worker/store/row-codec.ts"
+import type { SessionStore } from "../../worker/store/session-store.ts"
 
-/** The bugs that the Worker can inject (variable PLANT), each with the rules of which at least one has to be reported. */
-export const DETECTED_BY = {
-  ack_early: ["stored_once"],
-  lost_queue: ["stored_once"],
-  no_dedupe: ["none_doubled"],
-  replay_twice: ["seq_in_order"],
-  resume_gap: ["seq_in_order"],
-  forget_cancel: ["cancel_holds"],
-  send_first: ["shown_is_stored"],
-  drop_window: ["live_is_history", "shown_is_stored"],
-  late_delta: ["nothing_later", "ends_once"],
-  run_again: ["once_dispatched"],
-} as const satisfies Readonly<Record<string, readonly Rule[]>>
+/** Delay of a write that comes too late, in milliseconds. */
+const WRITE_DELAY_MS = 50
+/** `drop_window` loses every n-th write. */
+const DROP_EVERY = 3
 
-export type Mutant = keyof typeof DETECTED_BY
-
-export const MUTANTS = Object.keys(DETECTED_BY) as Mutant[]
-
-/** A turn that streams text for about 600 ms, in several windows. */
-const LONG = "/bench deltas=120 chars=8 delay_ms=5"
-/** A turn that ends at once. */
-const SHORT = "/say a word"
-
-/** Placeholder for the key of a side effect. */
-const KEY = "KEY"
-/** A turn with a side effect and a slow tool. */
-const EFFECT = `/script ${JSON.stringify([
-  [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
-  [{ type: "text_delta", delta: "Done." }],
-])}`
-
-const ACKED: Moment = { at: "acked" }
-const KILL: Fault = { kind: "kill", again: false }
-
-export function planFor(mutant: Mutant, seed: number): RunPlan {
-  const name = `${mutant}-${seed}`
-  const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
-    const id = `${name}-${at}`
-    return { via: "socket", leave: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
-  })
-  return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
-}
-
-/** A unique text. */
-function wordsFor(content: string, id: string): string {
-  return content.includes(KEY) ? content.replace(KEY, id) : `${content} ${id}`
-}
-
-type Turn = Pick<TurnPlan, "content" | "fault" | "moment"> & Partial<TurnPlan>
-
-function turnsFor(mutant: Mutant): readonly Turn[] {
-  switch (mutant) {
-    case "ack_early":
-      return [{ content: SHORT, fault: KILL, moment: ACKED }]
-    case "lost_queue":
-      return [
-        { content: LONG, fault: { kind: "repeat", via: "socket" }, moment: ACKED, patient: false },
-        { content: SHORT, fault: KILL, moment: ACKED },
-      ]
-    case "no_dedupe":
-      return [{ content: SHORT, fault: { kind: "repeat", via: "http" }, moment: { at: "ended" } }]
-    case "replay_twice":
-    case "resume_gap":
-      return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: frame(3) }]
-    case "forget_cancel":
-      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "heard" }, moment: frame(4) }]
-    case "send_first":
-      return [{ content: LONG, fault: KILL, moment: frame(5) }]
-    case "drop_window":
-      // The frames of the first delta, of a window, and of the window that is dropped.
-      return [{ content: LONG, fault: KILL, moment: frame(5) }]
-    case "late_delta":
-      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
-    case "run_again":
-      return [{ content: EFFECT, fault: KILL, moment: { at: "ms", ms: 300 } }]
+/** Hooks for the named mutant. An unknown name changes nothing. */
+export function createMutantHooks(mutant: string | undefined): SessionHooks {
+  return {
+    wrapStore: (store) => override(store, storeOverrides(mutant, store)),
+    wrapSockets: (sockets) => override(sockets, socketOverrides(mutant, sockets)),
   }
 }
 
-function frame(n: number): Moment {
-  return { at: "frame", n, inside: false }
+function storeOverrides(mutant: string | undefined, store: SessionStore): Partial<SessionStore> {
+  switch (mutant) {
+    // A message is acknowledged before it is stored.
+    case "ack_early":
+      return { insertMessage: (place) => writeLater(() => store.insertMessage(place)) }
+    // The same for a queued message.
+    case "lost_queue":
+      return { enqueueMessage: (message, seq) => writeLater(() => store.enqueueMessage(message, seq)) }
+    // A message that is already stored is stored again.
+    case "no_dedupe":
+      return duplicateMessages(store)
+    // A cancel is reported before it is written.
+    case "forget_cancel":
+      return {
+        updateMessage: (place) => {
+          if (place.message.status === "cancelled") writeLater(() => store.updateMessage(place))
+          else store.updateMessage(place)
+        },
+      }
+    // Model output is sent before it is written.
+    case "send_first":
+      return {
+        putChunk: (pos, seq, chunk) => writeLater(() => store.putChunk(pos, seq, chunk)),
+        putCall: (pos, part, step, seq, call) => writeLater(() => store.putCall(pos, part, step, seq, call)),
+      }
+    // Some windows are sent and never written.
+    case "drop_window":
+      return dropChunks(store)
+    // A cancelled answer grows after its end.
+    case "late_delta":
+      return extendCancelledAnswers(store)
+    // A tool with side effects that was running when the process was killed runs again.
+    case "run_again":
+      return { findMessageAt: (pos) => markRunningAsAllowed(store.findMessageAt(pos)) }
+    default:
+      return {}
+  }
+}
+
+function socketOverrides(mutant: string | undefined, sockets: Sockets): Partial<Sockets> {
+  switch (mutant) {
+    // A resume sends missed frames twice.
+    case "replay_twice":
+      return { resumeSocket: (socket, request) => sockets.resumeSocket(sendTwice(socket), request) }
+    // A resume omits the first missed frame.
+    case "resume_gap":
+      return {
+        resumeSocket(socket, request) {
+          const { after, seq } = request
+          sockets.resumeSocket(socket, { ...request, after: after === null || after >= seq ? after : after + 1 })
+        },
+      }
+    default:
+      return {}
+  }
+}
+
+/** `target` with some of its methods replaced. */
+function override<T extends object>(target: T, methods: Partial<T>): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const source = Object.hasOwn(methods, name) ? methods : target
+      const value: unknown = Reflect.get(source, name)
+      return typeof value === "function" ? value.bind(source) : value
+    },
+  })
+}
+
+/** A failed write is lost, as after a kill. */
+function writeLater(write: () => void): void {
+  setTimeout(() => {
+    try {
+      write()
+    } catch {
+      // For example, another message has taken the position.
+    }
+  }, WRITE_DELAY_MS)
+}
+
+/** A message with a known id is stored under another one. */
+function duplicateMessages(store: SessionStore): Partial<SessionStore> {
+  const withNewId = <T extends { readonly id: string }>(message: T): T =>
+    store.findById(message.id) === null ? message : { ...message, id: `${message.id}-again` }
+  return {
+    findById: () => null,
+    insertMessage: (place) => store.insertMessage({ ...place, message: withNewId(place.message) }),
+    enqueueMessage: (message, seq) => store.enqueueMessage(withNewId(message), seq),
+  }
+}
+
+function dropChunks(store: SessionStore): Partial<SessionStore> {
+  let writes = 0
+  return {
+    putChunk(pos, seq, chunk) {
+      writes += 1
+      if (writes % DROP_EVERY !== 0) store.putChunk(pos, seq, chunk)
+    },
+  }
+}
+
+function extendCancelledAnswers(store: SessionStore): Partial<SessionStore> {
+  let last: { readonly pos: number; readonly chunk: TextChunk } | null = null
+  return {
+    putChunk(pos, seq, chunk) {
+      last = { pos, chunk }
+      store.putChunk(pos, seq, chunk)
+    },
+    updateMessage(place) {
+      store.updateMessage(place)
+      if (place.message.status !== "cancelled" || last?.pos !== place.pos) return
+      const { chunk } = last
+      writeLater(() => store.putChunk(place.pos, place.seq, { ...chunk, text: `${chunk.text} and more` }))
+    },
+  }
+}
+
+/** Running calls look as if the user had just allowed them. */
+function markRunningAsAllowed(stored: StoredMessage | null): StoredMessage | null {
+  if (stored === null) return null
+  const parts = stored.message.parts.map((part): Part => {
+    if (part.type !== "tool_call" || part.call.status !== "running") return part
+    return { ...part, call: { ...part.call, status: "queued", approval: "allowed" } }
+  })
+  return { ...stored, message: { ...stored.message, parts } }
+}
+
+/** A socket that sends numbered frames twice. */
+function sendTwice(socket: WebSocket): WebSocket {
+  return override(socket, {
+    send(data) {
+      socket.send(data)
+      if (typeof data === "string" && /^\{"type":"(?:message|ops)"/.test(data)) socket.send(data)
+    },
+  })
 }

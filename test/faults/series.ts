@@ -1,6 +1,6 @@
 /** series.ts: repeats runs until enough faults were injected, or until a mutant is detected. */
 
-import { DETECTED_BY, type Mutant, planFor } from "./mutants.ts"
+import { DETECTED_BY, type Mutant, planFor } from "./mutant-plans.ts"
 import { type Report, runPlan, runSeed } from "./run.ts"
 import type { Rule } from "./violation.ts"
 
@@ -27,7 +27,7 @@ export async function playUntil(faults: number, from: number, say: (line: string
 export async function triesToFind(mutant: Mutant): Promise<number | null> {
   const wanted: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {
-    const { violations } = await runPlan(planFor(mutant, seed), { PLANT: mutant }, PATIENCE_MS)
+    const { violations } = await runPlan(planFor(mutant, seed), { MUTANT: mutant }, PATIENCE_MS)
     if (violations.some(({ rule }) => wanted.includes(rule))) return seed
   }
   return null

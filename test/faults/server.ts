@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Cuecard, startCuecard } from "../../testing/index.ts"
+import { buildMutants } from "./mutant-build.ts"
 
 export interface TestServer {
   readonly persist: string
@@ -28,9 +29,11 @@ export interface TestServer {
 
 const START_TRIES = 5
 
+/** With the variable MUTANT, the server runs that mutant instead of the production Worker. */
 export async function startServer(vars: Readonly<Record<string, string>>): Promise<TestServer> {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-faults-"))
-  let cuecard = await startCuecard({ persist, vars })
+  const build = vars["MUTANT"] === undefined ? undefined : await buildMutants()
+  let cuecard = await startCuecard({ persist, vars }, build)
   const port = Number(new URL(cuecard.url).port)
   let kills = 0
   const readyAt: number[] = []
@@ -41,7 +44,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
     await evicting
     kills += 1
     await cuecard.kill()
-    cuecard = await startAgain({ persist, port, vars })
+    cuecard = await startAgain([{ persist, port, vars }, build])
     readyAt.push(Date.now())
   }
   return {
@@ -77,9 +80,9 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
 }
 
 /** Retries, because the port may be in use for a moment. */
-async function startAgain(options: Parameters<typeof startCuecard>[0], tries = START_TRIES): Promise<Cuecard> {
+async function startAgain(options: Parameters<typeof startCuecard>, tries = START_TRIES): Promise<Cuecard> {
   try {
-    return await startCuecard(options)
+    return await startCuecard(...options)
   } catch (error) {
     if (tries <= 1) throw error
     await new Promise((resolve) => setTimeout(resolve, 50))

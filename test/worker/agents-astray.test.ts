@@ -6,7 +6,7 @@ import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { findContentFault, truncateMessage } from "../../worker/turn/accept-message.ts"
 import { selectChannel } from "../../worker/store/agent-ask-rows.ts"
-import { computeBudgetShare } from "../../worker/agent/ask-agent.ts"
+import { computeBudgetShare } from "../../worker/agent/ask-request.ts"
 import { call as callRoute, refusal, tablesOf, tokenOf } from "./call.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./follow.ts"
@@ -64,7 +64,7 @@ describe("failures on the way", () => {
   test("[AG7] a turn that a callback began in an agent's session has no cards and asks for no approval", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    // The researcher asks the weather agent asynchronously and ends; what comes back begins a turn in its session.
+    // The researcher asks the weather agent asynchronously and ends its turn. The answer begins a turn in its session.
     const sub = script(
       [ask("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
       [say("begun")],
@@ -208,7 +208,7 @@ test("[AG11] the number of questions per user message is limited, however the ag
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
       const share = computeBudgetShare(budget, nth, "async")
-      // Those of the turn that is asked, and of the one that its answer begins.
+      // The questions of the turn that is asked, and of the turn that its late answer begins.
       if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * questions(share, depth + 1)
     }
     return count

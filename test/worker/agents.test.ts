@@ -54,7 +54,7 @@ describe("sync", () => {
     const answer = await askFor(client, "q1", main)
     const [asked] = resultsIn(answer)
     expect(asked?.["answer"]).toBe("Cold: brr!")
-    // The card is that of the first agent's own call, the first that it made.
+    // The card belongs to the first agent's own first call.
     expect(answer.segments.at(-1)).toMatchObject({ type: "rich", tag: "weather_1", payload: { location: "Rome, IT" } })
     const { messages } = await pageOf(asked?.["session"] ?? "")
     expect(messages[1]?.segments.filter(({ type }) => type === "rich")).toEqual([])
@@ -172,7 +172,7 @@ describe("cycles", () => {
     client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
-    // As it is behind seven others.
+    // As if seven agents had asked before it.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
       const row = state.storage.sql.exec("SELECT depth FROM begun").one()
       state.storage.sql.exec("UPDATE begun SET depth = 8")
@@ -238,7 +238,7 @@ describe("async", () => {
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
     const before = (await pageOf(id)).messages
-    // As if nobody had been told: the rows say so, and another process wakes.
+    // As if the answer had not been delivered: its row says so, and another process wakes up.
     await runInDurableObject(sessionOf(session), (_object, state) => {
       state.storage.sql.exec("UPDATE begun SET owed = 1 WHERE id = ?", exchange)
     })
@@ -265,7 +265,7 @@ describe("async", () => {
     const cancelled = await client.untilEnd("q1")
     expect(toolsIn(cancelled)).toMatchObject([{ status: "interrupted" }])
     const session = resultsIn(cancelled)[0]?.["session"] ?? ""
-    // Who worked for it stops too, and what it would call back with finds the call settled.
+    // The asked agent stops too, and its callback finds a call that already has a result.
     await expect.poll(async () => (await pageOf(session)).messages[1]?.status, { timeout: 4_000 }).toBe("cancelled")
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect((await pageOf(id)).messages).toHaveLength(2)
@@ -299,7 +299,7 @@ describe("async", () => {
   })
 })
 
-/** Gives the tenant of these tests another agent. */
+/** Adds an agent to the tenant of these tests. */
 async function putAgent(agent: { name: string; tools: readonly string[] }): Promise<void> {
   const { env } = await import("cloudflare:test")
   const put = await env.TENANT.getByName("acme").putAgent({

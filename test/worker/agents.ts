@@ -16,7 +16,7 @@ export async function askFor(client: TestClient, id: string, content: string): P
   return await client.untilEnd(id)
 }
 
-/** What the calls to other agents came to. */
+/** The results of the calls to other agents. */
 export function resultsIn(message: WireMessage | undefined): Record<string, string>[] {
   return toolsIn(message).map((tool) => JSON.parse(tool.result ?? "{}"))
 }
@@ -25,7 +25,7 @@ export function shape({ role, agent, status }: WireMessage): string {
   return [role, status, agent === undefined ? "" : `${agent.direction} ${agent.name}`].join(" ").trim()
 }
 
-/** The answer that an agent's callback brings about. */
+/** The answer of the turn that a callback begins. */
 export async function followUp(client: TestClient): Promise<WireMessage> {
   const heard = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
   await client.untilTrue(() => heard() !== undefined)

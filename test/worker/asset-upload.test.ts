@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { ASSET_PENDING_MS, MAX_IMAGE_BYTES, MAX_SESSION_ASSETS, MAX_VIDEO_BYTES } from "../../shared/limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
-import { brokenBucket, file, leftOf, NOTHING, png, upload } from "./files.ts"
+import { brokenBucket, file, leftOf, NOTHING, png, upload, withBrokenBucket } from "./files.ts"
 
 const T = "upl"
 const stubOf = (id: string) => env.SESSION.getByName(`${T}:${id}`)
@@ -236,16 +236,8 @@ describe("an erased session", () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await upload(id, token, png(1))
-    const restore = await runInDurableObject(stubOf(id), (object) => {
-      const objectEnv = (object as unknown as { env: { PLANT?: string } }).env
-      Reflect.set(objectEnv, "PLANT", "bucket_delete")
-      return objectEnv.PLANT
-    })
-    expect(restore).toBe("bucket_delete")
-    expect((await remove(id, token)).status).toBe(500)
-    await runInDurableObject(stubOf(id), (object) =>
-      Reflect.deleteProperty((object as unknown as { env: object }).env, "PLANT"),
-    )
+    const failed = await withBrokenBucket(stubOf(id), "delete", () => remove(id, token))
+    expect(failed.status).toBe(500)
     expect(await keysOf(id)).toBe(1)
     expect((await remove(id, token)).status).toBe(204)
     expect(await keysOf(id)).toBe(0)

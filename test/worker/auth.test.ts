@@ -223,7 +223,6 @@ describe("deployments", () => {
     [{ ENVIRONMENT: undefined }, "ENVIRONMENT is neither local nor production"],
     [{ TIME_SCALE: "0.1" }, "TIME_SCALE is set in production"],
     [{ PROBE_TOOLS: "on" }, "PROBE_TOOLS is set in production"],
-    [{ PLANT: "" }, "PLANT is set in production"],
     [{ MODEL_SCRIPT: "[]" }, "MODEL_SCRIPT is set in production"],
     [{ AUTH: "dev", JWT_SECRET: "short" }, "AUTH is dev in production; JWT_SECRET is shorter"],
   ])("[AU3] production with %j refuses to serve and names the reason", async (vars, because) => {

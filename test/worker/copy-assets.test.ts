@@ -18,7 +18,7 @@ import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { exportOf } from "./exported.ts"
 import { freshSession as fresh } from "./follow.ts"
 import { assetOf, keep, keyOf, PNG } from "./kept.ts"
-import { open } from "./outside.ts"
+import { openRequest } from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
 
@@ -355,7 +355,7 @@ describe("an unverified import", () => {
       { type: "text_done", responseId: "a1", grants: { origins: [], replies: [], assets: [assetOf("other")] } },
       { type: "assistant_message", responseId: "a1", text: "" },
     ]
-    const sending = await open(id)
+    const sending = await openRequest(id)
     for (const record of records) await sending.send(record)
     expect(JSON.stringify(await sending.end())).toContain("record_refused")
     const [answer] = (await pageOf(id)).messages

@@ -9,7 +9,7 @@ import { call as callTool, freshSession, pause, say, script, toolsIn } from "./f
 const ask = (agent: string, message: string, mode: "sync" | "async"): object =>
   callTool("agents_message", { agent, message, mode })
 
-/** The one session that this one asked, once there is one. */
+/** Waits for the only session that this one asked. */
 async function askedBy(id: string): Promise<string> {
   const asked = () =>
     runInDurableObject(sessionOf(id), (_object, { storage }) =>

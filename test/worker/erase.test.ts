@@ -16,7 +16,7 @@ const send = (id: string, token: string, content: string, message = "m1") =>
 const pageOf = async (id: string, token: string) =>
   (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token })).json
 
-/** All that the object keeps: tables and the alarm. */
+/** Everything the object stores: tables and the alarm. */
 async function keptIn(id: string): Promise<{ readonly tables: string[]; readonly alarm: number | null }> {
   const alarm = await runInDurableObject(objectOf(id), (_object, { storage }) => storage.getAlarm())
   return { tables: await tablesOf(objectOf(id)), alarm }
@@ -28,7 +28,7 @@ async function untilShown(id: string, token: string): Promise<void> {
     .toBeGreaterThan(0)
 }
 
-/** Longer than anything below dawdles, in milliseconds. */
+/** Longer than any delay below, in milliseconds. */
 const LATE_MS = 900
 const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
@@ -48,7 +48,7 @@ describe("a title", () => {
     const after = await listOf(token)
     expect(after.map(({ title }) => title)).toEqual(["Two", "Rain or shine"])
     expect(after.map(({ active }) => active)).toEqual(before.map(({ active }) => active))
-    // The first words do not take the name's place.
+    // The first message does not replace the title.
     await send(one, token, "/say other words")
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
@@ -122,7 +122,7 @@ describe("an erased session", () => {
     await later(LATE_MS)
     expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
 
-    // Once more, with a fresh one in its place at once.
+    // Again, but a new session with the same id is created at once.
     const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
     expect(again.status).toBe(201)
     await send(id, token, words)
@@ -157,7 +157,7 @@ describe("an erased session", () => {
     try {
       line.socket.send(JSON.stringify({ type: "send", id: "ghost", content: "boo" }))
     } catch {
-      // It is closed already.
+      // Already closed.
     }
     await later(100)
     expect((await pageOf(id, token)).messages).toEqual([])
@@ -177,7 +177,7 @@ describe("an erased session", () => {
   test("[RT11] an erasure that failed half-way is removed from the directory when it is repeated", async () => {
     const token = await tokenOf("era", "half")
     const id = await makeSession(token)
-    // Erased, and the process died before the list was told.
+    // Erased, but the process died before it updated the directory.
     await runInDurableObject(objectOf(id), (_object, { storage }) => storage.deleteAll())
     await evictDurableObject(objectOf(id))
     expect((await listOf(token)).map((one) => one.id)).toEqual([id])

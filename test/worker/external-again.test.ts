@@ -13,7 +13,19 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, refusal, tablesOf, call as callRoute } from "./call.ts"
 import { exportOf } from "./exported.ts"
 import { answerTo, expectSame, freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
-import { ask, callStart, END, numbered, open, output, outsideToken, post, result, text, thought } from "./outside.ts"
+import {
+  callStart,
+  END,
+  externalToken,
+  numberRecords,
+  openRequest,
+  output,
+  postRecords,
+  readState,
+  result,
+  text,
+  thought,
+} from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("exa")
 
@@ -34,10 +46,10 @@ const SAMPLE = [
   END,
 ]
 
-/** What the sample comes to when it is sent in one go. */
+/** The answer to the sample when it is sent in one request. */
 async function sampleShown(): Promise<string> {
   const id = await freshSession()
-  await post(id, numbered("r1", ...SAMPLE))
+  await postRecords(id, numberRecords("r1", ...SAMPLE))
   return await shownIn(id)
 }
 
@@ -50,20 +62,20 @@ async function shownIn(id: string): Promise<string> {
 describe("reconnecting", () => {
   test("[EX9] [EX17] after a cut at every record, also with an eviction between, the answer is the same", async () => {
     const whole = await sampleShown()
-    const records = numbered("r1", ...SAMPLE)
+    const records = numberRecords("r1", ...SAMPLE)
     for (let at = 1; at < records.length; at++) {
       const id = await freshSession()
       const client = await connect(id)
-      const first = await open(id, "?responseId=r1")
+      const first = await openRequest(id, "?responseId=r1")
       for (const record of records.slice(0, at)) await first.send(record)
       await first.send('{"type":"text_delta","delta":"half a li')
       await client.untilTrue(() => (answerTo(client, "r1")?.segments.length ?? 0) > 0)
       await first.cut()
-      const n = Number((await ask(id, "r1")).json["n"])
+      const n = Number((await readState(id, "r1")).json["n"])
       expect(n).toBeLessThanOrEqual(at)
       if (at % 2 === 0) await evictDurableObject(sessionOf(id))
-      // From a little before where it has to go on: what was taken counts once.
-      const second = await post(id, records.slice(Math.max(n - 2, 0)), "?responseId=r1")
+      // Overlaps with accepted records, each of which takes effect once.
+      const second = await postRecords(id, records.slice(Math.max(n - 2, 0)), "?responseId=r1")
       expect(second.json).toMatchObject({ n: records.length, status: "completed", skipped: 0 })
       expect(await shownIn(id), `cut after ${at}`).toBe(whole)
     }
@@ -71,23 +83,23 @@ describe("reconnecting", () => {
 
   test("[EX9] `n` of an answer is stored with its effect, and returned on request and in each response", async () => {
     const id = await freshSession()
-    const some = await post(id, numbered("r1", text("a"), text("b"), text("c")), "?responseId=r1")
+    const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
     await evictDurableObject(sessionOf(id))
-    expect(await ask(id, "r1")).toMatchObject({ status: 200, json: { n: 3, status: "running", reason: null } })
+    expect(await readState(id, "r1")).toMatchObject({ status: 200, json: { n: 3, status: "running", reason: null } })
     expect(textIn((await pageOf(id)).messages[0])).toBe("abc")
     const rest = [
       { ...text("c"), n: 3 },
       { ...text("d"), n: 4 },
       { ...END, n: 5 },
     ]
-    expect((await post(id, rest, "?responseId=r1")).json).toMatchObject({ n: 5, applied: 2, repeated: 1 })
+    expect((await postRecords(id, rest, "?responseId=r1")).json).toMatchObject({ n: 5, applied: 2, repeated: 1 })
     expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
   })
 
   test("[EX16] a number that leaves others out is refused; one after an unreadable line isn't", async () => {
     const id = await freshSession()
-    const told = await post(
+    const response = await postRecords(
       id,
       [
         { ...text("a"), n: 1 },
@@ -95,22 +107,22 @@ describe("reconnecting", () => {
       ],
       "?responseId=r1",
     )
-    expect(told.json).toMatchObject({
+    expect(response.json).toMatchObject({
       n: 1,
       bad: [{ line: 2, code: "record_gap", text: expect.stringContaining("2") }],
     })
     const lines = [`{"type":"text_delta","del\n`, { ...text("c"), n: 3 }, { type: "odd", n: 4 }, { ...text("e"), n: 5 }]
-    const again = await post(id, lines, "?responseId=r1")
+    const again = await postRecords(id, lines, "?responseId=r1")
     expect(again.json).toMatchObject({ n: 5, bad: [{ code: "body_malformed" }, { code: "field_invalid" }] })
     expect(textIn((await pageOf(id)).messages[0])).toBe("ace")
   })
 
   test("[EX17] a producer that reconnects takes over from a connection that only seemed alive", async () => {
     const id = await freshSession()
-    const first = await open(id, "?responseId=r1")
+    const first = await openRequest(id, "?responseId=r1")
     await first.send({ ...text("one"), n: 1 })
-    await expect.poll(async () => (await ask(id, "r1")).json["n"]).toBe(1)
-    const second = await open(id, "?responseId=r1")
+    await expect.poll(async () => (await readState(id, "r1")).json["n"]).toBe(1)
+    const second = await openRequest(id, "?responseId=r1")
     await second.send({ ...text(" two"), n: 2 })
     expect(await first.answer).toMatchObject({ status: 409, json: { code: "turn_running", status: "running" } })
     await second.send({ ...END, n: 3 })
@@ -120,7 +132,7 @@ describe("reconnecting", () => {
 })
 
 describe("disappearing", () => {
-  /** The limits of the object, for a moment: as TIME_SCALE makes them. */
+  /** The time limits of the object, scaled by TIME_SCALE. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE transcript SET deadline = ? WHERE deadline IS NOT NULL", Date.now() + ms)
@@ -133,7 +145,7 @@ describe("disappearing", () => {
   test("[EX8] [EX14] its deadline is at most a minute, is stored in its row, and the next process enforces it", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await post(id, numbered("r1", text("Half"), callStart("c1")))
+    await postRecords(id, numberRecords("r1", text("Half"), callStart("c1")))
     client.say({ type: "send", id: "q1", content: "/say after" })
     await client.untilTrue(() => client.messages.get("q1")?.status === "queued")
     const deadline = await runInDurableObject(sessionOf(id), (_object, { storage }) =>
@@ -141,21 +153,21 @@ describe("disappearing", () => {
     )
     expect(deadline - Date.now()).toBeGreaterThan(40_000)
     expect(deadline - Date.now()).toBeLessThan(60_000)
-    // The alarm before its time changes nothing but that it comes again just then.
+    // An early alarm only sets the next one, for the deadline.
     await runDurableObjectAlarm(sessionOf(id))
-    expect((await ask(id, "r1")).json["status"]).toBe("running")
+    expect((await readState(id, "r1")).json["status"]).toBe("running")
     expect(await alarmOf(id)).toBe(deadline)
     await silenceOf(id, 300)
     await new Promise((resolve) => setTimeout(resolve, 400))
     await runDurableObjectAlarm(sessionOf(id))
     const second = await connect(id)
-    await expect.poll(async () => (await ask(id, "r1")).json["status"], { timeout: 5_000 }).toBe("interrupted")
+    await expect.poll(async () => (await readState(id, "r1")).json["status"], { timeout: 5_000 }).toBe("interrupted")
     await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 5_000 }).toBe(3)
     const { messages } = await pageOf(id)
     expect(messages[0]).toMatchObject({ status: "interrupted", reason: "producer_gone" })
     expect(toolsIn(messages[0])).toMatchObject([{ status: "interrupted" }])
     expect(textIn(messages[2])).toBe("after")
-    expect(await post(id, [text("late")], "?responseId=r1")).toMatchObject({
+    expect(await postRecords(id, [text("late")], "?responseId=r1")).toMatchObject({
       status: 409,
       json: { code: "turn_ended" },
     })
@@ -164,42 +176,42 @@ describe("disappearing", () => {
 
   test("[EX15] an answer still open after PRODUCER_TURN_MS fails, however alive its producer", async () => {
     const id = await freshSession()
-    await post(id, numbered("r1", text("Half")))
+    await postRecords(id, numberRecords("r1", text("Half")))
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const begun = Date.now() - PRODUCER_TURN_MS
       storage.sql.exec("UPDATE transcript SET created = ?", begun)
     })
     await silenceOf(id, 300)
-    const sending = await open(id, "?responseId=r1")
-    await sending.send("\n")
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send("\n")
     await new Promise((resolve) => setTimeout(resolve, 400))
     await runDurableObjectAlarm(sessionOf(id))
-    await expect.poll(async () => (await ask(id, "r1")).json["status"], { timeout: 5_000 }).toBe("failed")
+    await expect.poll(async () => (await readState(id, "r1")).json["status"], { timeout: 5_000 }).toBe("failed")
     const { messages } = await pageOf(id)
     expect(messages[0]).toMatchObject({ status: "failed", reason: "turn_timeout" })
-    await sending.end()
+    await request.end()
   })
 
   test("[EX8] [EX14] a sign of life, also an empty line, extends it, and is rarely written", async () => {
     const id = await freshSession()
-    await post(id, numbered("r1", text("Half")))
+    await postRecords(id, numberRecords("r1", text("Half")))
     await silenceOf(id, 1_000)
     const rows = () =>
       runInDurableObject(sessionOf(id), (_object, { storage }) =>
         Number(storage.sql.exec("SELECT deadline FROM transcript").one()["deadline"]),
       )
     const before = await rows()
-    const sending = await open(id, "?responseId=r1")
-    await sending.send("\n")
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send("\n")
     await expect.poll(rows).toBeGreaterThan(before + 10_000)
     const put = await rows()
-    for (let i = 0; i < 5; i++) await sending.send("\n")
+    for (let i = 0; i < 5; i++) await request.send("\n")
     expect(await rows()).toBe(put)
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     await runDurableObjectAlarm(sessionOf(id))
-    expect((await ask(id, "r1")).json["status"]).toBe("running")
-    await sending.send({ ...END, n: 2 })
-    expect((await sending.end()).json["status"]).toBe("completed")
+    expect((await readState(id, "r1")).json["status"]).toBe("running")
+    await request.send({ ...END, n: 2 })
+    expect((await request.end()).json["status"]).toBe("completed")
   })
 })
 
@@ -207,23 +219,23 @@ describe("invalid input", () => {
   test("[EX10] [EX19] each bad line is reported by its number, the rest is accepted, and the connection continues", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const sending = await open(id, "?responseId=r1")
-    await sending.send(text("Kept. "))
-    await sending.send("not json\n")
-    await sending.send("\n")
-    await sending.send({ type: "surprise" })
-    await sending.send({ type: "text_delta" })
-    await sending.send({ ...text("other"), responseId: "r2" })
-    await sending.send(output("nobody", "x"))
-    await sending.send(result("lone", "alone"))
-    await sending.send(result("lone", "again"))
-    await sending.send(output("lone", "late"))
-    await sending.send(`{"type":"text_delta","delta":"${"x".repeat(MAX_RECORD_BYTES)}"}\n`)
-    await sending.send({ ...END, status: "running" })
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send(text("Kept. "))
+    await request.send("not json\n")
+    await request.send("\n")
+    await request.send({ type: "surprise" })
+    await request.send({ type: "text_delta" })
+    await request.send({ ...text("other"), responseId: "r2" })
+    await request.send(output("nobody", "x"))
+    await request.send(result("lone", "alone"))
+    await request.send(result("lone", "again"))
+    await request.send(output("lone", "late"))
+    await request.send(`{"type":"text_delta","delta":"${"x".repeat(MAX_RECORD_BYTES)}"}\n`)
+    await request.send({ ...END, status: "running" })
     await client.untilTrue(() => toolsIn(answerTo(client, "r1")).length === 1)
-    await sending.send(text("And this."))
-    await sending.send(END)
-    const { json } = await sending.end()
+    await request.send(text("And this."))
+    await request.send(END)
+    const { json } = await request.end()
     expect(json).toMatchObject({ status: "completed", applied: 4, skipped: 9 })
     expect((json["bad"] as { line: number; code: string }[]).map(({ line, code }) => [line, code])).toEqual([
       [2, "body_malformed"],
@@ -249,7 +261,7 @@ describe("invalid input", () => {
     const id = await freshSession()
     const bytes = new TextEncoder().encode(`${JSON.stringify(text("a?c"))}\n${JSON.stringify(text("fine"))}\n`)
     bytes[bytes.indexOf(0x3f)] = 0xff
-    const headers = { authorization: `Bearer ${await outsideToken(id)}` }
+    const headers = { authorization: `Bearer ${await externalToken(id)}` }
     const response = await SELF.fetch(`${HOST}/external/sessions/${id}/events`, {
       method: "POST",
       headers,
@@ -261,13 +273,13 @@ describe("invalid input", () => {
 
   test("[EX21] exceeding a limit ends the answer, and the rest of the body isn't read", async () => {
     const id = await freshSession()
-    const sending = await open(id, "?responseId=r1")
+    const request = await openRequest(id, "?responseId=r1")
     const block = "x".repeat(MAX_ANSWER_CHARS / 4)
-    for (let i = 0; i < 5; i++) void sending.send(text(block))
-    const answered = await sending.answer
+    for (let i = 0; i < 5; i++) void request.send(text(block))
+    const answered = await request.answer
     expect(answered).toMatchObject({ status: 409, json: { code: "turn_ended", reason: "answer_too_long" } })
     const calls = Array.from({ length: MAX_EXTERNAL_CALLS + 1 }, (_, at) => callStart(`c${at}`))
-    expect((await post(await freshSession(), calls, "?responseId=r1")).json).toMatchObject({
+    expect((await postRecords(await freshSession(), calls, "?responseId=r1")).json).toMatchObject({
       reason: "answer_too_long",
     })
   })
@@ -286,7 +298,7 @@ describe("invalid input", () => {
       { type: "tool_result", callId: "c3", ok: false, error: { code: "boom", message: "m".repeat(900) } },
       END,
     ]
-    await post(id, numbered("r1", ...records))
+    await postRecords(id, numberRecords("r1", ...records))
     const tools = toolsIn((await pageOf(id)).messages[0])
     expect(tools[0]?.name).toHaveLength(64)
     expect(tools[0]?.truncated).toMatchObject({ bytes: 2 * MAX_OUTPUT_CHARS + 1 })
@@ -302,26 +314,26 @@ describe("around the answer", () => {
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
     await directory.addSession(id, "", Date.now())
     const isRunning = async () => (await directory.listSessions(200)).find((one) => one.id === id)?.running
-    await post(id, numbered("r1", text("a")))
+    await postRecords(id, numberRecords("r1", text("a")))
     await expect.poll(isRunning).toBe(true)
-    await post(id, [{ ...END, n: 2 }], "?responseId=r1")
+    await postRecords(id, [{ ...END, n: 2 }], "?responseId=r1")
     await expect.poll(isRunning).toBe(false)
   })
 
   test("[EX11] a session erased meanwhile is unknown, and nothing of it comes back", async () => {
     const id = await freshSession()
-    const sending = await open(id, "?responseId=r1")
-    await sending.send({ ...text("a"), n: 1 })
-    await expect.poll(async () => (await ask(id, "r1")).json["n"]).toBe(1)
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send({ ...text("a"), n: 1 })
+    await expect.poll(async () => (await readState(id, "r1")).json["n"]).toBe(1)
     await sessionOf(id).erase(CLAIMS)
-    expect(await sending.answer).toMatchObject({ status: 404, json: { code: "session_unknown" } })
-    expect(await ask(id, "r1")).toMatchObject({ status: 404, json: { code: "session_unknown" } })
+    expect(await request.answer).toMatchObject({ status: 404, json: { code: "session_unknown" } })
+    expect(await readState(id, "r1")).toMatchObject({ status: 404, json: { code: "session_unknown" } })
     expect(await tablesOf(sessionOf(id))).toEqual([])
   })
 
   test("[EX9] an external answer is exported with its session and imported as one", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await post(here, numbered("r1", ...SAMPLE))
+    await postRecords(here, numberRecords("r1", ...SAMPLE))
     const file = await exportOf(here)
     const imported = await sessionOf(there).import(CLAIMS, new Response(file).body as ReadableStream<Uint8Array>)
     expect(imported).toMatchObject({ ok: true, value: { isSealed: true, skipped: 0 } })
@@ -338,12 +350,12 @@ describe("access", () => {
     const [mine, other] = [await freshSession(), await freshSession()]
     const rows = await rowsIn(mine)
     const denied = refusal(403, "scope_denied")
-    const token = await outsideToken(other)
+    const token = await externalToken(other)
     expect(await callRoute(at(mine), { method: "POST", token, body })).toEqual(denied)
     expect(await callRoute(at(mine), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
-    const late = await outsideToken(mine, -60)
+    const late = await externalToken(mine, -60)
     expect(await callRoute(at(mine), { method: "POST", token: late, body })).toEqual(refusal(401, "token_expired"))
-    const ghost = await outsideToken("ghost")
+    const ghost = await externalToken("ghost")
     expect(await callRoute(at("ghost"), { method: "POST", token: ghost, body })).toEqual(
       refusal(404, "session_unknown"),
     )

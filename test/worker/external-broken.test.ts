@@ -11,7 +11,19 @@ import { holdAsync } from "../support/seeded.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST } from "./call.ts"
 import { answerTo, expectSame, freshSession as fresh, textIn, toolsIn } from "./follow.ts"
-import { ask, callStart, END, numbered, open, output, outsideToken, post, result, text, thought } from "./outside.ts"
+import {
+  callStart,
+  END,
+  externalToken,
+  numberRecords,
+  openRequest,
+  output,
+  postRecords,
+  readState,
+  result,
+  text,
+  thought,
+} from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("exb")
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -27,18 +39,18 @@ describe("a write that fails", () => {
   test("[EX18] of a window that no request waits for: what it held isn't reported as accepted, and the answer ends", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const sending = await open(id, "?responseId=r1")
-    await sending.send({ ...text("one "), n: 1 })
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send({ ...text("one "), n: 1 })
     await client.untilTrue(() => textIn(answerTo(client, "r1")) === "one")
     await breakWrites(id)
-    await sending.send({ ...text("two "), n: 2 })
-    expect(await sending.answer).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
+    await request.send({ ...text("two "), n: 2 })
+    expect(await request.answer).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
     await exec(id, "DROP TRIGGER broken")
-    const again = await post(id, [{ ...text("three "), n: 3 }], "?responseId=r1")
+    const again = await postRecords(id, [{ ...text("three "), n: 3 }], "?responseId=r1")
     expect(again.json).toMatchObject({ n: 1, applied: 0 })
     expect(again.status).not.toBe(200)
     expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
-    expect((await ask(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
+    expect((await readState(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
     expect(textIn((await pageOf(id)).messages[0])).toBe("one")
     client.say({ type: "send", id: "q1", content: "/say next" })
     expect(textIn(await client.untilEnd("q1"))).toBe("next")
@@ -48,13 +60,13 @@ describe("a write that fails", () => {
   test("[EX18] of the last window of a request: the same", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await post(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
+    await postRecords(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
     await breakWrites(id)
-    const told = await post(id, [{ ...text("two "), n: 2 }], "?responseId=r1")
-    expect(told).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
+    const response = await postRecords(id, [{ ...text("two "), n: 2 }], "?responseId=r1")
+    expect(response).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
     await exec(id, "DROP TRIGGER broken")
     expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
-    expect((await ask(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
+    expect((await readState(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
     await expectSame(id, client)
   })
 })
@@ -62,8 +74,8 @@ describe("a write that fails", () => {
 describe("steps", () => {
   test("[EX3] a skipped step number splits nothing: text of one step is one text", async () => {
     const id = await freshSession()
-    const inThree = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
-    await post(id, numbered("r1", ...inThree, { ...callStart("c1"), step: 5 }, result("c1"), END))
+    const chunks = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
+    await postRecords(id, numberRecords("r1", ...chunks, { ...callStart("c1"), step: 5 }, result("c1"), END))
     const [message] = (await pageOf(id)).messages
     expect(message?.segments).toMatchObject([{ type: "text", content: "Hello world" }, { type: "tool" }])
     expect(message?.content).toBe("Hello world")
@@ -88,7 +100,7 @@ describe("steps", () => {
       { type: "agent_end", messages: [{ role: "assistant", stopReason: "stop", content: [] }] },
     ]
     const records = [...lines.flatMap((line) => mapper.mapLine(JSON.stringify(line))), ...mapper.end(0)]
-    await post(id, numbered("r1", ...records))
+    await postRecords(id, numberRecords("r1", ...records))
     expect((await pageOf(id)).messages[0]).toMatchObject({
       status: "completed",
       segments: [{ type: "text", content: "The answer is **forty-two**." }],
@@ -99,7 +111,7 @@ describe("steps", () => {
 describe("its exchange", () => {
   test("[EX12] is the `turnId` of its first record", async () => {
     const id = await freshSession()
-    await post(
+    await postRecords(
       id,
       [text("a"), END].map((record) => ({ ...record, responseId: "r1", turnId: "t1" })),
     )
@@ -109,8 +121,8 @@ describe("its exchange", () => {
   test("[EX7] [EX12] an older answer is found by it, and no other message may take it", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await post(id, [text("a"), END], "?responseId=r1&turnId=t1")
-    await post(id, [text("b"), END], "?responseId=r2&turnId=t2")
+    await postRecords(id, [text("a"), END], "?responseId=r1&turnId=t1")
+    await postRecords(id, [text("b"), END], "?responseId=r2&turnId=t2")
     client.say({ type: "cancel", exchange_id: "t1" })
     client.say({ type: "send", id: "t1", content: "/say mine" })
     const codes = () => client.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
@@ -123,25 +135,25 @@ describe("its exchange", () => {
 describe("limits", () => {
   test("[EX21] a text sent whole, and arguments that came before an eviction, count toward them", async () => {
     const id = await freshSession()
-    const whole = await post(id, numbered("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
+    const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
     expect((await pageOf(id)).messages[0]?.content).toHaveLength(MAX_ANSWER_CHARS)
     const args = JSON.stringify({ a: "y".repeat(120_000) })
-    let told: Record<string, unknown> = {}
+    let state: Record<string, unknown> = {}
     for (let round = 0; round < 2; round++) {
       const calls = Array.from({ length: 6 }, (_, at) => callStart(`c${round}_${at}`, "T", args))
-      told = (await post(id, calls, "?responseId=r2")).json
+      state = (await postRecords(id, calls, "?responseId=r2")).json
       await evictDurableObject(sessionOf(id))
     }
-    expect(told).toMatchObject({ status: "failed", reason: "answer_too_long" })
+    expect(state).toMatchObject({ status: "failed", reason: "answer_too_long" })
   })
 
   test("[EX20] the limits of a call's output hold across requests, and its full size is reported", async () => {
     const id = await freshSession()
     const long = "z".repeat(150_000)
-    await post(id, [callStart("c1"), output("c1", `a\ud83d`)], "?responseId=r1")
-    await post(id, [output("c1", `\ude00${long}`)], "?responseId=r1")
-    await post(id, [output("c1", long), result("c1"), END], "?responseId=r1")
+    await postRecords(id, [callStart("c1"), output("c1", `a\ud83d`)], "?responseId=r1")
+    await postRecords(id, [output("c1", `\ude00${long}`)], "?responseId=r1")
+    await postRecords(id, [output("c1", long), result("c1"), END], "?responseId=r1")
     const [tool] = toolsIn((await pageOf(id)).messages[0])
     expect(tool?.output?.startsWith("a\u{1f600}z")).toBe(true)
     expect(tool?.truncated).toMatchObject({ bytes: 300_005 })
@@ -149,19 +161,19 @@ describe("limits", () => {
 
   test("[EX10] a line that arrives byte by byte is a line", async () => {
     const id = await freshSession()
-    const sending = await open(id, "?responseId=r1")
-    for (const byte of `${JSON.stringify({ ...text("slow"), n: 1 })}\n`) await sending.send(byte)
-    await sending.send({ ...END, n: 2 })
-    expect((await sending.end()).json).toMatchObject({ n: 2, applied: 2, status: "completed" })
+    const request = await openRequest(id, "?responseId=r1")
+    for (const byte of `${JSON.stringify({ ...text("slow"), n: 1 })}\n`) await request.send(byte)
+    await request.send({ ...END, n: 2 })
+    expect((await request.end()).json).toMatchObject({ n: 2, applied: 2, status: "completed" })
     expect(textIn((await pageOf(id)).messages[0])).toBe("slow")
   })
 
   test("[EX22] a line that doesn't end is given up, and what came before it stays", async () => {
     const id = await freshSession()
-    const sending = await open(id, "?responseId=r1")
-    await sending.send({ ...text("kept"), n: 1 })
-    for (let i = 0; i < 20; i++) void sending.send("x".repeat(1024 * 1024))
-    expect(await sending.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send({ ...text("kept"), n: 1 })
+    for (let i = 0; i < 20; i++) void request.send("x".repeat(1024 * 1024))
+    expect(await request.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
     expect(textIn((await pageOf(id)).messages[0])).toBe("kept")
   })
 })
@@ -169,11 +181,11 @@ describe("limits", () => {
 describe("a body", () => {
   test("[EX22] over its limit is given up at once, and what it contained so far stays", async () => {
     const id = await freshSession()
-    const sending = await open(id, "?responseId=r1")
-    await sending.send({ ...text("kept"), n: 1 })
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send({ ...text("kept"), n: 1 })
     const blank = `${" ".repeat(1024 * 1024 - 1)}\n`
-    for (let sent = 0; sent < MAX_EXTERNAL_BODY_BYTES; sent += blank.length) await sending.send(blank)
-    expect(await sending.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
+    for (let sent = 0; sent < MAX_EXTERNAL_BODY_BYTES; sent += blank.length) await request.send(blank)
+    expect(await request.answer).toMatchObject({ status: 413, json: { code: "body_too_large", n: 1 } })
     expect(textIn((await pageOf(id)).messages[0])).toBe("kept")
   })
 })
@@ -181,7 +193,7 @@ describe("a body", () => {
 describe("numbers", () => {
   test("[EX16] a line that was refused before is skipped when it is repeated, and hides no gap", async () => {
     const id = await freshSession()
-    await post(
+    await postRecords(
       id,
       [
         { ...text("a"), n: 1 },
@@ -190,7 +202,7 @@ describe("numbers", () => {
       ],
       "?responseId=r1",
     )
-    const again = await post(
+    const again = await postRecords(
       id,
       [
         { type: "odd", n: 2 },
@@ -199,7 +211,7 @@ describe("numbers", () => {
       "?responseId=r1",
     )
     expect(again.json).toMatchObject({ n: 3, repeated: 1, bad: [{ line: 2, code: "record_gap" }] })
-    const gap = await post(
+    const gap = await postRecords(
       id,
       [
         { type: "odd", n: 5 },
@@ -213,8 +225,11 @@ describe("numbers", () => {
 
   test("[EX16] one that was refused before its answer began isn't missed", async () => {
     const id = await freshSession()
-    const told = await post(id, numbered("r1", { type: "user_message", text: "forged" }, text("said"), END))
-    expect(told.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
+    const response = await postRecords(
+      id,
+      numberRecords("r1", { type: "user_message", text: "forged" }, text("said"), END),
+    )
+    expect(response.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
   })
 
   test("[EX16] [EX17] whatever is cut, repeated or lost with the process: each record counts once", async () => {
@@ -232,16 +247,16 @@ describe("numbers", () => {
       text("."),
       END,
     ]
-    const records = numbered("r1", ...said)
+    const records = numberRecords("r1", ...said)
     const shown = async (id: string): Promise<string> => {
       const { messages } = await pageOf(id)
       const segments = messages[0]?.segments.map((one) => (one.type === "thinking" ? { ...one, ms: 0 } : one))
       return JSON.stringify([messages.length, messages[0]?.status, segments])
     }
     const straight = await freshSession()
-    await post(straight, records)
+    await postRecords(straight, records)
     const whole = await shown(straight)
-    const visit = fc.record({
+    const connection = fc.record({
       back: fc.nat({ max: 4 }),
       length: fc.nat({ max: 6 }),
       half: fc.boolean(),
@@ -249,23 +264,23 @@ describe("numbers", () => {
       evict: fc.boolean(),
       pause: fc.constantFrom(0, 0, 200),
     })
-    const property = fc.asyncProperty(fc.array(visit, { maxLength: 6 }), async (visits) => {
+    const property = fc.asyncProperty(fc.array(connection, { maxLength: 6 }), async (connections) => {
       const id = await freshSession()
-      for (const { back, length, half, isCut, evict, pause } of visits) {
-        const n = Number((await ask(id, "r1")).json["n"] ?? 0)
+      for (const { back, length, half, isCut, evict, pause } of connections) {
+        const n = Number((await readState(id, "r1")).json["n"] ?? 0)
         const from = Math.max(n - back, 0)
-        const sending = await open(id, "?responseId=r1")
-        for (const record of records.slice(from, from + length)) await sending.send(record)
-        if (half) await sending.send('{"type":"text_delta","delta":"half')
+        const request = await openRequest(id, "?responseId=r1")
+        for (const record of records.slice(from, from + length)) await request.send(record)
+        if (half) await request.send('{"type":"text_delta","delta":"half')
         await sleep(pause)
-        if (isCut) await sending.cut()
-        // What is told as taken is stored: it is there after the process, too.
-        const told = isCut ? 0 : Number((await sending.end()).json["n"] ?? 0)
+        if (isCut) await request.cut()
+        // An acknowledged record is stored, so a new process has it too.
+        const acked = isCut ? 0 : Number((await request.end()).json["n"] ?? 0)
         if (evict) await evictDurableObject(sessionOf(id))
-        expect(Number((await ask(id, "r1")).json["n"] ?? 0)).toBeGreaterThanOrEqual(told)
+        expect(Number((await readState(id, "r1")).json["n"] ?? 0)).toBeGreaterThanOrEqual(acked)
       }
-      const n = Number((await ask(id, "r1")).json["n"] ?? 0)
-      if (n < records.length) await post(id, records.slice(n), "?responseId=r1")
+      const n = Number((await readState(id, "r1")).json["n"] ?? 0)
+      if (n < records.length) await postRecords(id, records.slice(n), "?responseId=r1")
       expect(await shown(id)).toBe(whole)
     })
     await holdAsync(property, 40)
@@ -313,18 +328,18 @@ describe("reading a feed", () => {
       yield 1
       await new Promise(() => {})
     }
-    const heard: number[] = []
+    const received: number[] = []
     setTimeout(() => abort.abort(), 20)
-    for await (const one of iterateUntilAborted(stuck(), abort.signal)) heard.push(one)
-    expect(heard).toEqual([1])
-    for await (const one of iterateUntilAborted(stuck(), abort.signal)) heard.push(one)
-    expect(heard).toEqual([1])
+    for await (const item of iterateUntilAborted(stuck(), abort.signal)) received.push(item)
+    expect(received).toEqual([1])
+    for await (const item of iterateUntilAborted(stuck(), abort.signal)) received.push(item)
+    expect(received).toEqual([1])
   })
 })
 
 test("[EX10] a body without any line begins nothing", async () => {
   const id = await freshSession()
-  const headers = { authorization: `Bearer ${await outsideToken(id)}` }
+  const headers = { authorization: `Bearer ${await externalToken(id)}` }
   const response = await SELF.fetch(`${HOST}/external/sessions/${id}/events`, { method: "POST", headers, body: "" })
   expect(await response.json()).toMatchObject({ applied: 0, skipped: 0 })
 })

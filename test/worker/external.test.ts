@@ -3,7 +3,19 @@
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
 import { answerTo, expectSame, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
-import { ask, callStart, END, numbered, open, output, post, result, sayOutside, text, thought } from "./outside.ts"
+import {
+  callStart,
+  END,
+  numberRecords,
+  openRequest,
+  output,
+  postAnswer,
+  postRecords,
+  readState,
+  result,
+  text,
+  thought,
+} from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("ext")
 
@@ -11,15 +23,15 @@ describe("content", () => {
   test("[EX1] [EX12] an answer without a question, live while the body is still open", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const sending = await open(id)
-    await sending.send({ ...text("Hello"), responseId: "r1" })
+    const request = await openRequest(id)
+    await request.send({ ...text("Hello"), responseId: "r1" })
     await client.untilTrue(() => textIn(answerTo(client, "r1")) === "Hello")
-    await sending.send({ ...text(" there"), responseId: "r1" })
+    await request.send({ ...text(" there"), responseId: "r1" })
     await client.untilTrue(() => textIn(answerTo(client, "r1")) === "Hello there")
     expect(answerTo(client, "r1")).toMatchObject({ status: "running", mode: "external", exchange_id: "r1" })
-    await sending.send({ ...END, responseId: "r1" })
+    await request.send({ ...END, responseId: "r1" })
     expect((await client.untilEnd("r1")).status).toBe("completed")
-    expect(await sending.end()).toMatchObject({
+    expect(await request.end()).toMatchObject({
       status: 200,
       json: { responseId: "r1", turnId: "r1", n: 0, status: "completed", applied: 3, skipped: 0, bad: [] },
     })
@@ -41,7 +53,11 @@ describe("content", () => {
       text("Then that."),
       END,
     ]
-    expect((await post(id, numbered("r1", ...records))).json).toMatchObject({ n: 10, applied: 10, status: "completed" })
+    expect((await postRecords(id, numberRecords("r1", ...records))).json).toMatchObject({
+      n: 10,
+      applied: 10,
+      status: "completed",
+    })
     const message = await client.untilEnd("r1")
     expect(message.segments).toMatchObject([
       { type: "thinking", content: "Let me look.", ms: 12 },
@@ -54,10 +70,13 @@ describe("content", () => {
 
   test("[EX3] a text that is only sent whole, or only at the end, counts once", async () => {
     const id = await freshSession()
-    await post(id, numbered("r1", { type: "text_done", text: "Whole." }, { type: "assistant_message", text: "Whole." }))
-    await post(id, numbered("r2", { type: "assistant_message", text: "Told at the end." }))
+    await postRecords(
+      id,
+      numberRecords("r1", { type: "text_done", text: "Whole." }, { type: "assistant_message", text: "Whole." }),
+    )
+    await postRecords(id, numberRecords("r2", { type: "assistant_message", text: "Told at the end." }))
     const streamed = [text("Str"), text("eamed."), { type: "text_done", text: "Streamed." }]
-    await post(id, numbered("r3", ...streamed, { type: "assistant_message", text: "Streamed." }))
+    await postRecords(id, numberRecords("r3", ...streamed, { type: "assistant_message", text: "Streamed." }))
     expect((await pageOf(id)).messages.map(({ content }) => content)).toEqual([
       "Whole.",
       "Told at the end.",
@@ -69,10 +88,10 @@ describe("content", () => {
     const id = await freshSession()
     const client = await connect(id)
     const said = { text: "All **done**.", responseId: "r1" }
-    expect(await sayOutside(id, said)).toMatchObject({ status: 200, json: { status: "completed", duplicate: false } })
-    expect(await sayOutside(id, said)).toMatchObject({ status: 200, json: { status: "completed", duplicate: true } })
+    expect(await postAnswer(id, said)).toMatchObject({ status: 200, json: { status: "completed", duplicate: false } })
+    expect(await postAnswer(id, said)).toMatchObject({ status: 200, json: { status: "completed", duplicate: true } })
     await client.untilEnd("r1")
-    expect(await sayOutside(id, { text: "  " })).toMatchObject({ status: 400, json: { code: "message_empty" } })
+    expect(await postAnswer(id, { text: "  " })).toMatchObject({ status: 400, json: { code: "message_empty" } })
     const { messages } = await pageOf(id)
     expect(messages).toMatchObject([{ content: "All **done**.", mode: "external", exchange_id: "r1" }])
   })
@@ -90,7 +109,7 @@ describe("content", () => {
       text("See <span id='weather_1'>sun</span>."),
       END,
     ]
-    await post(id, numbered("r1", ...records))
+    await postRecords(id, numberRecords("r1", ...records))
     const message = await client.untilEnd("r1")
     expect(message.segments.filter(({ type }) => type === "rich")).toEqual([])
     expect(toolsIn(message)).toMatchObject([{ name: "weather", status: "ok" }])
@@ -107,9 +126,9 @@ describe("content", () => {
       { type: "tool_approval", callId: "c1", approval: "allowed" },
       { type: "signature", tip: 1, title: "", records: 1, algorithm: "HMAC-SHA256", value: "x" },
     ]
-    const told = await post(id, refused, "?responseId=r1")
-    expect(told).toMatchObject({ status: 200, json: { applied: 0, skipped: 5 } })
-    expect(told.json["bad"]).toMatchObject(
+    const response = await postRecords(id, refused, "?responseId=r1")
+    expect(response).toMatchObject({ status: 200, json: { applied: 0, skipped: 5 } })
+    expect(response.json["bad"]).toMatchObject(
       refused.map(({ type }, at) => ({ line: at + 1, code: "record_refused", text: expect.stringContaining(type) })),
     )
     expect((await pageOf(id)).messages).toEqual([])
@@ -120,15 +139,15 @@ describe("alongside the session's own turns", () => {
   test("[EX6] the session is busy: a user's message waits, and its turn begins when it ends; the model isn't called", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const sending = await open(id)
-    await sending.send({ ...text("Working"), responseId: "r1" })
+    const request = await openRequest(id)
+    await request.send({ ...text("Working"), responseId: "r1" })
     await client.untilTrue(() => textIn(answerTo(client, "r1")) === "Working")
     client.say({ type: "send", id: "q1", content: "/say after" })
     await client.untilTrue(() => client.messages.get("q1")?.status === "queued")
-    await sending.send({ ...text(" on."), responseId: "r1" })
-    await sending.send({ ...END, responseId: "r1" })
+    await request.send({ ...text(" on."), responseId: "r1" })
+    await request.send({ ...END, responseId: "r1" })
     expect(textIn(await client.untilEnd("q1"))).toBe("after")
-    await sending.end()
+    await request.end()
     const { messages } = await pageOf(id)
     expect(messages.map(({ content }) => content)).toEqual(["Working on.", "/say after", "after"])
     expect(messages[0]?.segments).toHaveLength(1)
@@ -139,18 +158,18 @@ describe("alongside the session's own turns", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([say("long"), pause(1_500), say(" one")]) })
     await client.untilTrue(() => textIn(answerTo(client, "q1")) !== "")
-    const told = await post(id, [{ ...text("me too"), responseId: "r1" }])
-    expect(told).toMatchObject({ status: 409, json: { code: "turn_running" } })
-    expect(await sayOutside(id, { text: "me too" })).toMatchObject({ status: 409, json: { code: "turn_running" } })
-    expect((await open(id, "?responseId=r1").then((one) => one.answer)).status).toBe(409)
+    const response = await postRecords(id, [{ ...text("me too"), responseId: "r1" }])
+    expect(response).toMatchObject({ status: 409, json: { code: "turn_running" } })
+    expect(await postAnswer(id, { text: "me too" })).toMatchObject({ status: 409, json: { code: "turn_running" } })
+    expect((await openRequest(id, "?responseId=r1").then((one) => one.answer)).status).toBe(409)
     await client.untilEnd("q1")
     expect((await pageOf(id)).messages).toHaveLength(2)
-    expect(await ask(id, "r1")).toMatchObject({ status: 404, json: { code: "turn_unknown" } })
+    expect(await readState(id, "r1")).toMatchObject({ status: 404, json: { code: "turn_unknown" } })
   })
 
   test("[EX6] later turns include it in the model's context", async () => {
     const id = await freshSession()
-    await sayOutside(id, { text: "The build is green.", responseId: "r1" })
+    await postAnswer(id, { text: "The build is green.", responseId: "r1" })
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "What's the weather in Paris?" })
     expect((await client.untilEnd("q1")).status).toBe("completed")
@@ -163,26 +182,26 @@ describe("alongside the session's own turns", () => {
   test("[EX7] a user stops it by its exchange: later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const sending = await open(id, "?responseId=r1")
-    await sending.send(text("Shown."))
-    await sending.send(callStart("c1"))
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send(text("Shown."))
+    await request.send(callStart("c1"))
     await client.untilTrue(() => toolsIn(answerTo(client, "r1")).length === 1)
     client.say({ type: "cancel", exchange_id: "r1" })
     expect(await client.untilEnd("r1")).toMatchObject({ status: "cancelled" })
-    // While its body is still open.
-    expect(await sending.answer).toMatchObject({
+    // The body is still open.
+    expect(await request.answer).toMatchObject({
       status: 409,
       json: { code: "turn_ended", responseId: "r1", status: "cancelled" },
     })
     const before = await pageOf(id)
-    const again = await post(id, [text("late")], "?responseId=r1")
+    const again = await postRecords(id, [text("late")], "?responseId=r1")
     expect(again).toMatchObject({ status: 409, json: { code: "turn_ended", status: "cancelled" } })
     expect(await pageOf(id)).toEqual(before)
     expect(toolsIn(before.messages[0])).toMatchObject([{ status: "interrupted" }])
     client.say({ type: "cancel", exchange_id: "r1" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
     expect(client.frames.filter((frame) => frame.type === "error")).toEqual([])
-    // The queue goes on after it.
+    // The queued message follows.
     client.say({ type: "send", id: "q1", content: "/say next" })
     expect(textIn(await client.untilEnd("q1"))).toBe("next")
   })
@@ -190,15 +209,18 @@ describe("alongside the session's own turns", () => {
 
 describe("its end", () => {
   test.each([
-    ["as told", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
+    ["as sent", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
     ["with a reason that we do not know", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],
     ["interrupted", { ...END, status: "interrupted" }, "interrupted", "producer_failed"],
     ["cancelled", { type: "output_cancelled" }, "cancelled", null],
     ["whole", END, "completed", null],
-  ])("[EX5] %s; calls without a result are interrupted; later records are refused", async (...told) => {
-    const [, end, status, reason] = told
+  ])("[EX5] %s; calls without a result are interrupted; later records are refused", async (...row) => {
+    const [, end, status, reason] = row
     const id = await freshSession()
-    const answer = await post(id, numbered("r1", text("Said."), callStart("c1"), end, text("late"), result("c1")))
+    const answer = await postRecords(
+      id,
+      numberRecords("r1", text("Said."), callStart("c1"), end, text("late"), result("c1")),
+    )
     expect(answer).toMatchObject({ status: 200, json: { status, reason, applied: 3, skipped: 2 } })
     expect(answer.json["bad"]).toMatchObject([
       { line: 4, code: "turn_ended" },
@@ -211,8 +233,8 @@ describe("its end", () => {
 
   test("[EX5] one body may contain several answers, one after the other", async () => {
     const id = await freshSession()
-    const records = [...numbered("r1", text("One."), END), ...numbered("r2", text("Two."), END)]
-    expect((await post(id, records)).json).toMatchObject({ responseId: "r2", n: 2, applied: 4 })
+    const records = [...numberRecords("r1", text("One."), END), ...numberRecords("r2", text("Two."), END)]
+    expect((await postRecords(id, records)).json).toMatchObject({ responseId: "r2", n: 2, applied: 4 })
     expect((await pageOf(id)).messages.map(({ content }) => content)).toEqual(["One.", "Two."])
   })
 })

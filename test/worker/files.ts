@@ -1,6 +1,7 @@
 /** files.ts: sample bytes of each accepted type, uploads, and what remains in bucket and table afterwards. */
 
 import { env, runInDurableObject } from "cloudflare:test"
+import type { sessionOf } from "../support/socket.ts"
 import { type Call, call } from "./call.ts"
 
 const bytesOf = (...parts: readonly (string | number)[]): number[] =>
@@ -69,4 +70,21 @@ export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "e
       return typeof value === "function" ? value.bind(target) : value
     },
   })
+}
+
+/** Runs `work` while the session object's bucket is broken. */
+export async function withBrokenBucket<T>(
+  stub: ReturnType<typeof sessionOf>,
+  way: "put" | "delete",
+  work: () => Promise<T>,
+): Promise<T> {
+  const setBucket = (bucket: R2Bucket): Promise<boolean> =>
+    runInDurableObject(stub, (object) => Reflect.set((object as unknown as { env: object }).env, "MEDIA", bucket))
+  const { MEDIA } = env
+  if (!(await setBucket(brokenBucket(way)))) throw new Error("the object's bucket can't be replaced")
+  try {
+    return await work()
+  } finally {
+    await setBucket(MEDIA)
+  }
 }

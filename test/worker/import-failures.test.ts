@@ -4,7 +4,9 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { describe, expect, test } from "vitest"
 import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { MAX_FOLDING_TRIES } from "../../worker/transfer/import-steps.ts"
+import type { Env } from "../../worker/env.ts"
 import { openLiveSession } from "../../worker/session/live-session.ts"
+import { NO_HOOKS } from "../../worker/session/session-hooks.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createStagedRows, ROWS_PER_PART } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -77,20 +79,22 @@ describe("records that can't be folded", () => {
     const id = await freshSession()
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
-      let resumes = 0
+      const background: Promise<unknown>[] = []
+      const directory = () => ({ recordActivity: () => Promise.reject(new Error("away")), setRunning: () => {} })
       const session = openLiveSession({
         storage,
-        env,
+        env: { ...env, DIRECTORY: { getByName: directory } } as unknown as Env,
+        hooks: NO_HOOKS,
+        sockets: { announceEpoch() {} } as unknown as Sockets,
         armAlarm() {},
-        resume: () => void resumes++,
-        sockets: { renew() {} } as unknown as Sockets,
-        rename: () => Promise.reject(new Error("unavailable")),
+        waitUntil: (work) => void background.push(work),
       })
       const file = toJsonl(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
       expect(await session?.importer.importPart({ part: 1, of: 1 }, streamOf(file))).toMatchObject({
         value: { state: "done" },
       })
-      expect(resumes).toBe(1)
+      expect(background).toHaveLength(1)
+      await Promise.all(background)
       expect(session?.turns.isActive()).toBe(false)
     })
   })

@@ -1,4 +1,4 @@
-/** kept.ts: stores assets like an upload: a row, and bytes in the bucket. */
+/** kept.ts: stores assets for a test as an upload does: a row, and bytes in the bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -17,13 +17,13 @@ export function assetOf(id: string, change: Partial<Asset> = {}): Asset {
 
 export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/${session}/${id}`
 
-/** Stores an asset in a session. `bytes` is null for an asset whose bytes are lost. */
+/** Stores an asset in a session. `bytes` null: without bytes in the bucket. */
 export async function keep(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
   if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
   await runInDurableObject(sessionOf(session), (_object, state) => {
-    const assets = createAssetRows(state.storage.sql)
-    assets.reserve(asset.id, "user", Date.now())
-    assets.commit(asset, null)
+    const book = createAssetRows(state.storage.sql)
+    book.reserve(asset.id, "user", Date.now())
+    book.commit(asset, null)
   })
   return asset
 }

@@ -11,7 +11,7 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
 import { freshSession, shownOf } from "./follow.ts"
 
-/** A question, an answer whose call is still out, and so many questions and answers after it. */
+/** A question, an answer with an open call, and `after` further messages. */
 async function fill(id: string, after: number): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -29,11 +29,11 @@ async function fill(id: string, after: number): Promise<void> {
       insert(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
     }
   })
-  // It enters again, and knows its newest seq.
+  // Evicted, so that it reads its newest seq again.
   await evictDurableObject(sessionOf(id))
 }
 
-/** The result of that call comes, as it does from whoever was asked. */
+/** Fills in the result of that call, as a late answer does. */
 function settleLate(id: string, times = 1): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -57,13 +57,13 @@ describe("a late result", () => {
     await evictDurableObject(sessionOf(id))
     const client = await connect(id, CLAIMS, { epoch, after: seq })
     client.last = seq
-    const told = await client.until((frame) => frame.type === "message")
-    expect(told).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
+    const frame = await client.until((next) => next.type === "message")
+    expect(frame).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
     const page = await pageOf(id)
     expect(client.messages.size).toBe(1)
     const [shown, stored] = [client.messages.get("a1"), page.messages.find((one) => one.id === "a1")]
     expect(shown && shownOf(shown)).toBe(stored && shownOf(stored))
-    // Who has seen it is told nothing again.
+    // A client that has the change does not receive it again.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       expect(readChangesSince(createSessionStore(storage.sql), page.seq)).toEqual([])
     })
@@ -77,7 +77,7 @@ describe("a late result", () => {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql)
       expect(readChangesSince(store, seq)?.map(({ message }) => message.id)).toEqual(["a1"])
-      // The path now leads past it: from the first question to another answer.
+      // The active path now bypasses the message: the first question has another answer.
       const head = { id: "other", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" } as const
       store.insertMessage(placed(createMessage({ ...head, status: "completed" }), { pos: 99, parent: 1, seq: 1 }))
       expect(readChangesSince(createSessionStore(storage.sql), seq)).toEqual([])

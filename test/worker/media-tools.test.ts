@@ -1,6 +1,6 @@
 /** media-tools.test.ts: files that tools store, and the tools that create images, speech and documents. */
 
-import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_CANVAS_BYTES } from "../../shared/limits.ts"
 import { resolveCardTag, extractResultData } from "../../shared/protocol/card-cue.ts"
@@ -16,7 +16,7 @@ import type { SaveAsset, SaveOptions } from "../../worker/asset/save-options.ts"
 import type { Tool } from "../../worker/tool/tool.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
 import { exportOf } from "./exported.ts"
-import { leftOf, NOTHING } from "./files.ts"
+import { leftOf, NOTHING, withBrokenBucket } from "./files.ts"
 import { toolContext } from "./tools.ts"
 
 interface Kept {
@@ -311,13 +311,7 @@ describe("in a session", () => {
   test("[AS10] a bucket that fails is an error result, and nothing is left", async () => {
     const id = "tools-broken"
     await createSession(id)
-    const plant = (bug: string | undefined) =>
-      runInDurableObject(sessionOf(id), (object) =>
-        Reflect.set((object as unknown as { env: object }).env, "PLANT", bug),
-      )
-    await plant("bucket_put")
-    const { message } = await say(id, "Paint a sunset")
-    await plant(undefined)
+    const { message } = await withBrokenBucket(sessionOf(id), "put", () => say(id, "Paint a sunset"))
     expect(message.status).toBe("completed")
     expect(message.segments.find(({ type }) => type === "tool")).toMatchObject({ status: "failed" })
     expect(message.segments.at(-1)).toMatchObject({ content: expect.stringContaining("could not be saved") })

@@ -31,7 +31,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A token as somebody else may sign it: only what is given, and an hour to live. */
+/** A token signed elsewhere: only the given claims, valid for an hour. */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })
@@ -49,7 +49,7 @@ async function claimsOf(token: string): Promise<Claims> {
   return verified.value
 }
 
-/** One that was issued just after. */
+/** A token that was issued just after it. */
 const laterToken = (tenant: string, upTo: number) => foreignToken(tenant, "ada", { iat: upTo + 0.001 })
 
 const alarmOf = (stub: DurableObjectStub) => runInDurableObject(stub, (_object, { storage }) => storage.getAlarm())
@@ -66,7 +66,7 @@ async function expectClosed(line: Line): Promise<void> {
   expect(line.heard.at(-1)).toBe("token_revoked")
 }
 
-/** It is not only open: it is answered. */
+/** The socket is open and gets answers. */
 async function expectOpen(line: Line): Promise<void> {
   const before = line.heard.length
   line.socket.send(HELLO)
@@ -93,7 +93,7 @@ describe("a revoked token", () => {
   test("[AU7] where the Worker has asked before, a route is closed after REVOCATION_MS, a new socket at once", async () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
-    // As another isolate does it: this one's memory is not told.
+    // As in another isolate: the revocation is not in this one's memory.
     expect(await directory("au7b").revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
     expect(await list(token)).toMatchObject({ status: 200 })
     expect(await tryOpen(id, token)).toEqual(REVOKED)
@@ -196,13 +196,13 @@ describe("its sockets", () => {
     expect(told.mock.calls).toHaveLength(2)
     expect(await alarmOf(directory("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
     await expectOpen(line)
-    // Another token there is news of that token, not of this one.
+    // Opening a socket with another token does not deliver the revocation of this one.
     const other = await openSocket(id, await tokenOf("au8d", "ada", 9000))
     told.mockRestore()
     await runDurableObjectAlarm(directory("au8d"))
     await expectClosed(line)
     await expectOpen(other)
-    // Nothing is left to tell: it sleeps until the revocation may be forgotten.
+    // Every session is notified, so the next alarm is when the revocation can be deleted.
     expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
   })
 
@@ -242,7 +242,7 @@ describe("its sockets", () => {
     expect(early.closed).toBeNull()
     await session.revoke(claims, { n: 2, tokens: ["late"], upTo: null })
     expect(await early.untilClosed()).toMatchObject({ code: 4401 })
-    // An older word that comes late takes nothing back.
+    // An older revocation state that arrives late changes nothing.
     await session.revoke(claims, { n: 1, tokens: [], upTo: null })
     const late = await connect("s1", claims, null)
     expect(await late.untilClosed()).toMatchObject({ code: 4401 })

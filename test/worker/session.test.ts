@@ -79,7 +79,7 @@ describe("a turn", () => {
 })
 
 describe("crash and recovery", () => {
-  /** A turn as a killed process leaves it: stored, not ended. */
+  /** A turn that a killed process left behind: stored, not ended. */
   async function leaveBehind(id: string, feed: (recorder: TurnRecorder) => void): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
@@ -197,7 +197,7 @@ describe("history", () => {
       )
       seen.unshift(...page.messages.map((message: WireMessage) => message.id))
       cursor = page.cursor
-      // New messages come at the other end and move nothing.
+      // New messages are added at the other end, so cursors stay valid.
       await sessionOf(id).send(CLAIMS, { id: `new${seen.length}`, content: "/say new" })
       expect(page.has_more).toBe(cursor !== undefined)
     } while (cursor !== undefined)
@@ -306,14 +306,14 @@ describe("the store", () => {
   test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 45 rows", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    // The object runs in this isolate: its structured log line counts the rows from its cursors.
+    // The object runs in this isolate, so its log line with the row counts can be read here.
     const log = vi.spyOn(console, "log")
     client.say({ type: "send", id: "q1", content: "/bench deltas=400 chars=12 tools=2 delay_ms=10 yield_every=1" })
     await client.untilEnd("q1")
     const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)))
     log.mockRestore()
     const written = lines.find((line) => line.event === "turn_end")?.rows_written
-    // And one for the alarm, which is set outside SQL.
+    // One more for the alarm, which is not set by SQL.
     expect(written + 1).toBeGreaterThan(20)
     expect(written + 1).toBeLessThanOrEqual(45)
     expect(client.last).toBeLessThanOrEqual(45)

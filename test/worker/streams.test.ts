@@ -23,11 +23,11 @@ import { placed } from "../support/turn.ts"
 import { exportOf } from "./exported.ts"
 import { freshSession } from "./follow.ts"
 
-/** Streams on SQLite: each event is a handful of statements. */
+/** Fewer than in the pure tests: on SQLite each event is a handful of statements. */
 const STREAMS = 400
 const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metrics: null }
 
-/** Plays a stream into the message at `pos`; what it shows in the end. */
+/** Plays a stream into the message at `pos`. Returns the message as shown in the end. */
 function play(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
   const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
   const head = { id: `m${pos}`, exchange_id: `m${pos - 1}`, timestamp: "2026-01-01T00:00:00.000Z" } as const
@@ -42,7 +42,7 @@ function play(storage: DurableObjectStorage, pos: number, events: readonly TurnE
   store.insertMessage(placed(answer, { pos, parent: pos - 1, seq: seq + 2 }))
   let live: Segment[] = []
   for (const event of events) {
-    // As after an eviction: nothing is known but the rows.
+    // As after an eviction: only the rows are left.
     const fresh = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
     const stored = fresh.findMessageAt(pos)
     if (stored === null) throw new Error("the answer is gone")

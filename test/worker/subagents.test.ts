@@ -9,7 +9,7 @@ import { listCalls, type Message, createMessage } from "../../shared/protocol/me
 import { stripSpans } from "../../shared/segment/segmenter.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
 import { assignOrdinals } from "../../worker/turn/next-action.ts"
-import { messageToAnswer } from "../../worker/agent/answer-agent.ts"
+import { messageToAnswer } from "../../worker/agent/agent-answer.ts"
 import { createWeatherTool } from "../../worker/tool/weather/weather-tool.ts"
 import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"
@@ -97,7 +97,7 @@ describe("TestStripSpans", () => {
     expect(stripSpans(once)).toBe(once)
     if (expected !== null) expect(once).toBe(expected)
     if (name.startsWith("12")) expect(once).toBe(text)
-    // What an agent hands to the one that asked goes through it.
+    // The answer to another agent passes through it.
     const reply = messageToAnswer(said(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
     expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)

@@ -15,7 +15,7 @@ import { createPastTurns } from "../../worker/turn/past-turns.ts"
 import { decideNextAction } from "../../worker/turn/next-action.ts"
 import { planRecovery } from "../../worker/turn/turn-recovery.ts"
 import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
-import type { Sockets } from "../../worker/socket/sockets.ts"
+import type { TurnHost } from "../../worker/turn/turn-run.ts"
 import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
@@ -118,8 +118,7 @@ describe("failures", () => {
         const messages = new Map<string, WireMessage>()
         const seqs: number[] = []
         let [seq, modelCalls] = [store.readLastSeq(), 0]
-        const sockets: Sockets = {
-          acceptSocket: () => new Response(null),
+        const sockets: TurnHost["sockets"] = {
           sendMessage: (stored) => {
             seqs.push(stored.seq)
             messages.set(stored.message.id, messageToWire(stored.message))
@@ -129,14 +128,6 @@ describe("failures", () => {
             const before = messages.get(stored.message.id)
             if (before !== undefined) messages.set(stored.message.id, applyToMessage(before, ops))
           },
-          announceEpoch: () => {},
-          resumeSocket: () => {},
-          acknowledgeSeen: () => {},
-          sendFrame: () => {},
-          sendFault: () => {},
-          verifySocket: () => null,
-          closeRevoked: () => {},
-          closeAll: () => {},
         }
         const answerer: ResolvedAgent = {
           name: "test",

@@ -16,7 +16,7 @@ import {
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
-import { AGENT_SESSION_PREFIX } from "../agent/ask-agent.ts"
+import { AGENT_SESSION_PREFIX } from "../agent/ask-request.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"

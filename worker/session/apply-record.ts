@@ -1,7 +1,5 @@
 /**
- * apply-record.ts: feeds what a producer outside tells to the run of its answer, within the bounds of one answer.
- *
- * record → foreign → TELLING → run
+ * apply-record.ts: applies an external producer's record to the run of its answer, within the limits of one answer.
  */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -13,6 +11,7 @@ import {
   MAX_EXTERNAL_PARTS,
 } from "../../shared/limits.ts"
 import { listCalls, type ToolCall, createTooLargeResult } from "../../shared/protocol/message.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import { createToolOutput } from "../turn/dispatch-tool.ts"
 import type { Producer } from "../turn/external-run.ts"
 import {
@@ -27,10 +26,10 @@ import {
 } from "../turn/turn-run.ts"
 
 /**
- * Does what a record comes to. What one answer may not hold any more ends it: `failed`, `answer_too_long`.
+ * Applies the effect of a record. Beyond the limits the answer ends as `failed`, `answer_too_long` (SPEC EX3–EX5,
+ * EX19–EX21).
  *
- * Errors  throws what a write throws; the run is spent then.
- * Source  SPEC EX3, EX5, EX10, EX19–EX21.
+ * Errors  throws what a write throws. The run can't be used after that.
  */
 export function applyRecord(
   host: TurnHost,
@@ -52,7 +51,7 @@ export function applyRecord(
       else finishRun(host, run, action.status, action.reason)
       return host.resume()
     case "cancel":
-      // Its own end drops nothing that it has said.
+      // Unlike a user's cancel, the producer's own one keeps the text that is still buffered.
       publishChanges(host, run)
       cancelRun(host, run)
       return host.resume()
@@ -65,21 +64,21 @@ function feedBounded(host: TurnHost, run: TurnRun, producer: Producer, event: Tu
   run.recorder.feed(bounded)
 }
 
-/** How long it thought, where it does not say. */
+/** Measures the thinking time of a producer that does not send it. */
 function trackThinking(host: TurnHost, run: TurnRun, event: TurnEvent): void {
   if (event.type === "thinking_delta") run.thinkingSinceMs ??= host.now()
   else if (event.type === "thinking_done" && event.ms !== undefined) run.thinkingSinceMs = null
   else if (event.type !== "step_start") endThinking(host, run)
 }
 
-/** Text is cut where the answer is too long; results beyond what it may hold are failed calls. */
+/** Cuts text at the limit of an answer. A tool result over the limit becomes a failed call. */
 function boundEvent(run: TurnRun, producer: Producer, event: TurnEvent): TurnEvent {
   switch (event.type) {
     case "text_delta":
     case "thinking_delta": {
       const charsLeft = Math.max(MAX_ANSWER_CHARS - run.generatedChars, 0)
       run.generatedChars += event.delta.length
-      return event.delta.length <= charsLeft ? event : { ...event, delta: event.delta.slice(0, charsLeft) }
+      return event.delta.length <= charsLeft ? event : { ...event, delta: cutText(event.delta, charsLeft) }
     }
     case "tool_call":
       run.generatedChars += event.args.length
@@ -87,7 +86,7 @@ function boundEvent(run: TurnRun, producer: Producer, event: TurnEvent): TurnEve
     case "tool_result": {
       producer.dataChars += event.result?.length ?? 0
       if (producer.dataChars > MAX_EXTERNAL_DATA_CHARS) return createTooLargeResult(event.call_id)
-      // The true size of what a call said, where more came than is kept.
+      // The full size of the output, of which only a part may be stored.
       const size = producer.outputs.get(event.call_id)?.size() ?? null
       return size === null ? event : { ...event, output_size: size }
     }
@@ -109,10 +108,10 @@ function appendCallOutput(host: TurnHost, run: TurnRun, producer: Producer, call
   let output = producer.outputs.get(call_id)
   if (output === undefined) {
     let isRestored = false
-    output = createToolOutput((kept) => {
-      if (isRestored) feedEvent(host, run, { type: "tool_output_delta", call_id, delta: kept })
+    output = createToolOutput((delta) => {
+      if (isRestored) feedEvent(host, run, { type: "tool_output_delta", call_id, delta })
     })
-    // What another process heard of it counts toward its bound.
+    // The stored output counts towards the limit, although another process received it.
     output.append(call.output)
     isRestored = true
     producer.outputs.set(call_id, output)

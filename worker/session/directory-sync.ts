@@ -1,37 +1,39 @@
 /**
- * directory-sync.ts: what the directory knows of a session: its title, when it was used, whether something runs there.
+ * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
- * turn, messages → LISTING → directory → the list of sessions
- * Whether something runs is told when it changed, one word at a time and in order; a word that did not arrive is said
- * again with the next. A fresh process says it anew, whatever the one before it had said. Source: SPEC DI1, DI5.
+ * The entry has the title, the time of the last activity, and whether a turn is running. The running state is sent only
+ * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5).
  */
 
 import type { Env } from "../env.ts"
-import { ensureTitle } from "../turn/accept-message.ts"
-import { SessionErasedError } from "../store/storage-gate.ts"
 import { log } from "../platform/log.ts"
+import { ensureTitle } from "../turn/accept-message.ts"
 import type { LiveSession } from "./live-session.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
 export interface DirectorySync {
-  /** Something was said: when, and what the session is about. Never rejects. */
-  reportActivity(text: string, now: number): Promise<void>
-  /** The session has another title. With 0 that is no activity. */
-  renameSession(title: string, now: number): Promise<void>
-  /** Looks whether something runs, and tells it where the directory does not know it. Never rejects. */
+  /** Records activity at `nowMs`. An untitled session takes its title from `text`. Never rejects. */
+  reportActivity(text: string, nowMs: number): Promise<void>
+  /** Changes the title. With `nowMs` 0 this does not count as activity. */
+  renameSession(title: string, nowMs: number): Promise<void>
+  /** Sends whether a turn is running, if the directory does not have it yet. Never rejects. */
   syncRunningState(): Promise<void>
 }
 
-export function createDirectorySync(env: Env, { row: session, store, turns }: LiveSession): DirectorySync {
-  const { id } = session
-  const directory = () => directoryStub(env, session)
+/** The live session may still be under construction. */
+export function createDirectorySync(env: Env, session: LiveSession): DirectorySync {
+  const { row, store } = session
+  const { id } = row
+  const directory = () => directoryStub(env, row)
+  /** The state that the directory has; null: unknown. */
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
   const reportRunningState = async (): Promise<void> => {
+    const isRunning = (): boolean => session.turns.isRunning()
     try {
-      for (let isRunning = turns.isRunning(); isRunning !== reportedRunning; isRunning = turns.isRunning()) {
-        await directory().setRunning(id, isRunning)
-        reportedRunning = isRunning
+      for (let state = isRunning(); state !== reportedRunning; state = isRunning()) {
+        await directory().setRunning(id, state)
+        reportedRunning = state
       }
     } catch {
       reportedRunning = null
@@ -39,16 +41,16 @@ export function createDirectorySync(env: Env, { row: session, store, turns }: Li
     }
   }
   return {
-    async reportActivity(text, now) {
-      // A missed touch costs an old date in a list; the next message mends it.
+    async reportActivity(text, nowMs) {
       const title = ensureTitle(store, text)
+      // If this fails the list shows an old date until the next message.
       await directory()
-        .recordActivity(id, now, title)
+        .recordActivity(id, nowMs, title)
         .catch(() => log("touch_failed", { id }))
     },
-    async renameSession(title, now) {
+    async renameSession(title, nowMs) {
       store.setTitle(title)
-      await directory().recordActivity(id, now, title)
+      await directory().recordActivity(id, nowMs, title)
     },
     syncRunningState() {
       syncing ??= reportRunningState().finally(() => {
@@ -56,18 +58,5 @@ export function createDirectorySync(env: Env, { row: session, store, turns }: Li
       })
       return syncing
     },
-  }
-}
-
-/** Moves what can be moved. The list is told when something begins here, and when all has ended. */
-export async function advanceAndSync(session: LiveSession, directorySync: DirectorySync | null): Promise<void> {
-  try {
-    const advanced = session.turns.advance()
-    const synced = directorySync?.syncRunningState()
-    await advanced
-    await synced
-    await directorySync?.syncRunningState()
-  } catch (error) {
-    if (!(error instanceof SessionErasedError)) throw error
   }
 }

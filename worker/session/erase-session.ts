@@ -1,17 +1,16 @@
 /**
- * erase-session.ts: all that is stored of a session goes, its bytes first; and what comes after that goes, too.
+ * erase-session.ts: erases everything that a session has stored: bytes in the bucket first, then rows and alarm.
  *
- * object → ERASING → bucket, rows, alarm
- * Whoever brings a file may put it behind the erasing, and die before they hear that there is no session any more.
- * Source: SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md.
+ * An upload in progress may write its bytes after that and die before it learns of the erasure. Therefore the bucket is
+ * checked once more later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
  */
 
 import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"
 
-/** Where an erased session was, while files that were on their way may still come. */
+/** Key of the erased session's reference, while late uploads are possible. */
 const ERASED_SESSION_KEY = "late"
 
-/** Where it fails, asking again goes on. With `lateAt` it is looked once more then (`eraseLate`). */
+/** Can be repeated after a failure. `recheckAtMs`: when to run `eraseLateUploads`; null: never. */
 export async function eraseSessionStorage(
   storage: DurableObjectStorage,
   bucket: R2Bucket,
@@ -22,12 +21,12 @@ export async function eraseSessionStorage(
   await storage.deleteAlarm()
   await storage.deleteAll()
   if (recheckAtMs === null) return
-  // Not the object's own name: an alarm that wakes it is not told that.
+  // An object that is woken by its alarm can't read its own name, so the reference is stored.
   storage.kv.put<SessionRef>(ERASED_SESSION_KEY, sessionRef)
   await storage.setAlarm(recheckAtMs)
 }
 
-/** What came late goes. Where it fails it throws, and is tried again at `againAt`. */
+/** Erases late uploads. If it throws, the alarm at `retryAtMs` tries again. */
 export async function eraseLateUploads(
   storage: DurableObjectStorage,
   bucket: R2Bucket,

@@ -1,241 +1,347 @@
 /**
- * live-session.ts: what an object has once its session exists: its row, its store, its turns, and the one seq.
+ * live-session.ts: a session in memory: its stores, its turns, and the one place that assigns its seqs.
+ *
+ * The object opens it from storage when it wakes up, and hands it every message from a client.
  */
 
 import { nanoid } from "nanoid"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
-import type { Env } from "../env.ts"
-import type { AgentView } from "../tenant/agent-config.ts"
-import { deriveExportKey } from "../auth/verify-token.ts"
-import { readTimeLimits } from "../platform/time-limits.ts"
-import type { RenameSession } from "../tool/rename-tool.ts"
-import { type ResolvedAgent, resolveAgent, defaultAgentView } from "../turn/resolve-agent.ts"
-import { type InboundAsks, createInboundAsks } from "../agent/answer-agent.ts"
-import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
-import { type OutboundAsks, createOutboundAsks } from "../agent/ask-agent.ts"
-import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
-import { createAssetCopier } from "../transfer/copy-assets.ts"
-import { Importer } from "../transfer/session-import.ts"
-import { createStorageGate, type StorageGate } from "../store/storage-gate.ts"
-import { createAssetService, type AssetService } from "../asset/asset-service.ts"
+import { InboundAsks } from "../agent/inbound-asks.ts"
+import { OutboundAsks } from "../agent/outbound-asks.ts"
+import type { AgentSession } from "../agent/agent-session.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
+import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
+import { type AssetService, createAssetService } from "../asset/asset-service.ts"
+import { deriveExportKey } from "../auth/verify-token.ts"
+import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
-import { mutateBucket, mutateStore } from "./plants.ts"
-import type { RevisionContext } from "../turn/message-versions.ts"
-import type { SessionRow } from "../store/row-codec.ts"
-import type { TurnHost } from "../turn/turn-run.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Sockets } from "../socket/sockets.ts"
-import { createStagedRows } from "../transfer/staged-rows.ts"
+import type { SessionRow } from "../store/row-codec.ts"
 import { createSessionStore, type SessionStore } from "../store/session-store.ts"
+import { createStorageGate, SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
+import type { AgentView } from "../tenant/agent-config.ts"
+import { createAssetCopier } from "../transfer/copy-assets.ts"
+import { type ExportStream, exportJsonl, exportMarkdown } from "../transfer/session-export.ts"
+import { Importer } from "../transfer/session-import.ts"
+import { createStagedRows } from "../transfer/staged-rows.ts"
+import type { StagedFile } from "../transfer/import-state.ts"
+import { acceptMessage, pickTitleText } from "../turn/accept-message.ts"
+import type { RevisionContext } from "../turn/message-versions.ts"
+import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
+import { defaultAgentView, type ResolvedAgent, resolveAgent } from "../turn/resolve-agent.ts"
+import type { TurnHost } from "../turn/turn-run.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
-import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
+import type { SessionHooks } from "./session-hooks.ts"
+import type { AcceptedMessage, ExportFormat, SendRequest, SessionGroup } from "../platform/rpc/session-types.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { SessionGroup } from "../platform/rpc/session-types.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import type { ImportHost } from "../transfer/import-steps.ts"
 
-/** It is also what a revision needs: the host of its turns, and how another version becomes active. */
-export interface LiveSession extends RevisionContext {
-  readonly row: SessionRow
-  readonly store: SessionStore
-  /** The way to its rows, which an erasing shuts. */
-  readonly storageGate: StorageGate
-  /** Changes whenever another version becomes active. */
-  readonly currentEpoch: () => string
-  /** The newest seq that was given. */
-  readonly lastSeq: () => number
-  readonly outboundAsks: OutboundAsks
-  readonly inboundAsks: InboundAsks
-  readonly importer: Importer
-  /** The files that it keeps. */
-  readonly assets: AssetRows
-  /** How they come and go. */
-  readonly assetService: AssetService
-  /** Who answers here, as it is configured. */
-  readonly agentView: () => AgentView
-  /** Another configuration of who answers, from the next turn on. */
-  readonly setAgentView: (view: AgentView) => void
-}
-
-/** What a room needs of the object that it stands in. */
+/** What a live session needs of the object around it. */
 export interface LiveSessionDeps {
   readonly storage: DurableObjectStorage
   readonly env: Env
   readonly sockets: Sockets
+  readonly hooks: SessionHooks
   readonly armAlarm: () => void
-  /** Begins what waits. */
-  readonly resume: () => void
-  readonly rename: RenameSession
+  /** Keeps the object in memory until the work is done. */
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
 
-/** Rebuilt from storage on every waking; null where no session was created. Reads a fixed number of rows. */
-export function openLiveSession({
-  storage,
-  env,
-  sockets,
-  armAlarm,
-  resume,
-  rename,
-}: LiveSessionDeps): LiveSession | null {
+/** The session in this storage; null if none was created. Reads a fixed number of rows. */
+export function openLiveSession(deps: LiveSessionDeps): LiveSession | null {
+  const { storage, hooks } = deps
   const storageGate = createStorageGate(storage.sql)
-  const store = mutateStore(
-    env.PLANT,
-    createSessionStore(storageGate.sql, (write) => storage.transactionSync(write)),
-  )
+  const store = hooks.wrapStore(createSessionStore(storageGate.sql, (write) => storage.transactionSync(write)))
   const row = store.readSession()
-  if (row === null) return null
-  const assets = createAssetRows(storageGate.sql)
-  const times = readTimeLimits(env)
-  const assetService = createAssetService({
-    assets,
-    sessionRef: { tenant: row.tenant, session: row.id },
-    armAlarm,
-    now: Date.now,
-    nextId: nanoid,
-    times,
-    bucket: () => mutateBucket(env.PLANT, env.MEDIA),
-  })
-  let seq = store.readLastSeq()
-  let { epoch } = row
-  let agentView = row.agent ?? defaultAgentView()
-  let resolvedAgent: ResolvedAgent
-  const setAgentView = (view: AgentView): void => {
-    agentView = view
-    resolvedAgent = resolveAgent(
-      env,
-      view,
-      { renameSession: rename, askAgent: (question, context) => outboundAsks.askAgent(question, context) },
+  return row === null ? null : new LiveSession(deps, { row, store, storageGate })
+}
+
+export interface CancelledTurn {
+  readonly exchange_id: string
+  /** The seq of the change. */
+  readonly seq: number
+}
+
+type OpenedStore = Pick<LiveSession, "row" | "store" | "storageGate">
+
+export class LiveSession implements AgentSession, RevisionContext {
+  /** As read when the session was opened. */
+  readonly row: SessionRow
+  readonly store: SessionStore
+  /** Closed when the session is erased. */
+  readonly storageGate: StorageGate
+  readonly sockets: Sockets
+  readonly assets: AssetRows
+  readonly assetService: AssetService
+  readonly directorySync: DirectorySync
+  readonly outboundAsks: OutboundAsks
+  readonly inboundAsks: InboundAsks
+  readonly host: TurnHost
+  readonly turns: TurnScheduler
+  readonly importer: Importer
+  readonly #env: Env
+  readonly #armAlarm: () => void
+  readonly #waitUntil: (work: Promise<unknown>) => void
+  #seq: number
+  #epoch: string
+  #agentView: AgentView
+  #agent: ResolvedAgent
+  #isClosed = false
+
+  constructor(deps: LiveSessionDeps, { row, store, storageGate }: OpenedStore) {
+    const { env } = deps
+    this.row = row
+    this.store = store
+    this.storageGate = storageGate
+    this.sockets = deps.sockets
+    this.#env = env
+    this.#armAlarm = deps.armAlarm
+    this.#waitUntil = deps.waitUntil
+    this.#seq = store.readLastSeq()
+    this.#epoch = row.epoch
+    this.assets = createAssetRows(storageGate.sql)
+    this.assetService = this.#createAssetService()
+    this.directorySync = createDirectorySync(env, this)
+    this.outboundAsks = new OutboundAsks(env, this)
+    this.inboundAsks = new InboundAsks(env, this, this.outboundAsks)
+    this.#agentView = row.agent ?? defaultAgentView()
+    this.#agent = this.#resolveAgent()
+    // These receive objects that refer to the fields above.
+    this.host = this.#createTurnHost()
+    this.turns = new TurnScheduler(this.host)
+    this.importer = new Importer(this.#createImportHost())
+  }
+
+  /** Changes when another version of a message becomes active. */
+  get epoch(): string {
+    return this.#epoch
+  }
+
+  /** The newest seq that was assigned. */
+  get lastSeq(): number {
+    return this.#seq
+  }
+
+  /** The configuration of the agent that answers here. */
+  get agentView(): AgentView {
+    return this.#agentView
+  }
+
+  readonly agentName = (): string => this.#agent.name
+
+  readonly maxMessageTokens = (): number => this.#agent.maxMessageTokens
+
+  readonly nextSeq = (): number => {
+    this.#seq += 1
+    return this.#seq
+  }
+
+  /** Continues from the stored seq. Called after a failed write whose seq was already assigned. */
+  readonly resetSeq = (): void => {
+    this.#seq = this.store.readLastSeq()
+  }
+
+  /** Runs work that may assign seqs. If it throws, these seqs are assigned again. */
+  withSeqRollback<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.resetSeq()
+      throw error
+    }
+  }
+
+  readonly setEpoch = (epoch: string): void => {
+    this.#epoch = epoch
+    this.sockets.announceEpoch(epoch, this.#seq)
+  }
+
+  isOwner({ tenant, user }: SessionOwner): boolean {
+    return this.row.tenant === tenant && this.row.user === user
+  }
+
+  /** Whether this is the session of that agent in that session group. */
+  isAgentInGroup(agent: string, { session, agent: groupAgent }: SessionGroup): boolean {
+    const { family } = this.row
+    return this.#agentView.self.name === agent && family.session === session && family.agent === groupAgent
+  }
+
+  /**
+   * Fetches the agent's configuration. The session keeps the one it has if the tenant object can't be reached.
+   *
+   * @returns false if the tenant has no agent of that name any more
+   */
+  async refreshAgent(): Promise<boolean> {
+    const known = this.#agentView
+    const view = await tenantStub(this.#env, this.row.tenant)
+      .getAgentView(known.self.name)
+      .catch(() => known)
+    if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null
+    this.store.setAgent(view)
+    this.#agentView = view
+    this.#agent = this.#resolveAgent()
+    return true
+  }
+
+  /** Accepts a message from a user. The same id again has no second effect. */
+  acceptMessage(request: SendRequest): Result<AcceptedMessage> {
+    const nowMs = Date.now()
+    const accepted = acceptMessage(this, request, nowMs)
+    if (accepted.ok && !accepted.value.duplicate) {
+      this.reportActivity(pickTitleText(this.assets, request), nowMs)
+      this.advance()
+    }
+    return accepted
+  }
+
+  /** Stops the answer of an exchange. Returns the seq of that change. */
+  cancelTurn(exchangeId: string): Result<number> {
+    const cancelled = this.turns.cancelExchange(exchangeId)
+    this.advance()
+    return cancelled
+  }
+
+  /** Like `cancelTurn`. With null it stops the answer that is running. */
+  cancelActiveTurn(exchangeId: string | null): Result<CancelledTurn> {
+    const exchange_id = exchangeId ?? this.turns.activeExchangeId()
+    if (exchange_id === null) return fail({ reason: "turn_ended" })
+    const cancelled = this.cancelTurn(exchange_id)
+    return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
+  }
+
+  /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
+  async export(after: number | null, format: ExportFormat): Promise<ExportStream> {
+    if (format === "markdown") return exportMarkdown(this.store, after)
+    return exportJsonl(this, await this.#deriveSealKey(), after)
+  }
+
+  /** Moves the session up in its user's list. An untitled session takes its title from the text. */
+  reportActivity(text: string, nowMs: number): void {
+    this.#waitUntil(this.directorySync.reportActivity(text, nowMs))
+  }
+
+  /** Continues whatever is stored, in the background. */
+  readonly advance = (): void => {
+    if (!this.#isClosed) this.#waitUntil(this.#advanceAndSync())
+  }
+
+  /** Stops everything. Work that is still in progress can neither read nor write any more (SPEC RT10). */
+  close(): void {
+    this.#isClosed = true
+    this.#waitUntil(this.inboundAsks.rejectWaiting())
+    this.storageGate.close()
+    this.turns.stopAll()
+  }
+
+  /** The user's directory is updated when a turn begins and when all have ended. */
+  async #advanceAndSync(): Promise<void> {
+    try {
+      const advanced = this.turns.advance()
+      const synced = this.directorySync.syncRunningState()
+      await advanced
+      await synced
+      await this.directorySync.syncRunningState()
+    } catch (error) {
+      if (!(error instanceof SessionErasedError)) throw error
+    }
+  }
+
+  readonly #armAlarmIfOpen = (): void => {
+    if (!this.#isClosed) this.#armAlarm()
+  }
+
+  readonly #renameSession = async (title: string): Promise<void> => {
+    await this.directorySync.renameSession(title, Date.now())
+  }
+
+  #resolveAgent(): ResolvedAgent {
+    const services = {
+      renameSession: this.#renameSession,
+      askAgent: this.outboundAsks.askAgent.bind(this.outboundAsks),
+    }
+    return resolveAgent(this.#env, this.#agentView, services, log)
+  }
+
+  #createAssetService(): AssetService {
+    return createAssetService({
+      assets: this.assets,
+      sessionRef: { tenant: this.row.tenant, session: this.row.id },
+      armAlarm: this.#armAlarmIfOpen,
+      now: Date.now,
+      nextId: nanoid,
+      times: readTimeLimits(this.#env),
+      bucket: () => this.#env.MEDIA,
+    })
+  }
+
+  #createTurnHost(): TurnHost {
+    const env = this.#env
+    const { store, sockets, assets, nextSeq, resetSeq } = this
+    const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
+    return {
+      store,
+      sockets,
+      resolver: {
+        findAsset: assets.find,
+        hasMessage: (id) => store.findById(id)?.isWithdrawn === false,
+        listOrigins: () => this.#agentView.settings?.embed_origins ?? [],
+      },
+      currentAgent: () => this.#agent,
+      onIdle: () => {
+        this.inboundAsks.deliverAnswers()
+        this.outboundAsks.sweepAsks()
+      },
+      // In a later task: an `advance` that is running now may already have looked for work.
+      resume: () => void setTimeout(this.advance),
+      pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
+      loadAsset: createAssetLoader(env.MEDIA, this.row, log),
+      saveAsset: this.assetService.save,
+      times: readTimeLimits(env),
+      now: Date.now,
+      nextId: nanoid,
+      nextSeq,
+      resetSeq,
+      armAlarm: this.#armAlarmIfOpen,
       log,
-    )
+    }
   }
-  const agentHost = {
-    env,
-    store,
-    session: row,
-    log,
-    now: Date.now,
-    maxMessageTokens: () => resolvedAgent.maxMessageTokens,
-    agentName: () => resolvedAgent.name,
-    turns: () => turns,
-  }
-  const outboundAsks = createOutboundAsks(agentHost)
-  const inboundAsks = createInboundAsks({ ...agentHost, listAwaitedSessions: outboundAsks.listAwaitedSessions })
-  const onIdle = (): void => {
-    inboundAsks.deliverAnswers()
-    outboundAsks.sweepAsks()
-  }
-  setAgentView(agentView)
-  const isMessage = (id: string): boolean => store.findById(id)?.isWithdrawn === false
-  const host: TurnHost = {
-    resolver: {
-      findAsset: assets.find,
-      hasMessage: isMessage,
-      listOrigins: () => agentView.settings?.embed_origins ?? [],
-    },
-    store,
-    sockets,
-    log,
-    armAlarm,
-    currentAgent: () => resolvedAgent,
-    onIdle,
-    // Not in this very step: whoever moves turns now may have looked already.
-    resume: () => void setTimeout(resume),
-    pastTurns: createPastTurns(
-      store.findMessageAt,
-      Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS,
-      createQuoteLookup(store),
-    ),
-    loadAsset: createAssetLoader(env.MEDIA, row, log),
-    times,
-    now: Date.now,
-    nextId: nanoid,
-    saveAsset: assetService.save,
-    nextSeq: () => {
-      seq += 1
-      return seq
-    },
-    resetSeq: () => {
-      seq = store.readLastSeq()
-    },
-  }
-  const turns = new TurnScheduler(host)
-  const setEpoch = (next: string): void => {
-    epoch = next
-    sockets.announceEpoch(epoch, seq)
-  }
-  const importer = new Importer({
-    store,
-    turns,
-    times: host.times,
-    now: Date.now,
-    log,
-    nextSeq: host.nextSeq,
-    armAlarm,
-    resume,
-    staging: createStagedRows(storageGate.sql),
-    assetCopier: createAssetCopier(env.MEDIA, row, assets),
-    resolver: host.resolver,
-    getSealKey: () => deriveExportKey(env.JWT_SECRET ?? "", row.tenant),
-    // Another transcript stands here now: every client reads it.
-    async onFolded({ tip, title }) {
-      const next = nanoid()
-      // Any file may say where its path ends: it ends there only if something stands there.
-      store.setActivePath(next, tip !== null && store.hasMessageAt(tip) ? tip : null)
-      setEpoch(next)
-      if (title === "" || store.readSession()?.title !== "") return
-      // The list of sessions may be away: then it is called by its first words.
-      await rename(title).catch(() => log("import_untitled", {}))
-    },
-  })
-  return {
-    row,
-    store,
-    storageGate,
-    host,
-    turns,
-    outboundAsks,
-    inboundAsks,
-    importer,
-    assets,
-    assetService,
-    setAgentView,
-    setEpoch,
-    currentEpoch: () => epoch,
-    lastSeq: () => seq,
-    agentView: () => agentView,
-    maxMessageTokens: () => resolvedAgent.maxMessageTokens,
-  }
-}
 
-/**
- * Takes what the tenant says of this session's agent by now; where it cannot be asked, or has it no more, it stays as it is.
- * False: the tenant has it no more.
- */
-export async function refreshAgent(env: Env, session: LiveSession): Promise<boolean> {
-  const known = session.agentView()
-  const view = await tenantStub(env, session.row.tenant)
-    .getAgentView(known.self.name)
-    .catch(() => known)
-  if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null
-  session.store.setAgent(view)
-  session.setAgentView(view)
-  return true
-}
+  #createImportHost(): ImportHost {
+    const env = this.#env
+    const { row, store, turns, host, nextSeq } = this
+    return {
+      store,
+      turns,
+      nextSeq,
+      resolver: host.resolver,
+      times: host.times,
+      staging: createStagedRows(this.storageGate.sql),
+      assetCopier: createAssetCopier(env.MEDIA, row, this.assets),
+      getSealKey: async () => await this.#deriveSealKey(),
+      now: Date.now,
+      armAlarm: this.#armAlarmIfOpen,
+      resume: this.advance,
+      log,
+      onFolded: async (staged) => await this.#showImport(staged),
+    }
+  }
 
-/** Whether this is the session of that agent in that family. */
-export function isAgentOf({ row: session, agentView: agent }: LiveSession, name: string, group: SessionGroup): boolean {
-  return agent().self.name === name && session.family.session === group.session && session.family.agent === group.agent
-}
+  async #deriveSealKey(): Promise<CryptoKey> {
+    return await deriveExportKey(this.#env.JWT_SECRET ?? "", this.row.tenant)
+  }
 
-/** Whether these claims are those of the session's owner (law 12). */
-export function isOwner(session: LiveSession, claims: SessionOwner): boolean {
-  return session.row.tenant === claims.tenant && session.row.user === claims.user
-}
-
-/** Does something that may give seqs; after a write that failed they are given again. */
-export function withSeqRollback<T>(session: LiveSession, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    session.host.resetSeq()
-    throw error
+  /** Makes the imported transcript the active one. Every client then reads it. */
+  async #showImport({ tip, title }: Pick<StagedFile, "tip" | "title">): Promise<void> {
+    const epoch = nanoid()
+    // An imported file can name any tip, so its tip is used only if there is a message at it.
+    this.store.setActivePath(epoch, tip !== null && this.store.hasMessageAt(tip) ? tip : null)
+    this.setEpoch(epoch)
+    if (title === "" || this.store.readSession()?.title !== "") return
+    // Without its title the session is listed under the first words of its next message.
+    await this.#renameSession(title).catch(() => log("import_untitled", {}))
   }
 }

@@ -1,34 +1,33 @@
 /**
- * producer-answers.ts: an answer from outside: begun under the tip of the session, gone on with by its id, or told whole.
+ * producer-answers.ts: begins, continues and reads answers of external producers.
  */
 
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { isOwner, type LiveSession } from "./live-session.ts"
+import type { LiveSession } from "./live-session.ts"
 import { finishRun, type TurnRun } from "../turn/turn-run.ts"
 import { createEmptyAnswer } from "../turn/begin-turn.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
 import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/rpc/session-types.ts"
 
-/** The room that a token for a producer outside lets into; null: it does not. */
+/** The session, if the token is an external one for it. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {
-  const isAllowed =
-    session !== null && getScope(claims) === "external" && claims.session === session.row.id && isOwner(session, claims)
-  return isAllowed ? session : null
+  if (session === null || getScope(claims) !== "external" || claims.session !== session.row.id) return null
+  return session.isOwner(claims) ? session : null
 }
 
-/** Whether another answer is under way, or waits to be. */
+/** Whether an answer is open, or messages are queued. */
 export function isSessionBusy({ turns, store }: LiveSession): boolean {
   return turns.isActive() || store.countQueued() > 0
 }
 
 /**
- * Goes on with the answer of this id where it is open, or begins it.
+ * Continues the open answer with this id, or begins it under the tip of the session.
  *
- * Errors  `turn_ended`, `turn_running`, `field_invalid` where the id is another message's, `internal` where what it
- *         said last could not be written; nothing is stored then.
+ * Errors  `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the
+ *         answer failed. Nothing is stored then.
  */
 export function openExternalAnswer(session: LiveSession, id: string, turnId: string | undefined): Result<TurnRun> {
   const { store, turns, host } = session
@@ -36,12 +35,12 @@ export function openExternalAnswer(session: LiveSession, id: string, turnId: str
   if (known !== null) {
     const run = isEnded(known.status) ? null : turns.currentRun()
     if (run === null || run.recorder.pos !== known.pos) return fail({ reason: "turn_ended" })
-    // A write of it failed: it ends as soon as it can be written that it does.
+    // After a failed write the answer ends as soon as its end can be written.
     return run.failure === null ? succeed(run) : fail({ reason: "internal" })
   }
   if (!v.is(idSchema, id) || store.findById(id) !== null) return fail({ reason: "field_invalid", field: "responseId" })
   if (isSessionBusy(session)) return fail({ reason: "turn_running" })
-  // An exchange that is somebody else's is not gone on with: its messages stand where they stand.
+  // An exchange that another message began is not continued, because its messages keep their positions.
   const exchangeId = v.is(idSchema, turnId) && store.findById(turnId) === null ? turnId : id
   const position = { pos: store.readNewestPos() + 1, parent: store.readTip() }
   const answer = {
@@ -66,10 +65,9 @@ export function readExternalState({ store }: LiveSession, id: string): ExternalS
 }
 
 /**
- * An answer that is told whole. The same id again has no second effect.
+ * Writes a complete answer. The same id again has no second effect (SPEC EX2).
  *
- * Errors  `message_empty`, `turn_running`, `field_invalid` where the id is another message's; nothing is stored then.
- * Source  SPEC EX2; seed 001 §3.5.
+ * Errors  `message_empty`, `turn_running`, `field_invalid` if another message has the id. Nothing is stored then.
  */
 export function writeCompleteAnswer(
   session: LiveSession,

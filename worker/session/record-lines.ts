@@ -1,8 +1,8 @@
 /**
- * record-lines.ts: the lines of a body that is still being sent, one at a time, as they come.
+ * record-lines.ts: the lines of a request body, one at a time, while it is still being sent.
  *
- * request body → FEED (splitter) → lines
- * Each chunk is a sign of life, also one that holds nothing but a line's end. A line that a break cuts in two is not told.
+ * Each chunk is a sign of life, even one with only a line break. If the body breaks off, its incomplete last line is
+ * dropped.
  */
 
 import { fail } from "../../shared/fault.ts"
@@ -10,27 +10,28 @@ import { MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 
 export interface RecordLine extends Line {
-  /** It is so long that its end was not waited for: nothing comes after it. */
+  /** The line exceeds MAX_OVERLONG_BYTES. Reading stops in the middle of it. */
   readonly isOverlong?: true
 }
 
-/** How the lines came to their end; null: the body broke off, or goes on. */
+/** Why the lines ended; null: the body broke off, or is still being read. */
 export type RecordLinesEnd = "body" | "silence" | "stop" | null
 
 export interface RecordLineReader {
-  /** Ends with the body, with `stop`, or after `silenceMs` without a byte. Throws where the body breaks off. */
+  /** Ends with the body, after `stopReading`, or after `silenceMs` without a byte. Throws if the body breaks off. */
   readLines(): AsyncGenerator<RecordLine>
-  /** Nothing more is read; who reads now gets no further line. */
+  /** Cancels the body. A pending read ends without a further line. */
   stopReading(): void
   endedBy(): RecordLinesEnd
 }
 
-/** A line of so many bytes is no mistake, in bytes: its end is not waited for. */
+/** Reading stops if a line exceeds this, in bytes. Shorter lines over the limit are refused one by one. */
 const MAX_OVERLONG_BYTES = 4 * MAX_RECORD_BYTES
 
 /**
- * Shapes  (body, silenceMs, onLife) → Feed; blank lines are passed over.
- * Cost    linear; the memory of one line.
+ * Blank lines are skipped.
+ *
+ * Cost: linear in the body; memory for one line.
  */
 export function createRecordLineReader(
   body: ReadableStream<Uint8Array> | null,
@@ -44,14 +45,14 @@ export function createRecordLineReader(
     if (endReason !== null) return
     endReason = end
     wake()
-    // Whoever still sends learns that nobody reads.
+    // Signals a client that is still sending.
     if (end !== "body") reader?.cancel().catch(() => {})
   }
-  /** The next chunk; null: nothing more is read. */
+  /** The next chunk; null: reading has ended. */
   const readNext = async (from: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> => {
     const timer = setTimeout(() => endWith("silence"), silenceMs)
     try {
-      // A promise of its own each time: one that lasts keeps all that was ever raced against it.
+      // A new promise for each chunk: a long-lived one would retain everything that was raced against it.
       const next = await new Promise<ReadableStreamReadResult<Uint8Array> | null>((resolve, reject) => {
         wake = () => resolve(null)
         from.read().then(resolve, reject)

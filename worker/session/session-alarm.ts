@@ -1,15 +1,13 @@
 /**
- * session-alarm.ts: the one alarm of an object: it wakes a process that took over from a killed one.
- *
- * turns, files → ALARM → storage
+ * session-alarm.ts: the alarm of a session object. It continues work that a killed process left behind.
  */
 
 export interface SessionAlarm {
-  /** Makes sure that it rings soon. */
+  /** Makes sure that the alarm fires within `delayMs`. */
   arm(): void
-  /** It rang: next at this time, or soon where that has passed; Infinity: not again. */
+  /** Called when the alarm has fired: sets the next one, in `delayMs` if `atMs` is past. Infinity: no next one. */
   rescheduleAt(atMs: number): void
-  /** It is another session's by now. */
+  /** Called when the session is erased: forgets the time of the current alarm. */
   reset(): void
 }
 
@@ -23,7 +21,7 @@ export function createSessionAlarm(ctx: DurableObjectState, delayMs: number): Se
     arm() {
       const now = Date.now()
       const next = now + delayMs
-      // Also where one is set for the end of a long wait, which is over now.
+      // An alarm set for the end of a long wait is moved forward.
       if (alarmAtMs <= now || alarmAtMs > next) setAlarm(next)
     },
     rescheduleAt(atMs) {

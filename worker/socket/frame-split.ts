@@ -1,20 +1,22 @@
 /**
- * frame-split.ts: a frame over the limit, cut into frames that fit.
+ * frame-split.ts: splits a frame over the limit into frames that fit (SPEC WS5).
  *
- * A whole message goes as its header (no segments, `pieces: n`) and n ops frames that bring them; a wide ops frame goes
- * as several of the same kind. All carry the frame's seq; a client counts it as reached with the last piece (SPEC WS5).
+ * A message becomes its header (no segments, `pieces: n`) and n ops frames that open its segments. An ops frame becomes
+ * several ops frames. All have the frame's seq.
  */
 
-import { type Op, type Segment, readSegmentText } from "../../shared/protocol/segment.ts"
-import { parseServerFrame } from "../../shared/protocol/server-frame.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { type Op, readSegmentText, type Segment } from "../../shared/protocol/segment.ts"
+import { parseServerFrame } from "../../shared/protocol/server-frame.ts"
 
-/** Text in one piece, in UTF-16 code units: at six bytes each when escaped, well under the frame limit. */
+/** Text of one op, in UTF-16 code units. Even at six bytes each, when escaped, it is well under the frame limit. */
 const FRAGMENT_CHARS = 32 * 1024
 
 /**
- * Shapes  (frame JSON, limit in bytes) → frames; the frame itself where it fits.
- * Cost    linear in the frame.
+ * The frames for a frame's JSON; the frame itself if it has at most `maxBytes`.
+ *
+ * Cost: linear in the frame.
  */
 export function splitFrame(text: string, maxBytes: number): readonly string[] {
   if (countUtf8Bytes(text) <= maxBytes) return [text]
@@ -29,7 +31,7 @@ export function splitFrame(text: string, maxBytes: number): readonly string[] {
   )
   if (frame.type === "ops") return fragments
   if (groups.length === 0) return [JSON.stringify({ ...frame, content: "" })]
-  // `content` may itself be over the limit; who needs it reads history.
+  // `content` alone may be over the limit. A client that needs it reads history.
   return [JSON.stringify({ ...frame, content: "", segments: [], pieces: groups.length }), ...fragments]
 }
 
@@ -41,7 +43,7 @@ function segmentToOps(segment: Segment, at: number): Op[] {
       : segment.type === "rich"
         ? { ...segment, synthesis: "" }
         : null
-  // A tool's texts are bounded (MAX_SHOWN_BYTES): it goes in one.
+  // A tool segment is not split: its texts are bounded by MAX_SHOWN_BYTES.
   if (empty === null || content.length <= FRAGMENT_CHARS) return [{ op: "open", at, segment }]
   return [{ op: "open", at, segment: empty }, ...splitText(at, 0, content)]
 }
@@ -54,11 +56,9 @@ function splitOp(op: Op): Op[] {
 function splitText(at: number, from: number, content: string): Op[] {
   const ops: Op[] = []
   for (let start = 0; start < content.length; ) {
-    let end = Math.min(start + FRAGMENT_CHARS, content.length)
-    const codeUnit = content.charCodeAt(end - 1)
-    if (end < content.length && codeUnit >= 0xd800 && codeUnit < 0xdc00) end -= 1
-    ops.push({ op: "text", at, offset: from + start, text: content.slice(start, end) })
-    start = end
+    const text = cutText(content.slice(start, start + FRAGMENT_CHARS + 1), FRAGMENT_CHARS)
+    ops.push({ op: "text", at, offset: from + start, text })
+    start += text.length
   }
   return ops
 }

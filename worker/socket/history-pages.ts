@@ -1,9 +1,8 @@
 /**
- * history-pages.ts: pages of a session, and what changed since a client last looked.
+ * history-pages.ts: pages of history, and the messages that changed since a given seq.
  *
- * store → HISTORY → page, resume
- * Follows the active path by parent pointers from its newest message, so a page reads its own rows and no others
- * however long the session is (law 9).
+ * Both follow the active path by parent pointers from its newest message, so that the cost does not depend on the
+ * length of the session (SPEC HI3).
  */
 
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
@@ -13,7 +12,6 @@ import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { PageQuery, PageText } from "../platform/rpc/session-types.ts"
 
-/** A page, and what it took. */
 export function readPage(store: SessionStore, epoch: string, seq: number, query: PageQuery): PageText {
   const before = store.countRows().read
   const json = readPageJson(store, epoch, seq, query)
@@ -21,13 +19,12 @@ export function readPage(store: SessionStore, epoch: string, seq: number, query:
 }
 
 /**
- * One page as JSON text, ready to send: built once, not parsed again on its way out.
+ * One page as JSON text. It is sent as it is, without being parsed again.
  *
- * Shapes  HistoryPage of shared/protocol/http-body.ts.
- * Cost    the rows of its messages; at most MAX_PAGE_BYTES of JSON, and always one message.
- * Source  SPEC HI1–HI3.
+ * Cost: the rows of its messages. Size: at most MAX_PAGE_BYTES, but at least one message (SPEC HI1).
  */
 export function readPageJson(store: SessionStore, epoch: string, seq: number, query: PageQuery): string {
+  // Newest first.
   const texts: string[] = []
   let bytes = 0
   if (query.before === undefined) {
@@ -39,7 +36,7 @@ export function readPageJson(store: SessionStore, epoch: string, seq: number, qu
   for (let count = 0; next !== null && count < query.limit; count++) {
     const stored = store.findMessageAt(next)
     if (stored === null) {
-      // Nothing stands there: no page is before this one.
+      // The path ends in a position without a message, so there is no earlier page.
       next = null
       break
     }
@@ -57,12 +54,11 @@ export function readPageJson(store: SessionStore, epoch: string, seq: number, qu
 }
 
 /**
- * The messages that changed after `seq`, in the order of their last change; null where they are too many to send, or
- * nobody remembers which. One that was taken back comes as a user's message that is `cancelled`.
+ * The messages that changed after `seq`, in the order of their last change. A withdrawn message is a user message with
+ * status `cancelled`. Null if there are too many to send, or the changes are no longer recorded.
  *
- * Cost    their rows, and those of one message more: newer messages changed later, so the first that did not ends the
- *         walk. What changed after its end is remembered one by one.
- * Source  SPEC WS7, HI5.
+ * Cost: their rows and one more. Newer messages changed later, so the walk stops at the first settled message that did
+ * not change. Changes made after a message's end are recorded separately (SPEC WS7, HI5).
  */
 export function readChangesSince(store: SessionStore, seq: number): StoredMessage[] | null {
   const changed: StoredMessage[] = store.readWithdrawnSince(seq)
@@ -83,13 +79,13 @@ export function readChangesSince(store: SessionStore, seq: number): StoredMessag
   return [...changed, ...lateChanges].sort((a, b) => a.seq - b.seq)
 }
 
-/** Messages of the active path that changed after their end, and that the walk did not come to. */
+/** Messages of the active path that changed after their end and that the walk did not reach. Null as above. */
 function readLateChanges(store: SessionStore, seq: number, walked: readonly StoredMessage[]): StoredMessage[] | null {
   const found = store.readLateChanges(seq)
   if (found === null) return null
   const knownPositions = new Set(walked.map(({ pos }) => pos))
-  const late = found
+  return found
     .filter((pos) => !knownPositions.has(pos) && store.isOnPath(pos))
     .map((pos) => store.findMessageAt(pos))
-  return late.filter((stored) => stored !== null)
+    .filter((stored) => stored !== null)
 }

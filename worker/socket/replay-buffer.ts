@@ -1,27 +1,16 @@
 /**
- * replay-buffer.ts: the last frames of a session, kept in memory for clients that come back.
+ * replay-buffer.ts: the newest frames of a session, in memory, for clients that reconnect.
  *
- * Bounded by count and bytes. What it no longer holds is read from the store, whole messages then (DESIGN §6).
+ * It is bounded by count and size. Clients that missed more receive whole messages from the store (SPEC WS7).
  */
 
-import type { Op } from "../../shared/protocol/segment.ts"
 import { REPLAY_BYTES, REPLAY_FRAMES } from "../../shared/limits.ts"
-
-/** A numbered change before it is addressed to a socket. `body` is the frame's JSON after `"prev":n,`. */
-export interface NumberedFrame {
-  readonly seq: number
-  readonly type: "message" | "ops"
-  /** Id of the message it is about. */
-  readonly messageId: string
-  readonly body: string
-  /** Whether its message is over or waits for a person: what a client with `live: false` wants to know. */
-  readonly isSettled: boolean
-}
+import type { NumberedFrame } from "./numbered-frame.ts"
 
 export interface ReplayBuffer {
   push(frame: NumberedFrame): void
   clear(): void
-  /** All frames after `seq`, oldest first; null where some are gone. `now` is the newest seq of the session. */
+  /** All frames after `seq`, oldest first; null if some are no longer buffered. `newestSeq` is the session's newest seq. */
   framesAfter(seq: number, newestSeq: number): readonly NumberedFrame[] | null
 }
 
@@ -44,9 +33,4 @@ export function createReplayBuffer(maxFrames = REPLAY_FRAMES, maxBytes = REPLAY_
       return missed[0]?.seq === seq + 1 ? missed : null
     },
   }
-}
-
-/** The part of an ops frame that is the same for every socket. */
-export function opsToFrameBody(messageId: string, ops: readonly Op[]): string {
-  return `"message":${JSON.stringify(messageId)},"ops":${JSON.stringify(ops)}}`
 }

@@ -26,7 +26,7 @@ import type { SessionStore } from "../store/session-store.ts"
 /** What a turn needs from its session object. */
 export interface TurnHost {
   readonly store: SessionStore
-  readonly sockets: Sockets
+  readonly sockets: Pick<Sockets, "sendMessage" | "sendOps">
   /** The agent that answers new turns. */
   readonly currentAgent: () => ResolvedAgent
   /** Called when no turn runs, so that answers to other agents can be delivered. */

@@ -97,18 +97,21 @@ export interface SessionGroup {
 
 /** A question from one agent's session to another. */
 export interface AskRequest {
-  /** Id of the question, and of the exchange that answers it. */
+  /** Id of the question, and of its exchange in both sessions. */
   readonly id: string
   readonly owner: SessionOwner
-  /** The session and the agent that are asked, and the session group of both sessions. */
+  /** The session that is asked, its agent and its session group. */
   readonly to: string
   readonly agent: string
   readonly family: SessionGroup
   readonly from: { readonly session: string; readonly name: string; readonly call_id: string }
   readonly message: string
   readonly mode: "sync" | "async"
+  /** The sessions that led to this question, oldest first. */
   readonly path: readonly string[]
+  /** Number of questions and late answers since the user's message. */
   readonly depth: number
+  /** Number of questions that this one may lead to. */
   readonly budget: number
 }
 
@@ -117,6 +120,7 @@ export type AskAnswer = { readonly ok: true; readonly text: string } | { readonl
 
 /** A late answer to an asynchronous question. */
 export interface AskCallback {
+  /** Id of the question. */
   readonly id: string
   /** The agent that answers, and its session. */
   readonly name: string

@@ -1,12 +1,12 @@
-/** outside.ts: an external producer for tests: an open body, numbered records, and the responses. */
+/** external-producer.ts: an external producer for tests: an open body, numbered records, and the responses. */
 
 import { SELF } from "cloudflare:test"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { CLAIMS } from "../support/socket.ts"
 import { HOST, nowSeconds, SECRET } from "./call.ts"
 
-/** A token for one session of the usual user. */
-export function outsideToken(session: string, seconds = 600): Promise<string> {
+/** An external token for a session of the default user. */
+export function externalToken(session: string, seconds = 600): Promise<string> {
   const [expires, issued] = [nowSeconds() + seconds, Date.now() / 1000]
   const { tenant, user } = CLAIMS
   return issueToken({ tenant, user, expires, token: `t-${Math.random()}`, issued, scope: "external", session }, SECRET)
@@ -17,12 +17,12 @@ export interface Answer {
   readonly json: Record<string, unknown>
 }
 
-export interface Sending {
-  /** Sends one record as a line, or text as it is. */
+export interface OpenRequest {
+  /** Sends a record as one line, or a text unchanged. */
   send(record: object | string): Promise<void>
-  /** The body is over. */
+  /** Ends the body. */
   end(): Promise<Answer>
-  /** The body breaks off. */
+  /** Breaks the body off. */
   cut(): Promise<void>
   readonly answer: Promise<Answer>
 }
@@ -33,8 +33,8 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 /** A request whose body is still open. */
-export async function open(session: string, query = "", token?: string): Promise<Sending> {
-  const bearer = token ?? (await outsideToken(session))
+export async function openRequest(session: string, query = "", token?: string): Promise<OpenRequest> {
+  const bearer = token ?? (await externalToken(session))
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const answer = SELF.fetch(`${HOST}/external/sessions/${session}/events${query}`, {
@@ -44,7 +44,7 @@ export async function open(session: string, query = "", token?: string): Promise
   }).then(answerOf)
   answer.catch(() => {})
   const write = async (text: string): Promise<void> => {
-    // Nobody reads any more where the answer was given before the end.
+    // The server stops reading if it responds before the end of the body.
     await writer.write(new TextEncoder().encode(text)).catch(() => {})
   }
   return {
@@ -61,27 +61,27 @@ export async function open(session: string, query = "", token?: string): Promise
   }
 }
 
-/** Sends these records in one request, from its beginning to its end. */
-export async function post(session: string, records: readonly (object | string)[], query = ""): Promise<Answer> {
-  const sending = await open(session, query)
-  for (const record of records) await sending.send(record)
-  return await sending.end()
+/** Sends these records in one complete request. */
+export async function postRecords(session: string, records: readonly (object | string)[], query = ""): Promise<Answer> {
+  const request = await openRequest(session, query)
+  for (const record of records) await request.send(record)
+  return await request.end()
 }
 
-/** Asks how an answer stands. */
-export async function ask(session: string, id: string): Promise<Answer> {
-  const headers = { authorization: `Bearer ${await outsideToken(session)}` }
+/** Reads the state of an answer. */
+export async function readState(session: string, id: string): Promise<Answer> {
+  const headers = { authorization: `Bearer ${await externalToken(session)}` }
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/events?responseId=${id}`, { headers }))
 }
 
-export async function sayOutside(session: string, body: object): Promise<Answer> {
-  const headers = { authorization: `Bearer ${await outsideToken(session)}` }
+export async function postAnswer(session: string, body: object): Promise<Answer> {
+  const headers = { authorization: `Bearer ${await externalToken(session)}` }
   const init = { method: "POST", headers, body: JSON.stringify(body) }
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/messages`, init))
 }
 
 /** Records of one answer, numbered from 1. */
-export function numbered(id: string, ...records: readonly object[]): object[] {
+export function numberRecords(id: string, ...records: readonly object[]): object[] {
   return records.map((record, at) => ({ ...record, responseId: id, n: at + 1 }))
 }
 

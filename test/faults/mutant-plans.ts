@@ -1,0 +1,88 @@
+/**
+ * mutant-plans.ts: for each mutant a short plan with the fault, and the moment, that exposes it.
+ */
+
+import type { Fault, Moment, RunPlan, TurnPlan } from "./plan.ts"
+import type { Rule } from "./violation.ts"
+
+/** The mutants of mutants.ts, each with the rules of which at least one has to be reported. */
+export const DETECTED_BY = {
+  ack_early: ["stored_once"],
+  lost_queue: ["stored_once"],
+  no_dedupe: ["none_doubled"],
+  replay_twice: ["seq_in_order"],
+  resume_gap: ["seq_in_order"],
+  forget_cancel: ["cancel_holds"],
+  send_first: ["shown_is_stored"],
+  drop_window: ["live_is_history", "shown_is_stored"],
+  late_delta: ["nothing_later", "ends_once"],
+  run_again: ["once_dispatched"],
+} as const satisfies Readonly<Record<string, readonly Rule[]>>
+
+export type Mutant = keyof typeof DETECTED_BY
+
+export const MUTANTS = Object.keys(DETECTED_BY) as Mutant[]
+
+/** A turn that streams text for about 600 ms, in several windows. */
+const LONG = "/bench deltas=120 chars=8 delay_ms=5"
+/** A turn that ends at once. */
+const SHORT = "/say a word"
+
+/** Placeholder for the key of a side effect. */
+const KEY = "KEY"
+/** A turn with a side effect and a slow tool. */
+const EFFECT = `/script ${JSON.stringify([
+  [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
+  [{ type: "text_delta", delta: "Done." }],
+])}`
+
+const ACKED: Moment = { at: "acked" }
+const KILL: Fault = { kind: "kill", again: false }
+
+export function planFor(mutant: Mutant, seed: number): RunPlan {
+  const name = `${mutant}-${seed}`
+  const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
+    const id = `${name}-${at}`
+    return { via: "socket", leave: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
+  })
+  return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
+}
+
+/** A unique text. */
+function wordsFor(content: string, id: string): string {
+  return content.includes(KEY) ? content.replace(KEY, id) : `${content} ${id}`
+}
+
+type Turn = Pick<TurnPlan, "content" | "fault" | "moment"> & Partial<TurnPlan>
+
+function turnsFor(mutant: Mutant): readonly Turn[] {
+  switch (mutant) {
+    case "ack_early":
+      return [{ content: SHORT, fault: KILL, moment: ACKED }]
+    case "lost_queue":
+      return [
+        { content: LONG, fault: { kind: "repeat", via: "socket" }, moment: ACKED, patient: false },
+        { content: SHORT, fault: KILL, moment: ACKED },
+      ]
+    case "no_dedupe":
+      return [{ content: SHORT, fault: { kind: "repeat", via: "http" }, moment: { at: "ended" } }]
+    case "replay_twice":
+    case "resume_gap":
+      return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: frame(3) }]
+    case "forget_cancel":
+      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "heard" }, moment: frame(4) }]
+    case "send_first":
+      return [{ content: LONG, fault: KILL, moment: frame(5) }]
+    case "drop_window":
+      // The frames of the first delta, of a window, and of the window that is dropped.
+      return [{ content: LONG, fault: KILL, moment: frame(5) }]
+    case "late_delta":
+      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
+    case "run_again":
+      return [{ content: EFFECT, fault: KILL, moment: { at: "ms", ms: 300 } }]
+  }
+}
+
+function frame(n: number): Moment {
+  return { at: "frame", n, inside: false }
+}

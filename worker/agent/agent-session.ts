@@ -1,0 +1,17 @@
+/**
+ * agent-session.ts: what this folder needs of the live session around it.
+ */
+
+import type { SessionRow } from "../store/row-codec.ts"
+import type { SessionStore } from "../store/session-store.ts"
+import type { TurnScheduler } from "../turn/turn-scheduler.ts"
+
+/** The session that asks and is asked. */
+export interface AgentSession {
+  readonly row: SessionRow
+  readonly store: SessionStore
+  readonly turns: TurnScheduler
+  readonly agentName: () => string
+  /** Largest size of a message, in tokens. */
+  readonly maxMessageTokens: () => number
+}

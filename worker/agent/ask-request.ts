@@ -1,0 +1,75 @@
+/**
+ * ask-request.ts: the question that a tool call sends to another agent's session, and whether it may be asked.
+ *
+ * Ids are derived, not random: a call that runs again after a restart asks the same question.
+ */
+
+import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
+import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
+import { bytesToHex } from "../platform/hex.ts"
+import type { SessionRow } from "../store/row-codec.ts"
+import type { AgentQuestion } from "../tool/agents-tool.ts"
+import type { ToolContext } from "../tool/tool.ts"
+import type { AgentSession } from "./agent-session.ts"
+import type { AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
+
+/** Prefix of the ids of agent sessions. Users can't create sessions with it (SPEC AG9). */
+export const AGENT_SESSION_PREFIX = "agent-"
+
+/** Errors: `agent_loop`, `agent_fan_out`. */
+export async function createAskRequest(
+  { row, store, agentName }: AgentSession,
+  { agent, message, mode }: AgentQuestion,
+  { call_id, exchange_id, nth }: ToolContext,
+): Promise<Result<AskRequest, TurnFault>> {
+  const { tenant, user, family } = row
+  const inboundAsk = store.agentAsks.findInboundAsk(exchange_id)
+  const depth = inboundAsk?.depth ?? 0
+  if (depth >= MAX_AGENT_DEPTH) return fail("agent_loop")
+  const budget = computeBudgetShare(inboundAsk?.budget ?? MAX_AGENT_QUESTIONS, nth, mode)
+  if (budget === null) return fail("agent_fan_out")
+  const to = await computeAgentSessionId(tenant, family, agent)
+  const path = [...(inboundAsk?.path ?? []), row.id]
+  if (path.includes(to)) return fail("agent_loop")
+  return succeed({
+    id: await computeAskId(row, call_id),
+    owner: { tenant, user },
+    to,
+    agent,
+    family,
+    from: { session: row.id, name: agentName(), call_id },
+    message,
+    mode,
+    path,
+    depth: depth + 1,
+    budget,
+  })
+}
+
+/**
+ * The budget of the `nth` question of a turn; null if it may not be asked. Each question gets half of what is left, so
+ * that one user message leads to at most MAX_AGENT_QUESTIONS questions. A late answer begins a turn too, so an `async`
+ * question shares its part with that turn (SPEC AG11).
+ */
+export function computeBudgetShare(budget: number, nth: number, mode: "sync" | "async"): number | null {
+  const share = Math.floor(budget / 2 ** nth)
+  if (share < 1) return null
+  return mode === "sync" ? share - 1 : Math.floor((share - 1) / 2)
+}
+
+/** An agent has one session in each session group (SPEC AG9). */
+async function computeAgentSessionId(tenant: string, family: SessionGroup, agent: string): Promise<string> {
+  if (agent === family.agent) return family.session
+  return AGENT_SESSION_PREFIX + (await hashParts([tenant, family.session, agent]))
+}
+
+/** The same for a call that runs again. Different if the session was erased and created again. */
+async function computeAskId({ tenant, id, created }: SessionRow, call_id: string): Promise<string> {
+  return `ask-${await hashParts([tenant, id, String(created), call_id])}`
+}
+
+/** The first half of a SHA-256, in hexadecimal. */
+async function hashParts(parts: readonly string[]): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")))
+  return bytesToHex(bytes.slice(0, 16))
+}

@@ -1,0 +1,54 @@
+/**
+ * agent-rpc.ts: the calls between agent sessions, as the session object receives them.
+ */
+
+import { fail, type Result, type TurnFault } from "../../shared/fault.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import type { Env } from "../env.ts"
+import type { SessionLifecycle } from "./session-lifecycle.ts"
+import type { AskAnswer, AskCallback, AskRequest } from "../platform/rpc/session-types.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+
+/** Creates the agent's session if necessary, and begins or queues a turn in it. The same again has no effect. */
+export async function acceptAsk(
+  lifecycle: SessionLifecycle,
+  env: Env,
+  request: AskRequest,
+): Promise<Result<null, TurnFault>> {
+  const { owner, agent, family, from } = request
+  const isNew = lifecycle.current() === null
+  const created = await lifecycle.create(owner, { id: request.to, title: agent, agent, family })
+  const session = lifecycle.find(owner)
+  if (!created.ok || session === null || !session.isAgentInGroup(agent, family)) return fail("agent_unknown")
+  // The asking session may have been erased together with the sessions it asked. Then this one must not exist either.
+  if (isNew && !(await sessionStub(env, owner.tenant, from.session).isAskOpen(owner, request.id))) {
+    await lifecycle.erase(owner, true)
+    return fail("agent_failed")
+  }
+  if (!(await session.refreshAgent())) return fail("agent_unknown")
+  const accepted = await session.inboundAsks.acceptAsk(request).catch((error: unknown) => {
+    session.resetSeq()
+    throw error
+  })
+  session.advance()
+  return accepted
+}
+
+export async function waitForAnswer(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Promise<AskAnswer> {
+  const session = lifecycle.find(owner)
+  if (session === null) throw new Error("the session does not exist")
+  return await session.inboundAsks.waitForAnswer(id)
+}
+
+/** The asking session no longer waits: the turn is stopped, or does not begin. */
+export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): void {
+  const session = lifecycle.find(owner)
+  session?.withSeqRollback(() => session.cancelTurn(id))
+}
+
+/** Applies the late answer of an agent. The same again has no effect. */
+export function acceptCallback(lifecycle: SessionLifecycle, owner: SessionOwner, callback: AskCallback): void {
+  const session = lifecycle.find(owner)
+  session?.withSeqRollback(() => session.outboundAsks.acceptCallback(callback))
+  session?.advance()
+}

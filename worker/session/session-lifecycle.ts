@@ -1,0 +1,167 @@
+/**
+ * session-lifecycle.ts: creates, opens and erases the session of an object.
+ *
+ * An object holds at most one session. Before one is created, it stores nothing (SPEC ST1).
+ */
+
+import { nanoid } from "nanoid"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { SessionRef } from "../asset/bucket.ts"
+import { sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { Env } from "../env.ts"
+import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
+import { Sockets } from "../socket/sockets.ts"
+import type { NewSession } from "../store/row-codec.ts"
+import { isCreated, migrateSession } from "../store/session-schema.ts"
+import { createSessionStore } from "../store/session-store.ts"
+import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
+import { type LiveSession, openLiveSession } from "./live-session.ts"
+import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
+import type { SessionHooks } from "./session-hooks.ts"
+import { type Claims, getScope, type SessionOwner } from "../platform/rpc/claims.ts"
+
+type ClaimsOfOwner = SessionOwner & Pick<Claims, "scope">
+
+export class SessionLifecycle {
+  readonly sockets: Sockets
+  readonly #ctx: DurableObjectState
+  readonly #env: Env
+  readonly #hooks: SessionHooks
+  readonly #times: TimeLimits
+  readonly #alarm: SessionAlarm
+  #session: LiveSession | null = null
+  #eraseInProgress: Promise<void> | null = null
+
+  constructor(ctx: DurableObjectState, env: Env, hooks: SessionHooks) {
+    this.#ctx = ctx
+    this.#env = env
+    this.#hooks = hooks
+    this.#times = readTimeLimits(env)
+    this.#alarm = createSessionAlarm(ctx, this.#times.alarmMs)
+    this.sockets = hooks.wrapSockets(new Sockets(ctx, Date.now))
+  }
+
+  /** The session; null if none was created, or while it is being erased. */
+  current(): LiveSession | null {
+    return this.#session
+  }
+
+  /** The session if it belongs to these claims. They need the scope `user`. */
+  find(claims: ClaimsOfOwner): LiveSession | null {
+    const session = getScope(claims) === "user" ? this.#session : null
+    return session?.isOwner(claims) === true ? session : null
+  }
+
+  /** Opens the stored session, if there is one, and continues its work. */
+  wake(): void {
+    const { storage } = this.#ctx
+    if (!isCreated(storage.sql)) return
+    migrateSession(storage)
+    this.#open()
+    // Before any turn begins, because a running import pauses turns.
+    this.#ctx.waitUntil(this.#session?.importer.resumeImport() ?? Promise.resolve())
+    this.#session?.advance()
+  }
+
+  /** The same again has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
+  async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
+    await this.#eraseInProgress?.catch(() => {})
+    if (this.#session !== null) return this.#checkOwner(owner)
+    const view = await tenantStub(this.#env, owner.tenant).getAgentView(newSession.agent)
+    // Another request may have created it in the meantime.
+    if (this.#session !== null) return this.#checkOwner(owner)
+    if (view === null) return fail({ reason: "agent_unknown" })
+    const { id, title, family } = newSession
+    const { tenant, user } = owner
+    migrateSession(this.#ctx.storage)
+    const row = { id, title, family, tenant, user, agent: view, epoch: nanoid(), created: Date.now() }
+    createSessionStore(this.#ctx.storage.sql).createSession(row)
+    this.#open()
+    return succeed(null)
+  }
+
+  /**
+   * Stops all work, closes the sockets and erases everything stored here. The caller removes the session from the
+   * user's directory afterwards. `withAgents` also erases the agent sessions that this session asked; it is implied for
+   * the user's session of a session group.
+   */
+  async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
+    const session = this.find(owner)
+    if (session === null) return fail({ reason: "session_unknown" })
+    this.#session = null
+    this.#alarm.reset()
+    const { id, family } = session.row
+    const agentSessions =
+      withAgents || id === family.session
+        ? session.store.agentAsks.listAskedSessions().filter((asked) => asked !== family.session)
+        : []
+    const hasPendingUploads = session.assetService.nextAlarmAt() !== null
+    const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
+    session.close()
+    this.sockets.closeAll({ reason: "session_unknown" })
+    this.#eraseInProgress = this.#eraseWithAgents(
+      { tenant: owner.tenant, session: id },
+      owner,
+      agentSessions,
+      recheckAtMs,
+    )
+    await this.#eraseInProgress
+    return succeed(null)
+  }
+
+  /** Runs when the alarm fires. */
+  async handleAlarm(): Promise<void> {
+    const session = this.#session
+    if (session === null) return await this.#eraseLateUploads()
+    const { turns, importer, assetService } = session
+    // First, so that the alarm fires again if anything below fails.
+    this.#alarm.rescheduleAt(
+      Math.min(...[turns, importer, assetService].map((source) => source.nextAlarmAt() ?? Infinity)),
+    )
+    this.#ctx.waitUntil(importer.resumeImport())
+    this.#ctx.waitUntil(assetService.sweepPending())
+    this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
+  }
+
+  #checkOwner(owner: SessionOwner): Result<null> {
+    return this.find(owner) === null ? fail({ reason: "session_unknown" }) : succeed(null)
+  }
+
+  #open(): void {
+    this.#session = openLiveSession({
+      storage: this.#ctx.storage,
+      env: this.#env,
+      sockets: this.sockets,
+      hooks: this.#hooks,
+      armAlarm: () => this.#alarm.arm(),
+      waitUntil: (work) => this.#ctx.waitUntil(work),
+    })
+  }
+
+  /** Erases the agent sessions first, so that a retry after a failure can still find them. */
+  async #eraseWithAgents(
+    sessionRef: SessionRef,
+    owner: SessionOwner,
+    agentSessions: readonly string[],
+    recheckAtMs: number | null,
+  ): Promise<void> {
+    try {
+      await Promise.all(agentSessions.map((id) => sessionStub(this.#env, owner.tenant, id).erase(owner, true)))
+      await eraseSessionStorage(this.#ctx.storage, this.#env.MEDIA, sessionRef, recheckAtMs)
+    } finally {
+      // After a failure the session is opened again, so that it can be erased again.
+      if (isCreated(this.#ctx.storage.sql)) this.#open()
+      this.#eraseInProgress = null
+    }
+  }
+
+  /** `create` waits for this. */
+  async #eraseLateUploads(): Promise<void> {
+    this.#alarm.reset()
+    const retryAtMs = Date.now() + this.#times.assetPendingMs
+    this.#eraseInProgress ??= eraseLateUploads(this.#ctx.storage, this.#env.MEDIA, retryAtMs).finally(() => {
+      this.#eraseInProgress = null
+    })
+    await this.#eraseInProgress
+  }
+}
