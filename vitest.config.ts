@@ -3,7 +3,8 @@
  *
  * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
  * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
- * All files share one pool of MAX_WORKERS. Each file starts its own servers, so any two of them can run side by side.
+ * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
+ * run side by side.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -93,6 +94,8 @@ export default defineConfig({
         test: {
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
+          // After the other projects: its limits on recovery are real time, so other load would fail them.
+          sequence: { groupOrder: 1 },
           testTimeout: FAULTS_MS,
           hookTimeout: LONG_MS,
         },
