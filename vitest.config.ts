@@ -30,6 +30,9 @@ const LENGTHS = Object.fromEntries(
   }),
 )
 
+/** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
+const EXPECT = { poll: { timeout: 20_000 } }
+
 export default defineConfig({
   test: {
     maxWorkers: MAX_WORKERS,
@@ -67,6 +70,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          expect: EXPECT,
           include: ["test/worker/**/*.test.ts"],
           globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
           testTimeout: 60_000,
@@ -85,6 +89,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "testing",
+          expect: EXPECT,
           include: ["test/{consumer,testing}/**/*.test.ts"],
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
@@ -93,6 +98,7 @@ export default defineConfig({
       {
         test: {
           name: "faults",
+          expect: EXPECT,
           include: ["test/faults/**/*.test.ts"],
           // After the other projects: its limits on recovery are real time, so other load would fail them.
           sequence: { groupOrder: 1 },
@@ -104,6 +110,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
+          expect: EXPECT,
           include: ["test/browser/**/*.test.ts"],
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
