@@ -3,7 +3,8 @@
  *
  * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
  * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
- * All files share one pool of MAX_WORKERS. Each file starts its own servers, so any two of them can run side by side.
+ * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
+ * run side by side.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -28,6 +29,9 @@ const LENGTHS = Object.fromEntries(
     return value === undefined ? [] : [[name, value]]
   }),
 )
+
+/** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
+const EXPECT = { poll: { timeout: 20_000 } }
 
 export default defineConfig({
   test: {
@@ -66,6 +70,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          expect: EXPECT,
           include: ["test/worker/**/*.test.ts"],
           globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
           testTimeout: 60_000,
@@ -84,6 +89,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "testing",
+          expect: EXPECT,
           include: ["test/{consumer,testing}/**/*.test.ts"],
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
@@ -92,7 +98,10 @@ export default defineConfig({
       {
         test: {
           name: "faults",
+          expect: EXPECT,
           include: ["test/faults/**/*.test.ts"],
+          // After the other projects: its limits on recovery are real time, so other load would fail them.
+          sequence: { groupOrder: 1 },
           testTimeout: FAULTS_MS,
           hookTimeout: LONG_MS,
         },
@@ -101,6 +110,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
+          expect: EXPECT,
           include: ["test/browser/**/*.test.ts"],
           testTimeout: LONG_MS,
           hookTimeout: LONG_MS,
