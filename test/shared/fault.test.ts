@@ -5,7 +5,7 @@ import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../
 const SPEC = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
 const SOURCE = readFileSync(new URL("../../shared/fault.ts", import.meta.url), "utf8")
 
-/** One of each, with the details that their texts need. The compiler sees to it that none is missing. */
+/** One fault of each kind. The type ensures that none is missing. */
 const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> } = {
   frame_malformed: { reason: "frame_malformed" },
   frame_unknown: { reason: "frame_unknown", type: "…" },

@@ -1,8 +1,8 @@
 /**
- * model-text.ts: texts as a model might write them on its worst day, for property tests.
+ * model-text.ts: generators of malformed and hostile model text, for property tests.
  *
- * Pieces of Markdown and HTML that open, close and cut each other; some texts draw on a few pieces only, so that these
- * meet often, and some hold runs about as long as MAX_PENDING_CHARS.
+ * The texts combine fragments of Markdown and HTML that open, close and interrupt each other. Some use only a few
+ * fragments, so that these meet often, and some contain runs of about MAX_PENDING_CHARS.
  */
 
 import fc from "fast-check"
@@ -120,13 +120,13 @@ function textOf(part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<str
   )
 }
 
-/** Short texts in which everything meets everything. */
+/** Short texts of all fragments. */
 export const shortText = textOf(piece, 30)
 
-/** Texts of some thousands of code units, around the bounds. */
+/** Texts of some thousand code units, around the limits. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
-/** What a text comes to in code too: LF, and no lone surrogates. */
+/** The changes that apply to code too: LF line ends and no lone surrogates. */
 export function normalized(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd")
 }
