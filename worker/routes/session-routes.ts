@@ -246,7 +246,7 @@ sessionRoutes.get("/:id/socket", async (context) => {
   const protocols = listSubprotocols(context)
   const isSupported = protocols.includes(SUBPROTOCOL)
   if (protocols.length > 0 && !isSupported)
-    return faultToResponse({ reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
+    return faultToResponse({ reason: "protocol_unsupported", supported: PROTOCOL_VERSION })
   const claims = context.get("claims")
   const session = getSessionStub(context.env, claims, context.req.param("id"))
   if (session === null) return faultToResponse({ reason: "session_unknown" })

@@ -72,7 +72,7 @@ function handleHello(
   frame: Extract<ClientFrame, { type: "hello" }>,
 ): void {
   if (frame.protocol !== PROTOCOL_VERSION && frame.protocol !== PROTOCOL_VERSION - 1) {
-    return sockets.sendFault(socket, { reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
+    return sockets.sendFault(socket, { reason: "protocol_unsupported", supported: PROTOCOL_VERSION })
   }
   const seq = session.lastSeq()
   const epoch = session.currentEpoch()

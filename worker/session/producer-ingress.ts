@@ -331,7 +331,8 @@ function refuseBadLine(request: ProducerRequest, line: number, value: unknown, f
   }
   const numberState = classifyNumber(request, producer, Number(n))
   if (numberState === "repeat") request.repeated += 1
-  else if (numberState === "gap") refuseLine(request, line, { reason: "record_gap", want: producer.ackedRecord + 1 })
+  else if (numberState === "gap")
+    refuseLine(request, line, { reason: "record_gap", nextNumber: producer.ackedRecord + 1 })
   else {
     acknowledgeRecord(request, producer, Number(n))
     refuseLine(request, line, fault)
@@ -366,7 +367,7 @@ function applyNumberedRecord(
       request.repeated += 1
       return null
     }
-    if (numberState === "gap") return { reason: "record_gap", want: producer.ackedRecord + 1 }
+    if (numberState === "gap") return { reason: "record_gap", nextNumber: producer.ackedRecord + 1 }
     // Before what it brings is written, since it is written with that.
     acknowledgeRecord(request, producer, n)
   }
