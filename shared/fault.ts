@@ -21,7 +21,7 @@ export type Fault =
   | { readonly reason: "frame_invalid"; readonly field: string }
   | { readonly reason: "frame_too_large"; readonly max: number }
   | { readonly reason: "hello_first" }
-  | { readonly reason: "protocol_unsupported"; readonly speaks: number }
+  | { readonly reason: "protocol_unsupported"; readonly supported: number }
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
   | { readonly reason: "attachment_unknown" }
@@ -52,7 +52,7 @@ export type Fault =
   | { readonly reason: "body_too_large"; readonly max: number }
   | { readonly reason: "field_invalid"; readonly field: string }
   | { readonly reason: "record_refused"; readonly type: string }
-  | { readonly reason: "record_gap"; readonly want: number }
+  | { readonly reason: "record_gap"; readonly nextNumber: number }
   | { readonly reason: "call_settled" }
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
@@ -112,7 +112,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   hello_first: { status: 400, text: 'Send a "hello" frame first.' },
   protocol_unsupported: {
     status: 400,
-    text: ({ speaks }) => `This server uses protocol ${speaks}. Reload the page to update.`,
+    text: ({ supported }) => `This server uses protocol ${supported}. Reload the page to update.`,
     close: 4406,
   },
   message_empty: { status: 400, text: "The message is empty. Enter some text or attach a file." },
@@ -151,7 +151,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   body_too_large: { status: 413, text: ({ max }) => `This is too large. The limit is ${formatSize(max)}.` },
   field_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
   record_refused: { status: 400, text: ({ type }) => `An external producer can't send "${type}".` },
-  record_gap: { status: 409, text: ({ want }) => `Some records are missing. Resume with number ${want}.` },
+  record_gap: { status: 409, text: ({ nextNumber }) => `Some records are missing. Resume with number ${nextNumber}.` },
   call_settled: { status: 409, text: "This tool call already has a result." },
   import_too_large: {
     status: 413,

@@ -1,4 +1,4 @@
-/** chat.test.js: what a consumer would write: it uses only `cuecard/testing` and the wire. */
+/** chat.test.js: a test as another project would write it, with the package entries and the wire protocol only. */
 
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"

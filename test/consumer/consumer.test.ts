@@ -1,6 +1,6 @@
 /**
- * consumer.test.ts: packs this package as for a registry, unpacks it into a consumer's node_modules and runs the
- * consumer's own tests, so that the published files and exports are what is tested. Offline.
+ * consumer.test.ts: packs the package, unpacks it into the node_modules of another project and runs the tests of that
+ * project. This tests the published files and exports. Offline.
  */
 
 import { execFileSync } from "node:child_process"
@@ -22,7 +22,7 @@ beforeAll(() => {
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", base], { cwd: ROOT })
   const packed = readdirSync(base).find((name) => name.endsWith(".tgz")) ?? ""
   execFileSync("tar", ["-xzf", join(base, packed), "--strip-components=1", "-C", join(app, "node_modules/cuecard")])
-  // What a registry would install beside it: found one folder up.
+  // Dependencies are found one folder up.
   symlinkSync(join(ROOT, "node_modules"), join(base, "node_modules"))
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))

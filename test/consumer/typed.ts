@@ -1,4 +1,4 @@
-/** typed.ts: what a consumer writes in TypeScript; it is checked against the packed types, not run. */
+/** typed.ts: TypeScript of another project. It is checked against the packed types and not run. */
 
 import { type Cuecard, type CuecardOptions, type ModelEvent, startCuecard } from "cuecard/testing"
 import { parse, type Segment } from "cuecard"
@@ -11,7 +11,7 @@ const options: CuecardOptions = { script: [says], port: 0, vars: { WEATHER_SOURC
 export async function tokenOfEve(): Promise<string> {
   const cuecard: Cuecard = await startCuecard(options)
   const token: string = await cuecard.tokenFor({ user: "eve", expiresIn: 60 })
-  // @ts-expect-error: the types are really there.
+  // @ts-expect-error: proves that the types are not `any`.
   cuecard.nothing()
   await cuecard.close()
   return token

@@ -7,32 +7,32 @@ import { splitFences } from "../../shared/text/code-tracker.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 
-/** Texts around MAX_PENDING_CHARS cost a hundred times as much; there are fewer of them, beside RUNS short ones. */
+/** Runs with texts of about MAX_PENDING_CHARS, which cost a hundred times as much as the RUNS short ones. */
 const LONG_RUNS = RUNS / 10
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
 
-function piecesOf(text: string, at: readonly number[]): string[] {
+function splitAt(text: string, at: readonly number[]): string[] {
   const ends = [...new Set([...at.map((n) => n % (text.length + 1)), text.length])].sort((a, b) => a - b)
   return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
 }
 
-function cleanIn(pieces: readonly string[]): string {
+function cleanChunks(chunks: readonly string[]): string {
   const cleaner = createCleaner()
-  return pieces.map((piece) => cleaner.push(piece)).join("") + cleaner.end()
+  return chunks.map((chunk) => cleaner.push(chunk)).join("") + cleaner.end()
 }
 
-function cleanAsleepBetween(pieces: readonly string[]): string {
+function cleanWithRestarts(chunks: readonly string[]): string {
   let cleaner = createCleaner()
   let text = ""
-  for (const piece of pieces) {
-    text += cleaner.push(piece)
+  for (const chunk of chunks) {
+    text += cleaner.push(chunk)
     cleaner = createCleaner(JSON.parse(JSON.stringify(cleaner.save())) as CleanState)
   }
   return text + cleaner.end()
 }
 
-function codesOf(text: string) {
+function listCode(text: string) {
   return splitFences(text).filter((block) => block.type === "code")
 }
 
@@ -40,8 +40,8 @@ test("[CL9] any cut gives the same clean text, also when the cleaner is saved be
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const whole = clean(raw)
-      expect(cleanIn(piecesOf(raw, at))).toBe(whole)
-      expect(cleanAsleepBetween(piecesOf(raw, at))).toBe(whole)
+      expect(cleanChunks(splitAt(raw, at))).toBe(whole)
+      expect(cleanWithRestarts(splitAt(raw, at))).toBe(whole)
     })
   hold(property(shortText))
   hold(property(longText), LONG_RUNS)
@@ -50,7 +50,7 @@ test("[CL9] any cut gives the same clean text, also when the cleaner is saved be
 test("[CL9] single code units give the same clean text", () => {
   hold(
     fc.property(shortText, (raw) => {
-      expect(cleanIn(raw.split(""))).toBe(clean(raw))
+      expect(cleanChunks(raw.split(""))).toBe(clean(raw))
     }),
   )
 })
@@ -68,18 +68,18 @@ test("[CL9] cleaning twice is cleaning once", () => {
 test("[CL10] the code blocks of clean text are those of the raw text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
-      expect(codesOf(clean(raw))).toEqual(codesOf(normalized(raw)))
+      expect(listCode(clean(raw))).toEqual(listCode(normalized(raw)))
     })
   hold(property(shortText))
   hold(property(longText), LONG_RUNS)
 })
 
-/** What must never be left outside code: a tag that is not bare and kept. */
+/** Tags that must never remain outside code: those that are not allowed, or have attributes. */
 const LEFT =
   /<(?!\/?(?:b|i|u|s|em|strong|code|pre|kbd|mark|sub|sup|br|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|t[rhd]|span)>|span id=(?<q>['"])[a-z][a-z0-9_]*_\d+\k<q>>|https?:|mailto:|tel:|[^\s<>`]+@)[a-z/!?]/i
 
 test("[CL4] outside code only bare, allowed tags remain", () => {
-  // Without backticks and tildes, there is no code.
+  // Without backticks and tildes there is no code.
   const words = shortText.map((text) => text.replace(/[`~]/g, ""))
   hold(
     fc.property(words, (raw) => {
@@ -103,10 +103,10 @@ test("[CL1] a tag ends where htmlparser2 ends it", () => {
   )
 })
 
-/** The page's Markdown parser as it comes, but for indented code, which is not code here. */
+/** The page's Markdown parser with its default options, except that indented code is not code. */
 const markdown = new Marked({ tokenizer: { code: () => undefined } })
 
-function codesMarkedFinds(text: string): string[] {
+function listCodeByMarked(text: string): string[] {
   const found: string[] = []
   const visit = (token: Token): void => {
     if (token.type === "code") found.push(token["text"] as string)
@@ -118,9 +118,9 @@ function codesMarkedFinds(text: string): string[] {
 }
 
 /**
- * Documents of noise and closed fences, a blank line between them. Left out, since there our fences are line-local on
- * purpose: fences that nothing closes, that a dedent ends, or whose close stands deeper than their opening run; and
- * noise that begins a list or a quote, into which marked takes the lines that follow.
+ * Documents of noise and closed fences, separated by blank lines. They exclude the cases in which our fences differ from
+ * Markdown on purpose: fences that are not closed, that end by a dedent, or whose closing run is indented further than
+ * the opening one; and noise that begins a list or a quote, to which marked adds the following lines.
  */
 const fenced = fc
   .tuple(
@@ -180,9 +180,9 @@ const documents = fc.array(fc.oneof(fenced, noise), { maxLength: 6 }).map((all) 
 test("[CL10] code that the page's Markdown parser finds in the raw text survives", () => {
   hold(
     fc.property(documents, (raw) => {
-      const kept = codesMarkedFinds(clean(raw))
+      const kept = listCodeByMarked(clean(raw))
       let from = 0
-      for (const code of codesMarkedFinds(raw)) {
+      for (const code of listCodeByMarked(raw)) {
         const at = kept.indexOf(code, from)
         expect(at, code).toBeGreaterThanOrEqual(0)
         from = at + 1

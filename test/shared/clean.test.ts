@@ -2,21 +2,21 @@ import { expect, test } from "vitest"
 import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/sanitize/clean.ts"
 import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 
-/** Unseen, so tests spell it. */
+/** The word joiner. It is invisible, so the tests spell it out. */
 const WJ = "\u2060"
 
 type Row = readonly [raw: string, clean: string]
 
-function cleanIn(pieces: readonly string[]): string {
+function cleanChunks(chunks: readonly string[]): string {
   const cleaner = createCleaner()
-  return pieces.map((piece) => cleaner.push(piece)).join("") + cleaner.end()
+  return chunks.map((chunk) => cleaner.push(chunk)).join("") + cleaner.end()
 }
 
-/** Whole, in single code units, and put to sleep and woken at every index: one answer. */
+/** Expects the same result for the whole text, for single code units, and for a cleaner saved and restored at every index. */
 function expectClean(raw: string, expected: string): void {
   expect(clean(raw)).toBe(expected)
   expect(clean(expected), "cleaned twice").toBe(expected)
-  expect(cleanIn(raw.split("")), "in single code units").toBe(expected)
+  expect(cleanChunks(raw.split("")), "in single code units").toBe(expected)
   for (let at = 0; at <= raw.length; at++) {
     const before = createCleaner()
     const head = before.push(raw.slice(0, at))
@@ -74,10 +74,10 @@ test("[CL3] a closing tag may end up to MAX_PENDING_CHARS after the `<`, and no 
   const within = `<script>${"x".repeat(MAX_PENDING_CHARS - 17)}</script>`
   expect(within.length).toBe(MAX_PENDING_CHARS)
   expect(clean(within)).toBe("")
-  expect(cleanIn(within.split(""))).toBe("")
+  expect(cleanChunks(within.split(""))).toBe("")
   const beyond = `<script>${"x".repeat(MAX_PENDING_CHARS - 16)}</script>`
   expect(clean(beyond)).toBe(`&lt;${beyond.slice(1, -9)}`)
-  expect(cleanIn(beyond.split(""))).toBe(clean(beyond))
+  expect(cleanChunks(beyond.split(""))).toBe(clean(beyond))
 })
 
 table("CL3", [
@@ -152,7 +152,7 @@ test.each([
   expect(clean(fits)).not.toMatch(/^(&lt;|\\)/)
   expect(clean(over)).toMatch(/^(&lt;|\\)/)
   for (const raw of [fits, over]) {
-    expect(cleanIn(raw.split(""))).toBe(clean(raw))
+    expect(cleanChunks(raw.split(""))).toBe(clean(raw))
     expect(clean(clean(raw))).toBe(clean(raw))
   }
 })
@@ -190,11 +190,11 @@ table("CL10", [
   ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
 ])
 
-/** Where only a whole page of text shows what could go wrong: cut in two at every 97th index. */
+/** For errors that occur only in long texts: splits the text in two at every 97th index. */
 function expectLong(raw: string, expected: string): void {
   expect(clean(raw)).toBe(expected)
   expect(clean(expected), "cleaned twice").toBe(expected)
-  for (let at = 0; at < raw.length; at += 97) expect(cleanIn([raw.slice(0, at), raw.slice(at)])).toBe(expected)
+  for (let at = 0; at < raw.length; at += 97) expect(cleanChunks([raw.slice(0, at), raw.slice(at)])).toBe(expected)
 }
 
 test("[CL9] an open run is escaped where `&lt;` would push its paragraph's end past MAX_PENDING_CHARS", () => {

@@ -5,14 +5,14 @@ import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../
 const SPEC = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
 const SOURCE = readFileSync(new URL("../../shared/fault.ts", import.meta.url), "utf8")
 
-/** One of each, with the details that their texts need. The compiler sees to it that none is missing. */
+/** One fault of each kind. The type ensures that none is missing. */
 const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> } = {
   frame_malformed: { reason: "frame_malformed" },
   frame_unknown: { reason: "frame_unknown", type: "…" },
   frame_invalid: { reason: "frame_invalid", field: "…" },
   frame_too_large: { reason: "frame_too_large", max: 262144 },
   hello_first: { reason: "hello_first" },
-  protocol_unsupported: { reason: "protocol_unsupported", speaks: 3 },
+  protocol_unsupported: { reason: "protocol_unsupported", supported: 3 },
   message_empty: { reason: "message_empty" },
   message_too_large: { reason: "message_too_large", max: 65536 },
   attachment_unknown: { reason: "attachment_unknown" },
@@ -28,7 +28,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   call_decided: { reason: "call_decided" },
   scope_denied: { reason: "scope_denied" },
   record_refused: { reason: "record_refused", type: "…" },
-  record_gap: { reason: "record_gap", want: 3 },
+  record_gap: { reason: "record_gap", nextNumber: 3 },
   call_settled: { reason: "call_settled" },
   message_unknown: { reason: "message_unknown" },
   message_begun: { reason: "message_begun" },

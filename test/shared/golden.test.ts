@@ -1,4 +1,4 @@
-/** golden.test.ts: checks 1 to 4 of every golden transcript. Check 5 (eviction) runs in workerd: test/worker/golden.test.ts. */
+/** golden.test.ts: checks GO1 to GO4 of every golden file. GO5 (eviction) runs in workerd: test/worker/golden.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -25,14 +25,14 @@ function foldAll(events: readonly TurnEvent[], resolver: Resolver): Message {
   return addGrants(message, resolver)
 }
 
-function seen(message: Message): string[] {
+function printMessage(message: Message): string[] {
   const transcriber = createMessageSegmenter()
   transcriber.advance(message)
   const reply = printReply(messageToWire(message).reply_to)
   return [...printSegments(segmentsOf(message), transcriber.drift), ...reply, ...printStatus(message)]
 }
 
-/** The log with one text cut in two, for every text and every index. */
+/** All variants of the events in which one text is split in two, for every text and every index. */
 function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   for (const [at, event] of events.entries()) {
     if (event.type !== "text_delta" && event.type !== "thinking_delta") continue
@@ -43,8 +43,8 @@ function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   }
 }
 
-/** The log with every text cut into single code units. */
-function crumbs(events: readonly TurnEvent[]): TurnEvent[] {
+/** The events with every text split into single code units. */
+function splitAllTexts(events: readonly TurnEvent[]): TurnEvent[] {
   return events.flatMap((event): TurnEvent[] =>
     event.type === "text_delta" || event.type === "thinking_delta"
       ? event.delta.split("").map((delta) => ({ ...event, delta }))
@@ -61,12 +61,12 @@ test("[GO1] every golden transcript is there", () => {
 
 describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_name, golden) => {
   test(`[GO1] as written: ${golden.title}`, () => {
-    expect(seen(foldAll(golden.events, golden.resolver))).toEqual(golden.expected)
+    expect(printMessage(foldAll(golden.events, golden.resolver))).toEqual(golden.expected)
   })
 
   test("[GO2] each text cut at every index", () => {
-    for (const cut of cuts(golden.events)) expect(seen(foldAll(cut, golden.resolver))).toEqual(golden.expected)
-    expect(seen(foldAll(crumbs(golden.events), golden.resolver))).toEqual(golden.expected)
+    for (const cut of cuts(golden.events)) expect(printMessage(foldAll(cut, golden.resolver))).toEqual(golden.expected)
+    expect(printMessage(foldAll(splitAllTexts(golden.events), golden.resolver))).toEqual(golden.expected)
   })
 
   test("[GO3] after every prefix, the ops so far produce the segments so far", () => {
@@ -74,7 +74,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     const transcriber = createMessageSegmenter()
     let message = emptyMessage()
     let live: WireMessage = messageToWire(message)
-    for (const event of crumbs(golden.events)) {
+    for (const event of splitAllTexts(golden.events)) {
       message = intake.cleanEvent(event).reduce(fold, message)
       live = applyToMessage(live, transcriber.advance(message, undefined, golden.resolver))
       message = transcriber.applyGrants(message)
@@ -95,7 +95,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
       message = transcriber.applyGrants(next)
     }
     const stored: Message = JSON.parse(JSON.stringify(message))
-    // Ops do not change `content`, so it is that of the last whole frame.
+    // Ops do not update `content`.
     const { content: _live, ...joined } = live
     const { content: _history, ...body } = JSON.parse(JSON.stringify(messageToWire(stored)))
     expect(toCanonicalJson(joined)).toBe(toCanonicalJson(body))

@@ -5,7 +5,7 @@ import { listCalls, deriveContent, fold, createMessage } from "../../shared/prot
 
 const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
-function folded(...events: TurnEvent[]) {
+function foldEvents(...events: TurnEvent[]) {
   return events.reduce(fold, EMPTY)
 }
 
@@ -22,7 +22,7 @@ const RESULT: TurnEvent = {
 
 describe("fold", () => {
   test("[EV1] a delta continues the open part of its kind, or opens one", () => {
-    const message = folded(
+    const message = foldEvents(
       { type: "text_delta", delta: "a" },
       { type: "text_delta", delta: "b" },
       { type: "thinking_delta", delta: "why" },
@@ -36,7 +36,7 @@ describe("fold", () => {
   })
 
   test("[EV1] unchanged parts keep their identity", () => {
-    const before = folded({ type: "text_delta", delta: "a" }, CALL, START)
+    const before = foldEvents({ type: "text_delta", delta: "a" }, CALL, START)
     const after = fold(before, { type: "text_delta", delta: "b" })
     expect(after.parts[0]).toBe(before.parts[0])
     expect(after.parts[1]).toBe(before.parts[1])
@@ -44,43 +44,46 @@ describe("fold", () => {
   })
 
   test("[EV1] an event that no longer fits returns the same message", () => {
-    const ended = folded({ type: "end", status: "completed", reason: null, metrics: null })
+    const ended = foldEvents({ type: "end", status: "completed", reason: null, metrics: null })
     for (const event of [CALL, { type: "text_delta", delta: "late" }, { type: "step_start" }] as const) {
       expect(fold(ended, event)).toBe(ended)
     }
-    const settled = folded(CALL, START, RESULT)
+    const settled = foldEvents(CALL, START, RESULT)
     expect(fold(settled, { type: "tool_output_delta", call_id: "c1", delta: "late" })).toBe(settled)
     expect(fold(settled, { type: "tool_output_delta", call_id: "unknown", delta: "x" })).toBe(settled)
   })
 
   test("[EV3] the first result of a call wins", () => {
-    const settled = folded(CALL, START, RESULT)
+    const settled = foldEvents(CALL, START, RESULT)
     expect(fold(settled, { ...RESULT, result: "{2}" })).toBe(settled)
   })
 
   test("[EV3] a result after later text cues no card", () => {
-    const [call] = listCalls(folded(CALL, START, { type: "text_delta", delta: "<span id='weather_1'>" }, RESULT))
+    const [call] = listCalls(foldEvents(CALL, START, { type: "text_delta", delta: "<span id='weather_1'>" }, RESULT))
     expect(call).toMatchObject({ status: "ok", card: null })
   })
 
   test("[EV3] text without a span after a call doesn't affect the cue", () => {
-    const [call] = listCalls(folded(CALL, START, { type: "text_delta", delta: "Just a moment." }, RESULT))
+    const [call] = listCalls(foldEvents(CALL, START, { type: "text_delta", delta: "Just a moment." }, RESULT))
     expect(call).toMatchObject({ status: "ok", card: "weather_1" })
   })
 
   test.each(["cancelled", "interrupted", "failed"] as const)("[EV4] %s interrupts open calls", (status) => {
-    const [call] = listCalls(folded(CALL, START, { type: "end", status, reason: null, metrics: null }))
+    const [call] = listCalls(foldEvents(CALL, START, { type: "end", status, reason: null, metrics: null }))
     expect(call).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
 
   test("[EV4] a completed turn may leave an asynchronous call open, and its result still arrives", () => {
-    const ended = folded(CALL, START, { type: "end", status: "completed", reason: null, metrics: null })
+    const ended = foldEvents(CALL, START, { type: "end", status: "completed", reason: null, metrics: null })
     expect(listCalls(ended)[0]?.status).toBe("running")
     expect(listCalls(fold(ended, RESULT))[0]?.status).toBe("ok")
   })
 
   test("[EV5] content is the text parts joined by a blank line; a user's is verbatim", () => {
-    const message = folded({ type: "text_delta", delta: "a" }, CALL, START, RESULT, { type: "text_delta", delta: "b" })
+    const message = foldEvents({ type: "text_delta", delta: "a" }, CALL, START, RESULT, {
+      type: "text_delta",
+      delta: "b",
+    })
     expect(deriveContent(message)).toBe("a\n\nb")
     expect(deriveContent(createMessage({ ...EMPTY, role: "user", words: " <b>*x*\n" }))).toBe(" <b>*x*\n")
   })

@@ -85,8 +85,8 @@ test("[PU4] it never throws, and it accepts the https URL that it returns", () =
   )
 })
 
-/** One number of an IPv4 address, as parsers take it. */
-function numeral(value: number): fc.Arbitrary<string> {
+/** One number of an IPv4 address, in a notation that URL parsers accept. */
+function toNumeral(value: number): fc.Arbitrary<string> {
   return fc.tuple(fc.constantFrom(10, 8, 16), fc.nat({ max: 3 }), fc.boolean()).map(([base, zeros, isUpper]) => {
     if (base === 10) return `${value}`
     if (base === 8) return `0${"0".repeat(zeros)}${value.toString(8)}`
@@ -95,18 +95,18 @@ function numeral(value: number): fc.Arbitrary<string> {
   })
 }
 
-/** Every notation of an address: one to four numbers, the last of which holds what is left. */
-function v4Notation(address: number): fc.Arbitrary<string> {
+/** Notations of an IPv4 address: one to four numbers, the last of which contains the remaining bytes. */
+function toV4Notation(address: number): fc.Arbitrary<string> {
   return fc.nat({ max: 3 }).chain((heads) => {
     const octets = Array.from({ length: heads }, (_, i) => (address >>> (24 - 8 * i)) & 0xff)
     const rest = heads === 0 ? address : address % 2 ** (32 - 8 * heads)
     return fc
-      .tuple(fc.tuple(...[...octets, rest].map(numeral)), fc.constantFrom("", "."), fc.constantFrom(".", "。", "%2e"))
+      .tuple(fc.tuple(...[...octets, rest].map(toNumeral)), fc.constantFrom("", "."), fc.constantFrom(".", "。", "%2e"))
       .map(([numbers, end, dot]) => numbers.join(dot) + end)
   })
 }
 
-function v6Notations(address: number): string[] {
+function toV6Notations(address: number): string[] {
   const [high, low] = [(address >>> 16).toString(16), (address & 0xffff).toString(16)]
   const [highNot, lowNot] = [(~(address >>> 16) & 0xffff).toString(16), (~address & 0xffff).toString(16)]
   return [
@@ -121,7 +121,7 @@ function v6Notations(address: number): string[] {
   ]
 }
 
-/** First address and size of every range that is not to be reached. */
+/** First address and size of every range that is not public. */
 const INNER_RANGES: readonly (readonly [number, number])[] = [
   [0x00000000, 2 ** 24],
   [0x0a000000, 2 ** 24],
@@ -144,11 +144,11 @@ const innerAddress = fc
   .chain(([first, size]) => fc.nat({ max: size - 1 }).map((offset) => first + offset))
 
 test("[PU3] every notation of every private IPv4 address is refused, inside IPv6 too", () => {
-  const notation = innerAddress.chain((address) => fc.tuple(fc.constant(address), v4Notation(address)))
+  const notation = innerAddress.chain((address) => fc.tuple(fc.constant(address), toV4Notation(address)))
   hold(
     fc.property(notation, ([address, text]) => {
       expect(verdictOf(`https://${text}/x`)).toBe("host")
-      for (const inner of v6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("host")
+      for (const inner of toV6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("host")
     }),
     2_000,
   )
@@ -157,16 +157,16 @@ test("[PU3] every notation of every private IPv4 address is refused, inside IPv6
 test("[PU3] no notation of a public address is refused", () => {
   const isInner = (address: number): boolean =>
     INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
-  // Three small ranges that nobody serves from, and one address of a cloud, are refused beside those.
+  // Three small reserved ranges and a cloud's metadata address are refused too.
   const isOther = (address: number): boolean =>
     [0xc0af30, 0xc01fc4, 0xc034c1].includes(address >>> 8) || address === 0xa83f8110
   const outer = fc.nat({ max: 0xffffffff }).filter((address) => !isInner(address) && !isOther(address))
   hold(
     fc.property(
-      outer.chain((address) => fc.tuple(fc.constant(address), v4Notation(address))),
+      outer.chain((address) => fc.tuple(fc.constant(address), toV4Notation(address))),
       ([address, text]) => {
         expect(verdictOf(`https://${text}/x`)).toBe("ok")
-        for (const inner of v6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("ok")
+        for (const inner of toV6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("ok")
       },
     ),
     2_000,

@@ -18,21 +18,21 @@ import { cutDeltas, eventArb } from "../support/stream-events.ts"
 
 const TIME = "2026-01-01T00:00:00.000Z"
 
-function answerOf(events: readonly TurnEvent[]): Message {
+function createAnswer(events: readonly TurnEvent[]): Message {
   const empty = createMessage({ id: "a1", role: "assistant", exchange_id: "q1", timestamp: TIME })
   const intake = createIntake()
   return events.flatMap((event) => intake.cleanEvent(event)).reduce(fold, empty)
 }
 
-function readBack(records: readonly object[]): Message[] {
-  return assembledFrom(records).map(({ message }) => message)
+function importRecords(records: readonly object[]): Message[] {
+  return assembleMessages(records).map(({ message }) => message)
 }
 
-function assembledFrom(records: readonly object[]): AssembledMessage[] {
-  return takenFrom(records).flatMap((one) => (one.kind === "message" ? [one] : []))
+function assembleMessages(records: readonly object[]): AssembledMessage[] {
+  return assembleAll(records).flatMap((one) => (one.kind === "message" ? [one] : []))
 }
 
-function takenFrom(records: readonly object[]): (AssembledMessage | LateEvents)[] {
+function assembleAll(records: readonly object[]): (AssembledMessage | LateEvents)[] {
   const assembler = createAssembler()
   const lines = records.map((record) => JSON.stringify(record))
   const taken = lines.flatMap((line, n) => {
@@ -43,8 +43,8 @@ function takenFrom(records: readonly object[]): (AssembledMessage | LateEvents)[
   return [...taken, ...assembler.end()]
 }
 
-/** The visible segments. Results are compared without trailers, as they are shown. */
-function shown(message: Message): string {
+/** Prints what the page shows. Trailers are not exported, so Results are compared without trailers, as they are shown. */
+function printMessage(message: Message): string {
   return toCanonicalJson(messageToWire(message))
 }
 
@@ -53,7 +53,7 @@ const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics
 describe("round trip", () => {
   test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE1] %s", (_name, golden) => {
     const hasEnd = golden.events.some((event) => event.type === "end")
-    const message = answerOf(hasEnd ? golden.events : [...golden.events, END])
+    const message = createAnswer(hasEnd ? golden.events : [...golden.events, END])
     if (
       message.status === "completed" &&
       message.parts.some(
@@ -62,14 +62,14 @@ describe("round trip", () => {
     )
       return
     const records = messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1")
-    const [back] = readBack(records)
-    expect(back === undefined ? null : shown(back)).toBe(shown(message))
+    const [back] = importRecords(records)
+    expect(back === undefined ? null : printMessage(back)).toBe(printMessage(message))
     const again = back === undefined ? [] : messageToRecords({ pos: 2, parent: 1, tip: null, message: back }, "s1")
     expect(JSON.stringify(again)).toBe(JSON.stringify(records))
   })
 })
 
-/** Generates positions and versions of a message. */
+/** Positions and versions of a message. */
 const placeArb = fc.record({
   pos: fc.integer({ min: 2, max: 99 }),
   parent: fc.constantFrom(null, 1),
@@ -92,12 +92,12 @@ describe("any stream", () => {
           live = apply(live, transcriber.advance(message))
           if (live.length % 4 === 1) expect(toCanonicalJson(live)).toBe(toCanonicalJson(segmentsOf(message)))
         }
-        expect(shown(message)).toBe(shown({ ...answerOf(all), version }))
+        expect(printMessage(message)).toBe(printMessage({ ...createAnswer(all), version }))
         expect(toCanonicalJson(live)).toBe(toCanonicalJson(segmentsOf(message)))
         const records = messageToRecords({ ...place, message }, "s1")
-        const [back] = assembledFrom(records)
+        const [back] = assembleMessages(records)
         expect(back).toMatchObject({ ...place, message: { version } })
-        expect(back && shown(back.message)).toBe(shown(message))
+        expect(back && printMessage(back.message)).toBe(printMessage(message))
         expect(JSON.stringify(back && messageToRecords({ ...place, message: back.message }, "s1"))).toBe(
           JSON.stringify(records),
         )
@@ -109,7 +109,7 @@ describe("any stream", () => {
     const late = fc.array(fc.constantFrom("c0", "c1", "c2"), { maxLength: 4 })
     hold(
       fc.property(fc.array(eventArb, { maxLength: 16 }), late, (events, calls) => {
-        const message = answerOf([...events, END])
+        const message = createAnswer([...events, END])
         const results = calls.map((callId, n) => ({
           type: "tool_result",
           responseId: "a1",
@@ -119,14 +119,14 @@ describe("any stream", () => {
         }))
         const question = { type: "user_message", turnId: "q2", responseId: "q2", text: "next" }
         const file = [...messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
-        const taken = takenFrom(file)
+        const taken = assembleAll(file)
         const heard = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
         const [back] = taken.flatMap((one) => (one.kind === "message" && one.message.id === "a1" ? [one.message] : []))
         const told = heard.reduce(fold, back ?? message)
         const here = calls.reduce<Message>((at, call_id, n) => {
           return fold(at, { type: "tool_result", call_id, status: "ok", result: `${n}`, card: null, error: null })
         }, message)
-        expect(shown(told)).toBe(shown(here))
+        expect(printMessage(told)).toBe(printMessage(here))
       }),
       2_000,
     )

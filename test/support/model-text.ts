@@ -1,8 +1,9 @@
 /**
- * model-text.ts: malformed model output for property tests.
+ * model-text.ts: generators of malformed and hostile model text, for property tests.
  *
- * Fragments of Markdown and HTML that overlap each other. Some texts repeat only a few fragments, so that these meet often,
- * and some contain runs about as long as MAX_PENDING_CHARS.
+ * The texts combine fragments of Markdown and HTML that open, close and interrupt each other. Some use only a few
+ * fragments, so that these meet often,
+ * and some contain runs of about MAX_PENDING_CHARS.
  */
 
 import fc from "fast-check"
@@ -120,13 +121,13 @@ function textOf(part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<str
   )
 }
 
-/** Short texts with any combination of fragments. */
+/** Short texts of all fragments. */
 export const shortText = textOf(piece, 30)
 
-/** Texts of some thousands of code units, around the bounds. */
+/** Texts of some thousand code units, around the limits. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
-/** The text after the normalisation that applies to code too: LF, and no lone surrogates. */
+/** The changes that apply the code too: LF line ends and no lone surrogates. */
 export function normalized(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd")
 }

@@ -195,7 +195,7 @@ sessionRoutes.get("/:id/socket", requireSession, async (context) => {
   const protocols = listSubprotocols(context)
   const isSupported = protocols.includes(SUBPROTOCOL)
   if (protocols.length > 0 && !isSupported)
-    return faultToResponse({ reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
+    return faultToResponse({ reason: "protocol_unsupported", supported: PROTOCOL_VERSION })
   const response = await context.get("session").fetch(createSocketRequest(context.req.raw, context.get("claims")))
   // The object refused the socket. Its response holds the fault.
   if (response.webSocket === null) return new Response(response.body, response)

@@ -43,7 +43,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
 function handleHello(session: LiveSession, socket: WebSocket, frame: Extract<ClientFrame, { type: "hello" }>): void {
   const { sockets, store, epoch, lastSeq: seq } = session
   if (frame.protocol !== PROTOCOL_VERSION && frame.protocol !== PROTOCOL_VERSION - 1) {
-    return sockets.sendFault(socket, { reason: "protocol_unsupported", speaks: PROTOCOL_VERSION })
+    return sockets.sendFault(socket, { reason: "protocol_unsupported", supported: PROTOCOL_VERSION })
   }
   if (frame.after !== undefined && frame.after > seq && frame.epoch === epoch) {
     return sockets.sendFault(socket, { reason: "frame_invalid", field: "after" })

@@ -1,4 +1,4 @@
-/** card-weather.test.ts: the guard of the weather payload, and the choice of its icon. */
+/** weather-payload.test.ts: the guard of the weather payload, and the selection of its icon. */
 
 import { describe, expect, test } from "vitest"
 import {
@@ -10,8 +10,8 @@ import {
   selectWeatherIcon,
 } from "../../shared/card/weather-payload.ts"
 
-/** Seed 000 §7.1, word for word. */
-const SEED = {
+/** A payload with every field. */
+const FULL = {
   location: "London, GB",
   condition: "Partly cloudy",
   temperature_c: 12.4,
@@ -37,30 +37,30 @@ const SEED = {
   forecast_tomorrow_precip_mm: 3.2,
 }
 
-const NULLABLE = Object.keys(SEED).filter((name) => /^(visibility|uv|forecast)/.test(name))
+const NULLABLE = Object.keys(FULL).filter((name) => /^(visibility|uv|forecast)/.test(name))
 
 describe("the guard", () => {
   test("[CA1] the original payload passes, with and without a source, and with unknown fields", () => {
-    expect(isWeatherPayload(SEED)).toBe(true)
-    expect(isWeatherPayload({ ...SEED, source: "sample" })).toBe(true)
-    expect(isWeatherPayload({ ...SEED, source: "open-meteo", moon: "full" })).toBe(true)
-    expect(parseWeatherPayload(SEED)).toEqual(SEED)
+    expect(isWeatherPayload(FULL)).toBe(true)
+    expect(isWeatherPayload({ ...FULL, source: "sample" })).toBe(true)
+    expect(isWeatherPayload({ ...FULL, source: "open-meteo", moon: "full" })).toBe(true)
+    expect(parseWeatherPayload(FULL)).toEqual(FULL)
   })
 
-  test.each(Object.keys(SEED))("[CA1] it fails without %s", (name) => {
-    const { [name as keyof typeof SEED]: _, ...rest } = SEED
+  test.each(Object.keys(FULL))("[CA1] it fails without %s", (name) => {
+    const { [name as keyof typeof FULL]: _, ...rest } = FULL
     expect(isWeatherPayload(rest)).toBe(false)
-    expect(isWeatherPayload(Object.setPrototypeOf(rest, SEED))).toBe(false)
+    expect(isWeatherPayload(Object.setPrototypeOf(rest, FULL))).toBe(false)
   })
 
-  test.each(Object.keys(SEED))("[CA1] it fails if %s has the wrong type", (name) => {
+  test.each(Object.keys(FULL))("[CA1] it fails if %s has the wrong type", (name) => {
     for (const wrong of [{}, [], Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(isWeatherPayload({ ...SEED, [name]: wrong })).toBe(false)
+      expect(isWeatherPayload({ ...FULL, [name]: wrong })).toBe(false)
     }
-    expect(isWeatherPayload({ ...SEED, [name]: null })).toBe(NULLABLE.includes(name))
+    expect(isWeatherPayload({ ...FULL, [name]: null })).toBe(NULLABLE.includes(name))
   })
 
-  test.each([null, undefined, 7, "London", [], [SEED], {}, { error: "no", details: "no" }])(
+  test.each([null, undefined, 7, "London", [], [FULL], {}, { error: "no", details: "no" }])(
     "[CA1] %j fails",
     (value) => {
       expect(isWeatherPayload(value)).toBe(false)
@@ -69,7 +69,7 @@ describe("the guard", () => {
   )
 
   test("[CA1] it fails with an unknown source", () => {
-    expect(isWeatherPayload({ ...SEED, source: "my guess" })).toBe(false)
+    expect(isWeatherPayload({ ...FULL, source: "my guess" })).toBe(false)
   })
 })
 

@@ -5,8 +5,8 @@ import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { hold, RUNS } from "../support/seeded.ts"
 
-/** Blocks on one line: text as it is, code in brackets, `…` if it is not closed. */
-function print(text: string): string {
+/** Prints blocks on one line: text unchanged, code in brackets, `…` if it is not closed. */
+function printBlocks(text: string): string {
   const blocks = splitFences(text).map((block) =>
     block.type === "text" ? block.text : `[${block.info}|${block.text}${block.closed ? "]" : "…]"}`,
   )
@@ -30,7 +30,7 @@ test.each([
   ["1234567890. ```\nx", "1234567890. ```⏎x"],
   ["", ""],
 ])("[CO1] a fence opens at the head of a line: %j", (text, expected) => {
-  expect(print(text)).toBe(expected)
+  expect(printBlocks(text)).toBe(expected)
 })
 
 test.each([
@@ -51,11 +51,11 @@ test.each([
   ["```\nx\n", "[|x…]"],
   ["```\n```", "[|]"],
 ])("[CO2] a fence closes at a matching line, or where its quote ends: %j", (text, expected) => {
-  expect(print(text)).toBe(expected)
+  expect(printBlocks(text)).toBe(expected)
 })
 
-/** Inline code in brackets. */
-function inline(text: string): string {
+/** Prints inline code in brackets. */
+function printInlineCode(text: string): string {
   return splitCode(text)
     .map((piece) => (piece.code ? `[${piece.text}]` : piece.text))
     .join("")
@@ -85,7 +85,7 @@ test.each([
   ["```a`b```", "[```a`b```]"],
   ["`a\n~~b`", "[`a\n~~b`]"],
 ])("[CO3] inline code stays in its paragraph: %j", (text, expected) => {
-  expect(inline(text)).toBe(expected)
+  expect(printInlineCode(text)).toBe(expected)
 })
 
 test("[CO3] inline code is limited to MAX_PENDING_CHARS", () => {
@@ -109,8 +109,8 @@ interface Found {
   closed: boolean
 }
 
-/** CO1 and CO2 as they are written, line after line; no bounds. */
-function fencesByLine(text: string): Found[] {
+/** A literal implementation of CO1 and CO2, line by line and without limits. */
+function listFencesByLine(text: string): Found[] {
   const found: Found[] = []
   let fence: { readonly run: string; readonly quotes: number } | null = null
   let at = 0
@@ -148,7 +148,7 @@ test("[CO1] [CO2] page and clean see the same fences, line by line", () => {
   hold(
     fc.property(shortText, (raw) => {
       const text = normalized(raw)
-      const found = fencesByLine(text)
+      const found = listFencesByLine(text)
       const blocks = splitFences(text).filter((block) => block.type === "code")
       expect(blocks.map(({ info, closed }) => ({ info, closed }))).toEqual(
         found.map(({ info, closed }) => ({ info, closed })),

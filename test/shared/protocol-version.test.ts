@@ -1,0 +1,18 @@
+/** protocol-version.test.ts: ties the shapes of frames and events to PROTOCOL_VERSION. */
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+
+test("[WS11] the grammar matches PROTOCOL_VERSION: change the frame or event shapes and the version together", () => {
+  // Comments, layout and order may change freely. A changed shape changes the hash, as a reminder to change the version.
+  const grammar = ["segment.ts", "server-frame.ts", "client-frame.ts", "http-body.ts", "event.ts"]
+    .map((file) => readFileSync(new URL(`../../shared/protocol/${file}`, import.meta.url), "utf8"))
+    .map((source) => source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ""))
+    .flatMap((source) => source.match(/export (?:type|interface) [\s\S]*?(?=\n\n)|Schema = [\s\S]*?(?=\n\n)/g) ?? [])
+    .sort()
+    .join("\n")
+    .replace(/\s+/g, " ")
+  const hash = createHash("sha256").update(grammar).digest("hex").slice(0, 16)
+  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("3 46d436d80b0af857")
+})
