@@ -43,7 +43,7 @@ function assembleAll(records: readonly object[]): (AssembledMessage | LateEvents
   return [...taken, ...assembler.end()]
 }
 
-/** Prints what the page shows. Trailers are not exported, so Results are compared without trailers, as they are shown. */
+/** Prints what the page shows. Trailers are not exported, so results are compared as they are shown. */
 function printMessage(message: Message): string {
   return toCanonicalJson(messageToWire(message))
 }

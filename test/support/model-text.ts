@@ -2,8 +2,7 @@
  * model-text.ts: generators of malformed and hostile model text, for property tests.
  *
  * The texts combine fragments of Markdown and HTML that open, close and interrupt each other. Some use only a few
- * fragments, so that these meet often,
- * and some contain runs of about MAX_PENDING_CHARS.
+ * fragments, so that these meet often, and some contain runs of about MAX_PENDING_CHARS.
  */
 
 import fc from "fast-check"
@@ -127,7 +126,7 @@ export const shortText = textOf(piece, 30)
 /** Texts of some thousand code units, around the limits. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
-/** The changes that apply the code too: LF line ends and no lone surrogates. */
+/** The changes that apply to code too: LF line ends and no lone surrogates. */
 export function normalized(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd")
 }

@@ -40,8 +40,7 @@ export class ProducerIngress {
   ): Promise<Result<IngestResult>> {
     const authorized = authorizeProducer(session, claims)
     if (authorized === null) return fail({ reason: "session_unknown" })
-    // From this call on the directory reports revocations to "gap")
-    refuseLine(request, as for a socket nextNumber: AU8).
+    // From this call on the directory reports revocations to this object, as for a socket (SPEC AU8).
     const admitted = await directoryStub(this.#env, claims).authorizeSocket(claims, authorized.row.id)
     if (!admitted.ok) return admitted
     // A revocation that arrived during that call could not stop this request yet.
@@ -76,7 +75,8 @@ export class ProducerIngress {
 
   readState(session: LiveSession | null, claims: Claims, id: string): Result<ExternalState> {
     const authorized = authorizeProducer(session, claims)
-    if (authorized === null) return fail({ reason: "session_unknown" nextNumber: state = readExternalState(authorized, id)
+    if (authorized === null) return fail({ reason: "session_unknown" })
+    const state = readExternalState(authorized, id)
     return state === null ? fail({ reason: "turn_unknown" }) : succeed(state)
   }
 

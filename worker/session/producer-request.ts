@@ -224,7 +224,7 @@ export class ProducerRequest {
   #acknowledge(producer: Producer, n: number): "repeated" | Fault | null {
     const { ackedRecord } = producer
     if (n <= ackedRecord) return "repeated"
-    if (n > ackedRecord + 1 + this.#unreadableLines) return { reason: "record_gap", want: ackedRecord + 1 }
+    if (n > ackedRecord + 1 + this.#unreadableLines) return { reason: "record_gap", nextNumber: ackedRecord + 1 }
     this.#unreadableLines = 0
     producer.ackedRecord = n
     return null
