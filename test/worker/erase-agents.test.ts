@@ -4,45 +4,44 @@ import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { tablesOf } from "./call.ts"
-import { call as callTool, freshSession, pause, say, script, toolsIn } from "./follow.ts"
-
-const ask = (agent: string, message: string, mode: "sync" | "async"): object =>
-  callTool("agents_message", { agent, message, mode })
+import { ask } from "./agents.ts"
+import { freshSession, pause, say, script, toolsIn } from "./follow.ts"
 
 /** Waits for the only session that this one asked. */
-async function askedBy(id: string): Promise<string> {
-  const asked = () =>
+async function findAskedSession(id: string): Promise<string> {
+  const readRows = () =>
     runInDurableObject(sessionOf(id), (_object, { storage }) =>
       storage.sql.exec<{ session: string }>("SELECT session FROM asked").toArray(),
     )
-  await expect.poll(async () => (await asked()).length, { timeout: 8_000 }).toBe(1)
-  return (await asked())[0]?.session ?? ""
+  await expect.poll(async () => (await readRows()).length, { timeout: 8_000 }).toBe(1)
+  return (await readRows())[0]?.session ?? ""
 }
 
-const begun = (id: string) =>
+/** Waits until the answer of a session has begun. */
+const waitForAnswer = (id: string) =>
   expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0, { timeout: 8_000 }).toBeGreaterThan(0)
 
 test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing comes back", async () => {
   const id = await freshSession("gone")
   const client = await connect(id)
-  const leafWords = script([say("w "), pause(900), say("late")])
-  const words = script([ask("weather", leafWords, "async")], [say("r "), pause(900), say("late")])
-  client.say({ type: "send", id: "q1", content: script([ask("researcher", words, "sync")], [say("ok")]) })
-  const middle = await askedBy(id)
-  const leaf = await askedBy(middle)
-  await begun(leaf)
+  const weatherScript = script([say("w "), pause(900), say("late")])
+  const agentScript = script([ask("weather", weatherScript, "async")], [say("r "), pause(900), say("late")])
+  client.say({ type: "send", id: "q1", content: script([ask("researcher", agentScript, "sync")], [say("ok")]) })
+  const middle = await findAskedSession(id)
+  const last = await findAskedSession(middle)
+  await waitForAnswer(last)
   expect(await sessionOf(id).erase(CLAIMS)).toMatchObject({ ok: true })
   await new Promise((done) => setTimeout(done, 1_500))
-  for (const one of [id, middle, leaf]) expect(await tablesOf(sessionOf(one))).toEqual([])
+  for (const one of [id, middle, last]) expect(await tablesOf(sessionOf(one))).toEqual([])
 })
 
 test("[RT10] erasing an agent's session alone leaves the others, and notifies the waiting caller", async () => {
   const id = await freshSession("alone")
   const client = await connect(id)
-  const words = script([say("r "), pause(4_000), say("late")])
-  client.say({ type: "send", id: "q1", content: script([ask("researcher", words, "sync")], [say("ok")]) })
-  const agent = await askedBy(id)
-  await begun(agent)
+  const agentScript = script([say("r "), pause(4_000), say("late")])
+  client.say({ type: "send", id: "q1", content: script([ask("researcher", agentScript, "sync")], [say("ok")]) })
+  const agent = await findAskedSession(id)
+  await waitForAnswer(agent)
   expect(await sessionOf(agent).erase(CLAIMS)).toMatchObject({ ok: true })
   const answer = await client.untilEnd("q1")
   expect(answer.status).toBe("completed")
@@ -54,11 +53,11 @@ test("[RT10] erasing an agent's session alone leaves the others, and notifies th
 test("[RT10] a call that continues without the answer learns that none will come", async () => {
   const id = await freshSession("async")
   const client = await connect(id)
-  const words = script([say("r "), pause(4_000), say("late")])
-  client.say({ type: "send", id: "q1", content: script([ask("researcher", words, "async")], [say("ok")]) })
+  const agentScript = script([say("r "), pause(4_000), say("late")])
+  client.say({ type: "send", id: "q1", content: script([ask("researcher", agentScript, "async")], [say("ok")]) })
   expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "waiting" }])
-  const agent = await askedBy(id)
-  await begun(agent)
+  const agent = await findAskedSession(id)
+  await waitForAnswer(agent)
   await sessionOf(agent).erase(CLAIMS)
   await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 8_000 }).toBe("failed")
   expect(await tablesOf(sessionOf(agent))).toEqual([])

@@ -39,7 +39,11 @@ export class InboundAsks {
     this.#outboundAsks = outboundAsks
   }
 
-  /** Begins or queues a turn for a question. The same again has no effect. Errors: `agent_loop`, `agent_busy`, `agent_failed`. */
+  /**
+   * Begins or queues a turn for a question. The same again has no effect.
+   *
+   * Errors: `agent_loop`, `agent_busy`, `agent_failed`.
+   */
   async acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>> {
     const { store } = this.#session
     if (store.findById(request.id) !== null) return succeed(null)
