@@ -151,13 +151,13 @@ describe("what leaves the page", () => {
     })
     expect(copied.html).not.toMatch(/token|<img|<iframe|<audio|src=/)
     for (const text of [copied.html, copied.plain]) {
-      expect(text).toContain("[Picture: a sunset.png]")
+      expect(text).toContain("[Image: a sunset.png]")
       expect(text).toContain("[Voice note: hello world.wav]")
       expect(text).toContain("[Document: Clock]")
       expect(text).toContain("I will paint a sunset.")
       expect(text).not.toContain("The tool paints")
     }
-    expect(copied.plain).toMatch(/^paint a sunset\n\nI will paint a sunset\.\n\nHere it is:\n\n\[Picture/)
+    expect(copied.plain).toMatch(/^paint a sunset\n\nI will paint a sunset\.\n\nHere it is:\n\n\[Image/)
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -231,7 +231,9 @@ describe("files and replies by keyboard", () => {
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
-    expect(await page.textContent(".chip [role=alert]")).toBe("The server could not be reached.")
+    expect(await page.textContent(".chip [role=alert]")).toBe(
+      "We couldn't reach the server. Check your connection and try again.",
+    )
     await context.setOffline(true)
     await context.setOffline(false)
     await expect.poll(() => chips(page), SOON).toEqual(["done"])

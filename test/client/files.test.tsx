@@ -90,7 +90,7 @@ describe("attachments", () => {
     await soon(0)
     expect(files.entries.value.map(({ state }) => state)).toEqual([
       { at: "failed", text: "Such files are not taken.", isFinal: true },
-      { at: "failed", text: "The server could not be reached.", isFinal: false },
+      { at: "failed", text: "We couldn't reach the server. Check your connection and try again.", isFinal: false },
     ])
     files.retryUpload(files.entries.value[1]?.key ?? 0)
     under[2]?.end(asset("b"))

@@ -72,7 +72,7 @@ describe("images", () => {
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     await until(() => expect(srcs(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
-    expect((await found(root, ".gate")).textContent).toBe("a chart It could not be loaded.Try again")
+    expect((await found(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
     link.value = "waiting"
     wishes.signUrls.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
@@ -90,7 +90,7 @@ describe("images", () => {
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(wishes.signUrls).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
-    expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
+    expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     // The click holds for the address, wherever it stands.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${FAR}?token=t`)))
@@ -193,7 +193,7 @@ describe("images", () => {
     )
     await until(() => {
       box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-      expect(box()?.querySelector(".stage")?.textContent).toBe("It could not be loaded.")
+      expect(box()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
     })
     expect(await press("Escape")).toBe(true)
     await until(() => expect(box()).toBe(null))
@@ -271,20 +271,20 @@ describe("media descriptions", () => {
   test("[PG61] announcements and copies name kind and label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
     const segments = [text("Look."), picture("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
-    expect(segmentsToSpokenText(segments)).toBe("Look. Picture: a chart. Voice note: hello. Document: Plan.")
-    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Picture: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
+    expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")
+    expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Image: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })
 
   test("[PG60] sizes, extensions and durations are short", () => {
-    expect([0, 999, 1000, 9_940, 9_960, 999_499, 999_500, 12_400_000].map(formatSize)).toEqual([
+    expect([0, 1023, 1024, 10_000, 10_240, 1_047_551, 1_048_064, 12_400_000].map(formatSize)).toEqual([
       "0 bytes",
-      "999 bytes",
-      "1.0 KB",
-      "9.9 KB",
+      "1023 bytes",
+      "1 KB",
+      "9.8 KB",
       "10 KB",
-      "999 KB",
-      "1.0 MB",
-      "12 MB",
+      "1023 KB",
+      "1 MB",
+      "11.8 MB",
     ])
     expect([
       formatExtension("a.pdf"),

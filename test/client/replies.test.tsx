@@ -25,7 +25,7 @@ describe("replies", () => {
   test("[PG43] a reply shows whose message it answers, and an excerpt in plain text", async () => {
     const { root } = scene()
     const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
-    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Picture: p.", "An earlier message"])
+    expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 
   test("[PG43] a click leads there, loads it if needed, and says if it is gone", async () => {
