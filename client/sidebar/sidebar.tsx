@@ -17,7 +17,7 @@ import { appText, sidebarText } from "../words/page-text.ts"
 import { DeleteDialog } from "./delete-dialog.tsx"
 import { saveSession } from "./save-session.ts"
 import { type MenuItem, SessionMenu } from "./session-menu.tsx"
-import { SessionRows } from "./session-rows.tsx"
+import { SessionRows } from "./sidebar-rows.tsx"
 
 interface SidebarProps {
   readonly router: SessionRouter

@@ -115,7 +115,7 @@ describe("media of other hosts", () => {
     const { page, errors, strangers } = await said(text)
     expect(await page.$$(".frame, img")).toEqual([])
     expect([askedOf(PICTURE), askedOf(ALLOWED)]).toEqual([[], []])
-    await page.click("[aria-label^='Load: Image from pictures.example.com']")
+    await page.click("[aria-label^='Load: Picture from pictures.example.com']")
     await expect.poll(() => picturesIn(page), SOON).toEqual([880])
     expect(askedOf(PICTURE)).toHaveLength(1)
     expect(Object.keys(askedOf(PICTURE)[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]))

@@ -131,7 +131,7 @@ describe("links and images", () => {
   test("[MD6] an image is text and a host, and nothing is fetched before a click", () => {
     const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
     expect(root.querySelector("img")).toBe(null)
-    expect(root.querySelector(".gate")?.textContent).toBe("a cat Image from example.comLoad")
+    expect(root.querySelector(".gate")?.textContent).toBe("a cat Picture from example.comLoad")
     expect(root.querySelectorAll("a")).toHaveLength(0)
   })
 })

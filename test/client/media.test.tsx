@@ -90,7 +90,7 @@ describe("images", () => {
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(wishes.signUrls).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
-    expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
+    expect(gates).toEqual(Array(2).fill("a cat Picture from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     // The click holds for the address, wherever it stands.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${FAR}?token=t`)))

@@ -204,7 +204,7 @@ describe("changes", () => {
     room.withdrawMessage("q")
     server.last().events.onClose(4404)
     expect(room.link.value).toBe("gone")
-    expect(room.outbox.entries.value).toMatchObject([{ error: "The conversation was deleted." }])
+    expect(room.outbox.entries.value).toMatchObject([{ error: "This conversation was deleted." }])
     clock.pass(120_000)
     await settle()
     expect(server.sockets).toHaveLength(1)
