@@ -231,7 +231,9 @@ describe("files and replies by keyboard", () => {
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
-    expect(await page.textContent(".chip [role=alert]")).toBe("The server could not be reached.")
+    expect(await page.textContent(".chip [role=alert]")).toBe(
+      "We couldn't reach the server. Check your connection and try again.",
+    )
     await context.setOffline(true)
     await context.setOffline(false)
     await expect.poll(() => chips(page), SOON).toEqual(["done"])

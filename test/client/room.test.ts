@@ -272,7 +272,10 @@ describe("sessions", () => {
     const chat = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
     chat.sendMessage("words")
     await settle()
-    expect(chat.startingEntry.value).toMatchObject({ content: "words", error: "The server could not be reached." })
+    expect(chat.startingEntry.value).toMatchObject({
+      content: "words",
+      error: "We couldn't reach the server. Check your connection and try again.",
+    })
     chat.retryStart()
     await settle()
     expect(chat.controller.value?.id).toBe("s9")
