@@ -164,7 +164,7 @@ describe("media of other hosts", () => {
     const { page } = await said("MEDIA:https://pictures.example.com/nothing.png")
     await page.click("[aria-label^='Load']")
     await page.waitForSelector(".gate[data-state=failed]", SOON)
-    expect(await page.textContent(".gate small")).toContain("That address gives nothing that can be shown")
+    expect(await page.textContent(".gate small")).toContain("We can't show what's at this address")
     await page.context().close()
   })
 })
