@@ -1,4 +1,4 @@
-/** sessions.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
+/** session-list.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"

@@ -1,4 +1,4 @@
-/** importer.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
+/** import-file.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"

@@ -1,4 +1,4 @@
-/** room.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
+/** session-controller.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"

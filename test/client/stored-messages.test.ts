@@ -1,4 +1,4 @@
-/** shelf.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
+/** stored-messages.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
