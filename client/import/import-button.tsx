@@ -11,7 +11,7 @@ import type { Importer } from "../files/import-file.ts"
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { useFileDrop } from "../ui/file-drop.ts"
-import { importText } from "../words/page-text.ts"
+import { importButtonText } from "../words/page-text.ts"
 
 type ImportModule = typeof import("./import-dialog.tsx")
 
@@ -40,7 +40,7 @@ export function ImportButton({ router, onOpen }: ImportButtonProps): VNode {
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
         </svg>
-        {isOver.value ? importText.drop : importText.title}
+        {isOver.value ? importButtonText.drop : importButtonText.title}
       </button>
       {isOpen.value && LoadedDialog !== undefined && current !== null && (
         <LoadedDialog importer={current} onFile={(file) => void importFile(file)} onClose={closeDialog} />
@@ -70,7 +70,7 @@ function useImport(router: SessionRouter, onOpen: () => void): ImportControls {
       importer.current ??= importModule.value.createImporter(router.importerDeps)
       isOpen.value = true
     } catch {
-      router.sessionList.showNotice(importText.codeMissing, true)
+      router.sessionList.showNotice(importButtonText.codeMissing, true)
     }
   }
   const closeDialog = (): void => {
@@ -98,6 +98,6 @@ async function openImported(router: SessionRouter, importer: Importer, file: Fil
   await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
   if (stage.skipped > 0) return false
   const { sessionList } = router
-  sessionList.showNotice(importText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
+  sessionList.showNotice(importButtonText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
   return true
 }

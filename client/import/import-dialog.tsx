@@ -7,7 +7,8 @@ import type { SkippedLine } from "../../shared/protocol/responses.ts"
 import { Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { formatSize } from "../words/media-descriptions.ts"
-import { appText, importText } from "../words/page-text.ts"
+import { importText } from "../words/import-text.ts"
+import { appText } from "../words/page-text.ts"
 
 /** Here, so that the importer is loaded together with the dialog. */
 export function createImporter(deps: ImporterDeps): Importer {

@@ -1,5 +1,5 @@
 /**
- * session-list.ts: the user's sessions: the server's list, updated with what this page already knows.
+ * session-list.ts: the user's sessions: the server's list, with the changes of this page applied.
  *
  * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
  * A change is shown at once, and undone with the server's text if it is refused. The list is fetched when the user comes

@@ -5,7 +5,7 @@
  * scrolling list doesn't clip it. Source: SPEC PG32.
  */
 
-import type { VNode } from "preact"
+import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { sidebarText } from "../words/page-text.ts"
 
@@ -33,23 +33,7 @@ export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): V
     if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
     findItems()[0]?.focus({ preventScroll: true })
   }, [])
-  useEffect(() => {
-    const closeIfOutside = (event: Event): void => {
-      const { target } = event
-      if (!(target instanceof Node) || menuRef.current?.contains(target)) return
-      // The button's own click handler closes the menu.
-      if (event.type === "pointerdown" && findAnchor()?.contains(target)) return
-      onClose(event.type === "pointerdown")
-    }
-    addEventListener("pointerdown", closeIfOutside, true)
-    addEventListener("scroll", closeIfOutside, true)
-    addEventListener("resize", closeIfOutside)
-    return () => {
-      removeEventListener("pointerdown", closeIfOutside, true)
-      removeEventListener("scroll", closeIfOutside, true)
-      removeEventListener("resize", closeIfOutside)
-    }
-  }, [])
+  useCloseOutside(menuRef, findAnchor, onClose)
   const onKeyDown = (event: KeyboardEvent): void => {
     const itemElements = findItems()
     const focusedIndex = itemElements.findIndex((item) => item.matches(":focus"))
@@ -78,6 +62,31 @@ export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): V
       ))}
     </div>
   )
+}
+
+/** Closes the menu when the user presses or scrolls outside it, or resizes the window. */
+function useCloseOutside(
+  menuRef: RefObject<HTMLElement | null>,
+  findAnchor: SessionMenuProps["findAnchor"],
+  onClose: SessionMenuProps["onClose"],
+): void {
+  useEffect(() => {
+    const closeIfOutside = (event: Event): void => {
+      const { target } = event
+      if (!(target instanceof Node) || menuRef.current?.contains(target)) return
+      // The button's own click handler closes the menu.
+      if (event.type === "pointerdown" && findAnchor()?.contains(target)) return
+      onClose(event.type === "pointerdown")
+    }
+    addEventListener("pointerdown", closeIfOutside, true)
+    addEventListener("scroll", closeIfOutside, true)
+    addEventListener("resize", closeIfOutside)
+    return () => {
+      removeEventListener("pointerdown", closeIfOutside, true)
+      removeEventListener("scroll", closeIfOutside, true)
+      removeEventListener("resize", closeIfOutside)
+    }
+  }, [])
 }
 
 /** The index of the item that a key moves to; null for other keys. */

@@ -4,9 +4,9 @@
  * All rows share one menu and one dialog. Source: SPEC PG31, PG32.
  */
 
-import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals"
+import { type Signal, useComputed, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
-import { useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { ImportButton } from "../import/import-button.tsx"
 import type { ExportFormat } from "../net/api.ts"
 import type { SessionRouter } from "../session/session-router.ts"
@@ -17,7 +17,7 @@ import { appText, sidebarText } from "../words/page-text.ts"
 import { DeleteDialog } from "./delete-dialog.tsx"
 import { saveSession } from "./save-session.ts"
 import { type MenuItem, SessionMenu } from "./session-menu.tsx"
-import { SessionRows } from "./session-rows.tsx"
+import { SessionRows } from "./sidebar-rows.tsx"
 
 interface SidebarProps {
   readonly router: SessionRouter
@@ -110,11 +110,11 @@ function OpenMenu({ actions }: { readonly actions: SessionActions }): VNode | nu
 /** Moves the focus into the drawer when it opens, and out of it when it closes. */
 function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const drawer = useRef<HTMLElement>(null)
-  useSignalEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
     // The focus must not stay in a hidden drawer.
     else if (drawer.current?.contains(document.activeElement) === true) focusDrawerButton()
-  })
+  }, [isOpen.value])
   return drawer
 }
 

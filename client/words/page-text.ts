@@ -1,13 +1,9 @@
 /**
- * page-text.ts: the strings of the page: labels, notices, placeholders and messages, grouped by area.
+ * page-text.ts: the strings of the page's first view: labels, notices, placeholders and messages, grouped by area.
  *
- * Functions are messages with parameters. The texts of faults come from the server (shared/fault.ts). Pure.
+ * Functions are messages with parameters. Strings of code that is loaded later have modules of their own, so that they
+ * aren't part of the first view. The texts of faults come from the server (shared/fault.ts). Pure.
  */
-
-/** A count with its noun: 1 → "1 message", 2_000 → "2,000 messages". */
-export function formatCount(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`
-}
 
 export const appText = {
   name: "Cuecard",
@@ -93,32 +89,12 @@ export const attachmentText = {
     `You can attach up to ${max} files. ${skipped} ${skipped === 1 ? "wasn't" : "weren't"} added.`,
 } as const
 
-export const importText = {
+/** The texts of the import that the first view needs. The others are in import-text.ts. */
+export const importButtonText = {
   title: "Import a conversation",
-  doneTitle: "Imported",
-  hint: "Upload a Cuecard export (.jsonl or .gz). It opens as a new conversation.",
-  chooseFile: "Choose a file",
-  orDrop: " or drop it here",
-  fileInput: "File to import",
   drop: "Drop to import",
-  uploading: "Uploading",
-  reading: "Reading",
-  bytesOf: (sent: string, size: string) => `${sent} of ${size}`,
-  recordsOf: (done: number, total: number) => `${done.toLocaleString("en")} of ${formatCount(total, "record")}`,
-  skippedFile: (name: string) => `“${name}” was skipped. Import one file at a time.`,
-  summary: (records: number, skipped: number) =>
-    `Imported ${formatCount(records, "record")}. ${formatCount(skipped, "line")} ${skipped === 1 ? "was" : "were"} skipped:`,
-  line: (line: number) => `Line ${line}`,
-  moreLines: (count: number) => `… and ${count.toLocaleString("en")} more.`,
-  imported: (title: string) => `Imported “${title}”.`,
   codeMissing: "Couldn't open the import. Try again in a moment.",
-  interrupted: "The import was interrupted. Try again.",
-  unreadable: "We couldn't read this file. Nothing was imported.",
-  emptyFile: "This file is empty.",
-  gzipTooLarge: "Compressed files can be up to 64 MB. Unzip it first.",
-  arrayTooLarge: "JSON lists can be up to 64 MB. Put one message per line.",
-  lineTooLong: "A line of this file is too long to import.",
-  tooLarge: "Files can be up to 4 GB. Split the file and import each part.",
+  imported: (title: string) => `Imported “${title}”.`,
 } as const
 
 export const sidebarText = {

@@ -7,6 +7,7 @@
 
 import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
 import { formatClock, formatSize } from "./media-descriptions.ts"
+import { mediaKindText } from "./page-text.ts"
 
 export const transcriptText = {
   conversation: "Conversation",
@@ -79,7 +80,7 @@ export const mediaText = {
   /** "Image: chart.png" */
   named: (kind: string, label: string) => `${kind}: ${label}`,
   fromHost: (kind: string, host: string) => (host === "" ? kind : `${kind} from ${host}`),
-  document: "Document",
+  document: mediaKindText.canvas,
   load: "Load",
   tryAgain: "Try again",
   openInNewTab: "Open in new tab",

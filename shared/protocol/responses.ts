@@ -1,44 +1,64 @@
 /**
  * responses.ts: reads the bodies of HTTP responses on the client's side.
  *
- * Each function takes the parsed JSON and returns the typed body, or null if it has another shape. Unknown fields are
- * dropped, so that a newer server can add some. A message is checked only for the fields that the page needs to place it:
- * a schema of all segments would double the size of the page's first view. Pure.
+ * Each parser takes the parsed JSON and returns the typed body, or null if a field has another type. Plain checks instead
+ * of schemas, because valibot would make the page's first view larger than its budget. A message is checked only for the
+ * fields that the page needs to place it. Pure.
  */
 
-import * as v from "valibot"
-import type { PageSettings, SignResponse, HistoryPage, ImportProgress, SessionSummary } from "./http-body.ts"
-import { type Asset, assetSchema } from "./event.ts"
+import type { PageSettings, SignResponse, HistoryPage, ImportProgress, SessionSummary, BadLine } from "./http-body.ts"
+import type { Asset } from "./event.ts"
 import type { WireMessage } from "./server-frame.ts"
 
+type Check = (value: unknown) => boolean
 type Parser<T> = (value: unknown) => T | null
 
-function createParser<T>(schema: v.GenericSchema<unknown, T>): Parser<T> {
+const isString: Check = (value) => typeof value === "string"
+const isNumber: Check = (value) => typeof value === "number"
+const isBoolean: Check = (value) => typeof value === "boolean"
+
+function isListOf(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every(check)
+}
+
+function isOptional(check: Check): Check {
+  return (value) => value === undefined || check(value)
+}
+
+/** An object in which each field of T passes its check. Unknown fields are ignored. */
+function hasShape<T>(checks: { readonly [K in keyof T]-?: Check }): Check {
+  const entries = Object.entries<Check>(checks)
   return (value) => {
-    const parsed = v.safeParse(schema, value)
-    return parsed.success ? parsed.output : null
+    const fields = Object(value)
+    return entries.every(([name, check]) => check(fields[name]))
   }
 }
 
-const sessionSchema = v.object({
-  id: v.string(),
-  title: v.string(),
-  created: v.number(),
-  active: v.number(),
-  running: v.boolean(),
-  agent: v.exactOptional(v.string()),
+function createParser<T>(checks: { readonly [K in keyof T]-?: Check }): Parser<T> {
+  const isValid = hasShape<T>(checks)
+  return (value) => (isValid(value) ? (value as T) : null)
+}
+
+const isSession = hasShape<SessionSummary>({
+  id: isString,
+  title: isString,
+  created: isNumber,
+  active: isNumber,
+  running: isBoolean,
+  agent: isOptional(isString),
 })
 
-const messageSchema = v.custom<WireMessage>((value) => {
-  const { id, role, status, exchange_id, timestamp, segments } = Object(value)
-  const hasTexts = [id, role, status, exchange_id, timestamp].every((field) => typeof field === "string")
-  return hasTexts && Array.isArray(segments) && segments.every((segment) => typeof Object(segment).type === "string")
+const isMessage = hasShape<Pick<WireMessage, "id" | "role" | "status" | "exchange_id" | "timestamp" | "segments">>({
+  id: isString,
+  role: isString,
+  status: isString,
+  exchange_id: isString,
+  timestamp: isString,
+  segments: isListOf(hasShape<{ type: string }>({ type: isString })),
 })
-
-const badLineSchema = v.object({ part: v.exactOptional(v.number()), line: v.number(), text: v.string() })
 
 /** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
-export type SkippedLine = Readonly<v.InferOutput<typeof badLineSchema>>
+export type SkippedLine = Omit<BadLine, "code">
 
 /** What the page needs of the response to an upload. A response to one of several parts may omit fields. */
 export interface ImportResponse {
@@ -49,57 +69,75 @@ export interface ImportResponse {
   readonly bad: readonly SkippedLine[]
 }
 
-export const parseTokenResponse: Parser<{ readonly token: string }> = createParser(v.object({ token: v.string() }))
+export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
 
-export const parseSessionList: Parser<{ readonly sessions: readonly SessionSummary[] }> = createParser(
-  v.object({ sessions: v.array(sessionSchema) }),
-)
+export const parseSessionList = createParser<{ readonly sessions: readonly SessionSummary[] }>({
+  sessions: isListOf(isSession),
+})
 
-export const parseCreatedSession: Parser<{ readonly id: string }> = createParser(v.object({ id: v.string() }))
+export const parseCreatedSession = createParser<{ readonly id: string }>({ id: isString })
 
-export const parseRenamedSession: Parser<{ readonly title: string }> = createParser(v.object({ title: v.string() }))
+export const parseRenamedSession = createParser<{ readonly title: string }>({ title: isString })
 
-export const parseHistoryPage: Parser<HistoryPage> = createParser(
-  v.object({
-    messages: v.array(messageSchema),
-    has_more: v.boolean(),
-    cursor: v.exactOptional(v.string()),
-    epoch: v.string(),
-    seq: v.number(),
-  }),
-)
+export const parseHistoryPage = createParser<HistoryPage>({
+  messages: isListOf(isMessage),
+  has_more: isBoolean,
+  cursor: isOptional(isString),
+  epoch: isString,
+  seq: isNumber,
+})
 
-export const parseSignResponse: Parser<SignResponse> = createParser(
-  v.object({
-    signed: v.array(v.object({ url: v.string(), href: v.nullable(v.string()) })),
-    expires: v.number(),
-  }),
-)
+export const parseSignResponse = createParser<SignResponse>({
+  signed: isListOf(hasShape({ url: isString, href: (value) => value === null || isString(value) })),
+  expires: isNumber,
+})
 
-export const parsePageSettings: Parser<PageSettings> = createParser(
-  v.object({ media_hosts: v.array(v.string()), embed_origins: v.array(v.string()) }),
-)
+export const parsePageSettings = createParser<PageSettings>({
+  media_hosts: isListOf(isString),
+  embed_origins: isListOf(isString),
+})
 
-export const parseImportProgress: Parser<Pick<ImportProgress, "state" | "records" | "folded">> = createParser(
-  v.object({
-    state: v.picklist(["none", "staging", "folding", "done", "failed"]),
-    records: v.number(),
-    folded: v.number(),
-  }),
-)
+type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded">
 
-export const parseImportResponse: Parser<ImportResponse> = createParser(
-  v.object({
-    state: v.exactOptional(v.string()),
-    records: v.optional(v.number(), 0),
-    skipped: v.optional(v.number(), 0),
-    bad: v.optional(v.array(badLineSchema), []),
-  }),
-)
+export const parseImportProgress = createParser<ImportCounts>({
+  state: isString,
+  records: isNumber,
+  folded: isNumber,
+})
 
-export const parseAsset: Parser<Asset> = createParser(assetSchema)
+const parsePartialImport = createParser<Partial<ImportResponse>>({
+  state: isOptional(isString),
+  records: isOptional(isNumber),
+  skipped: isOptional(isNumber),
+  bad: isOptional(isListOf(hasShape<SkippedLine>({ part: isOptional(isNumber), line: isNumber, text: isString }))),
+})
 
-/** The code and text of a refused request; both optional, because a proxy may have sent the response. */
+export function parseImportResponse(value: unknown): ImportResponse | null {
+  const response = parsePartialImport(value)
+  return response === null ? null : { records: 0, skipped: 0, bad: [], ...response }
+}
+
+const parseAssetFields = createParser<Asset>({
+  id: isString,
+  kind: isString,
+  mime_type: isString,
+  label: isString,
+  size: isNumber,
+  voice: isOptional((value) => value === true),
+  width: isOptional(isNumber),
+  height: isOptional(isNumber),
+})
+
+/** The asset of an upload's response, without the response's other fields. */
+export function parseAsset(value: unknown): Asset | null {
+  const asset = parseAssetFields(value)
+  if (asset === null) return null
+  const { id, kind, mime_type, label, size, voice, width, height } = asset
+  const dimensions = width === undefined || height === undefined ? {} : { width, height }
+  return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}), ...dimensions }
+}
+
+/** The code and text of a refused request. Both are null if the response isn't ours, but a proxy's. */
 export function parseRefusal(value: unknown): { readonly code: string | null; readonly text: string | null } {
   const { code, text } = Object(value) as { readonly code?: unknown; readonly text?: unknown }
   return { code: typeof code === "string" ? code : null, text: typeof text === "string" ? text : null }

@@ -124,7 +124,7 @@ describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
     const id = await begin(page, WEATHER)
     const shown = await transcriptOf(page)
     const downloading = page.waitForEvent("download")
-    await menu(page, id, "Export as JSONL")
+    await menu(page, id, "Export as data file (.jsonl)")
     const download = await downloading
     expect(download.suggestedFilename()).toBe("What's the weather in London and in Tokyo.jsonl")
     const file = join(folder, `${id}.jsonl`)
@@ -284,7 +284,7 @@ test("[PG31] [PG53] a conversation in the background is marked while it runs, an
   const id = sessionIn(page)
   await page.click(".sidebar .new")
   await page.waitForSelector(`[data-session="${id}"] .pulse`, SOON)
-  expect(await page.textContent(`[data-session="${id}"] a`)).toContain("an answer is coming")
+  expect(await page.textContent(`[data-session="${id}"] a`)).toContain("generating response")
   await page.waitForSelector(`[data-session="${id}"] .pulse`, { state: "detached", timeout: 20_000 })
   await page.context().close()
 })

@@ -231,7 +231,9 @@ describe("attachments and replies by keyboard", () => {
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
-    expect(await page.textContent(".chip [role=alert]")).toBe("The server could not be reached.")
+    expect(await page.textContent(".chip [role=alert]")).toBe(
+      "We couldn't reach the server. Check your connection and try again.",
+    )
     // Chromium may report that it is online before requests pass again, so the event is the test's own.
     await page.evaluate(() => dispatchEvent(new Event("online")))
     await expect.poll(() => chips(page), SOON).toEqual(["done"])

@@ -103,7 +103,7 @@ describe("media of other hosts", () => {
     await expect.poll(() => lengthsIn(page), SOON).toHaveLength(1)
     await page.click("button.file")
     await expect.poll(() => page.getAttribute("button.file + a", "href"), SOON).toBe(UNNAMED[2])
-    expect(await page.textContent("button.file small")).toMatch(/^(?!.*could not be loaded)/)
+    expect(await page.textContent("button.file small")).toMatch(/^(?!.*Couldn't load)/)
     // The browser logs the refusal itself.
     expect(errors.filter((one) => !one.includes("502"))).toEqual([])
     expect(strangers).toEqual([])

@@ -10,6 +10,14 @@ test("[PG17] two answers with the same text are announced twice", () => {
   spoken.subscribe((words) => void heard.push(words))
   for (const status of ["waiting", "waiting", "waiting", "cancelled", "completed", "completed"] as const)
     announceAnswerEnd(spoken, status, "same words")
-  const waits = "The answer waits for you."
-  expect(heard.map((words) => words.trim())).toEqual(["", waits, waits, waits, "Stopped.", "same words", "same words"])
+  const waits = "Approval needed."
+  expect(heard.map((words) => words.trim())).toEqual([
+    "",
+    waits,
+    waits,
+    waits,
+    "Response stopped.",
+    "same words",
+    "same words",
+  ])
 })

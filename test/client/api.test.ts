@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { HttpApi, RequestError } from "../../client/net/api.ts"
+import { wireMessage } from "./wire.ts"
 
 /** A token as the server signs it: it says by the server's clock when it was made and when it runs out. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
@@ -82,6 +83,26 @@ describe("requests", () => {
     expect(error).toMatchObject({ status: 404, message: "We couldn't find that conversation." })
     const other = setUp(() => new Response("<html>", { status: 502 }))
     await expect(other.api.listSessions()).rejects.toThrow("Something went wrong (error 502).")
+  })
+
+  test.each([
+    ["no list", { sessions: null }],
+    ["a session without a time", { sessions: [{ id: "a", title: "A", created: 1, running: false }] }],
+    ["another agent's type", { sessions: [{ id: "a", title: "A", created: 1, active: 1, running: false, agent: 7 }] }],
+    ["no JSON", "<html>"],
+  ])("[PG31] a list of sessions with %s is refused, not shown", async (_, body) => {
+    const { api } = setUp(() => (typeof body === "string" ? new Response(body) : Response.json(body)))
+    await expect(api.listSessions()).rejects.toMatchObject({ status: 502 })
+  })
+
+  test("[PG16] a page of history with a broken message is refused, not shown", async () => {
+    const whole = wireMessage("m1", { segments: [{ type: "text", content: "Hi" }] })
+    const answers = [whole, { ...whole, segments: [null] }, { ...whole, timestamp: 0 }]
+    const { api } = setUp(() =>
+      Response.json({ messages: [answers.shift()], has_more: true, cursor: "c", epoch: "e", seq: 1 }),
+    )
+    await expect(api.getHistoryPage("s", 1)).resolves.toMatchObject({ messages: [whole], cursor: "c" })
+    for (const _ of [1, 2]) await expect(api.getHistoryPage("s", 1)).rejects.toMatchObject({ status: 502 })
   })
 
   test("[PG16] pages are requested with their cursor, sessions created with their title", async () => {

@@ -53,7 +53,7 @@ describe("the composer", () => {
     expect(button.disabled).toBe(true)
     await type("é".repeat(MAX_MESSAGE_BYTES / 2))
     expect(button.disabled).toBe(false)
-    expect(root.querySelector(".size")?.textContent).toBe("64 of 64 KB")
+    expect(root.querySelector(".size")?.textContent).toBe("64 KB of 64 KB")
     await type(`${"é".repeat(MAX_MESSAGE_BYTES / 2)}!`)
     expect(button.disabled).toBe(true)
     await press("Enter")

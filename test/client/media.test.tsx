@@ -278,12 +278,12 @@ describe("media descriptions", () => {
   })
 
   test("[PG60] sizes, extensions and durations are short", () => {
-    expect([0, 1023, 1024, 10_000, 102_400, 1_048_000, 1_048_576, 12_400_000].map(formatSize)).toEqual([
+    expect([0, 1023, 1024, 10_000, 10_240, 1_047_551, 1_048_064, 12_400_000].map(formatSize)).toEqual([
       "0 bytes",
       "1023 bytes",
       "1 KB",
       "9.8 KB",
-      "100 KB",
+      "10 KB",
       "1023 KB",
       "1 MB",
       "11.8 MB",

@@ -73,14 +73,14 @@ const shown = (root: ParentNode) =>
 describe("the list", () => {
   test("[PG31] shows titles with times; a running one has a mark, also announced", async () => {
     const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
-    expect(shown(root)).toEqual(["Title a1 min", "Title b, an answer is coming", "Untitled1 min"])
+    expect(shown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
   })
 
   test("[PG54] an empty one explains what will appear", async () => {
     const { root } = await page([])
-    expect(root.querySelector("nav")?.textContent).toBe("Your conversations will stand here.")
+    expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
   })
 })
 

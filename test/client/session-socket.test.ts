@@ -1,4 +1,4 @@
-/** socket.test.ts: the page's side of the wire, against a fake server. */
+/** session-socket.test.ts: the page's side of the wire, against a fake server. */
 
 import { describe, expect, test } from "vitest"
 import { retryDelayMs } from "../../client/net/retry-delay.ts"

@@ -1,4 +1,4 @@
-/** importer.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
+/** import-file.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
@@ -145,7 +145,11 @@ describe("an import", () => {
 
   const FOLDING = answered({ ...DONE, state: "folding" }, 202)
   test.each([
-    ["says that there is none", () => Promise.resolve({ state: "none", records: 0, folded: 0 } as const), "given up"],
+    [
+      "says that there is none",
+      () => Promise.resolve({ state: "none", records: 0, folded: 0 } as const),
+      "interrupted",
+    ],
     ["knows of no such session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
     ["refuses", () => Promise.reject(new RequestError(403, "Not yours.")), "Not yours."],
   ])("[PG35] a server that is folding and then %s hasn't finished", async (_, importProgress, words) => {
@@ -313,10 +317,10 @@ describe("an import", () => {
   })
 
   test.each([
-    ["an empty file", file(""), "The file is empty."],
-    ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to be sent."],
-    ["more than so many parts", manyParts(), "A file may have 4 GB at most."],
-    ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "A list of more than 64 MB cannot be sent in parts."],
+    ["an empty file", file(""), "This file is empty."],
+    ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
+    ["more than so many parts", manyParts(), "Files can be up to 4 GB."],
+    ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
   ])("[PG35] %s that can't be sent is reported before anything is created", async (_, one, words) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(one)

@@ -1,4 +1,4 @@
-/** files.test.tsx: attachments, from the composer to the wire and back. */
+/** attachment-uploads.test.tsx: attachments, from the composer to the wire and back. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/api.ts"

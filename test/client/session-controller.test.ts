@@ -1,4 +1,4 @@
-/** room.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
+/** session-controller.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
@@ -272,7 +272,10 @@ describe("sessions", () => {
     const chat = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
     chat.sendMessage("words")
     await settle()
-    expect(chat.startingEntry.value).toMatchObject({ content: "words", error: "The server could not be reached." })
+    expect(chat.startingEntry.value).toMatchObject({
+      content: "words",
+      error: "We couldn't reach the server. Check your connection and try again.",
+    })
     chat.retryStart()
     await settle()
     expect(chat.controller.value?.id).toBe("s9")

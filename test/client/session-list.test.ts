@@ -1,4 +1,4 @@
-/** sessions.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
+/** session-list.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
 
 import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
@@ -139,7 +139,7 @@ describe("changes", () => {
     await sessions.renameSession("a", "New")
     expect(titles(sessions)).toEqual(["Old"])
     expect(sessions.notice.value).toEqual({
-      text: "“Old” could not be renamed: Something went wrong on our side.",
+      text: "Couldn't rename “Old”. Something went wrong on our side.",
       isFault: true,
       isSticky: false,
     })
@@ -152,7 +152,7 @@ describe("changes", () => {
     expect(ids(sessions)).toEqual(["b"])
     expect(await erased).toBe(false)
     expect(ids(sessions)).toEqual(["a", "b"])
-    expect(sessions.notice.value?.text).toContain("could not be deleted")
+    expect(sessions.notice.value?.text).toContain("Couldn't delete")
   })
 
   test("[PG33] deleting the open one leads to a new chat, and its draft and unsent messages go too", async () => {
@@ -204,7 +204,7 @@ describe("changes", () => {
     room.withdrawMessage("q")
     server.last().events.onClose(4404)
     expect(room.link.value).toBe("gone")
-    expect(room.outbox.entries.value).toMatchObject([{ error: "The conversation was deleted." }])
+    expect(room.outbox.entries.value).toMatchObject([{ error: "This conversation was deleted." }])
     clock.pass(120_000)
     await settle()
     expect(server.sockets).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** typed.test.ts: pasted control characters. */
+/** typed-text.test.ts: pasted control characters. */
 
 import { expect, test } from "vitest"
 import { stripControlChars } from "../../client/composer/typed-text.ts"

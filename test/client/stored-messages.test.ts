@@ -1,4 +1,4 @@
-/** shelf.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
+/** stored-messages.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
@@ -105,7 +105,7 @@ describe("stored messages", () => {
 describe("first messages", () => {
   test("[SO15] are retried with growing delays, and at once when the device is back; refused ones aren't", async () => {
     const world = setUp()
-    const answers = [new TypeError("no network"), new RequestError(503, "The server answered 503."), null]
+    const answers = [new TypeError("no network"), new RequestError(503, "Something went wrong (error 503)."), null]
     let asked = 0
     const createSession = () => {
       asked++
@@ -115,10 +115,10 @@ describe("first messages", () => {
     const chat = chatOn(world, { createSession })
     chat.sendMessage("first words")
     await settle()
-    expect(chat.startingEntry.value?.error).toBe("The server could not be reached.")
+    expect(chat.startingEntry.value?.error).toBe("We couldn't reach the server. Check your connection and try again.")
     world.clock.pass(300)
     await settle()
-    expect(chat.startingEntry.value?.error).toBe("The server answered 503.")
+    expect(chat.startingEntry.value?.error).toBe("Something went wrong (error 503).")
     chat.checkConnections()
     await settle()
     expect(chat.controller.value?.id).toBe("s9")

@@ -1,4 +1,4 @@
-/** signed.test.ts: signatures for drawn media: batched, remembered, renewed, retried. */
+/** signed-links.test.ts: signatures for drawn media: batched, remembered, renewed, retried. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"

@@ -1,5 +1,5 @@
 /**
- * session-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu button.
+ * sidebar-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu button.
  */
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
