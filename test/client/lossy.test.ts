@@ -6,7 +6,7 @@ import { RequestError } from "../../client/net/api.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import { toCanonicalJson, type HistoryPage } from "../../shared/protocol/frame.ts"
 import { LossyServer } from "./lossy.ts"
-import { createShelf } from "./opened.ts"
+import { createStorage } from "./opened.ts"
 import { createClock, settle } from "./wire.ts"
 
 /** As in test/support/seeded.ts, whose `hold` waits for no promise. */
@@ -22,7 +22,7 @@ function setUp() {
   const clock = createClock()
   const server = new LossyServer()
   const loading: Loading[] = []
-  const shelf = createShelf()
+  const storage = createStorage()
   let ids = 0
   let expiresAt = clock.now() + 120_000
   const deps: SessionControllerDeps = {
@@ -42,7 +42,7 @@ function setUp() {
       getSettings: () => Promise.reject(new TypeError("no network")),
       getHistoryPage: () => new Promise((done, fail) => loading.push({ done, fail })),
     },
-    storage: shelf,
+    storage,
     connect: (_session, _protocols, events) => server.connect(events),
     now: clock.now,
     random: () => 0.5,
