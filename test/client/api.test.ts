@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { HttpApi, RequestError } from "../../client/net/api.ts"
 import { wireMessage } from "./wire.ts"
 
-/** A token as the server signs it: it says by the server's clock when it was made and when it runs out. */
+/** A token with its times by the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
   return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
 }

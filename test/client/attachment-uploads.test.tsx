@@ -10,7 +10,7 @@ import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { draw, soon } from "./dom.ts"
-import { createShelf, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
+import { createStorage, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
 import { text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, settle } from "./wire.ts"
@@ -124,22 +124,22 @@ describe("attachments", () => {
       async () => ({ status: 201, text: JSON.stringify(asset("a")) }),
     ]
     const upload = () => answers.shift()?.() ?? Promise.reject(new Error("asked too often"))
-    const chat = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
-    chat.openFromHash()
-    chat.attachFiles([file("a.txt"), file("a.exe")])
-    await vi.waitFor(() => expect(states(chat.draft.attachments)).toEqual(["failed", "failed"]))
-    chat.checkConnections()
-    await vi.waitFor(() => expect(states(chat.draft.attachments)).toEqual(["done", "failed"]))
+    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    router.openFromHash()
+    router.attachFiles([file("a.txt"), file("a.exe")])
+    await vi.waitFor(() => expect(states(router.draft.attachments)).toEqual(["failed", "failed"]))
+    router.checkConnections()
+    await vi.waitFor(() => expect(states(router.draft.attachments)).toEqual(["done", "failed"]))
     expect(answers).toEqual([])
   })
 
   test("[PG68] files over the limit of a message are reported", async () => {
     const { deps } = setUp()
     const upload = () => Promise.reject(new TypeError("no network"))
-    const chat = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
-    chat.openFromHash()
-    chat.attachFiles(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
-    expect(chat.sessionList.notice.value).toMatchObject({
+    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    router.openFromHash()
+    router.attachFiles(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
+    expect(router.sessionList.notice.value).toMatchObject({
       text: "You can attach up to 10 files. 1 wasn't added.",
       isFault: true,
     })
@@ -232,13 +232,13 @@ describe("on the wire", () => {
   const beside = { reply_to: "m1", attachments: [asset("a"), asset("b")] }
 
   test("[PG71] [PG43] a send names its files and its reply_to, and again after a reload", async () => {
-    const shelf = createShelf()
-    const first = await opened(undefined, shelf)
+    const storage = createStorage()
+    const first = await opened(undefined, storage)
     first.room.sendMessage("see", beside)
     const frame = { type: "send", id: "n1", content: "see", reply_to: "m1", attachments: ["a", "b"] }
     expect(sends(first.server.last().sent)).toEqual([frame])
-    expect(new Outbox(shelf, "s1").entries.value[0]).toMatchObject({ content: "see", ...beside })
-    const second = await opened(undefined, shelf)
+    expect(new Outbox(storage, "s1").entries.value[0]).toMatchObject({ content: "see", ...beside })
+    const second = await opened(undefined, storage)
     expect(sends(second.server.last().sent)).toEqual([frame])
   })
 
@@ -263,7 +263,7 @@ describe("on the wire", () => {
   })
 
   test("[PG72] without a session the first file creates one; the first text is its first message and title", async () => {
-    const { deps, server, shelf } = setUp()
+    const { deps, server, storage } = setUp()
     const created: [string, string][] = []
     const renamed: [string, string][] = []
     const paths: string[] = []
@@ -278,7 +278,7 @@ describe("on the wire", () => {
         return title
       },
     }
-    const chat = new SessionRouter({
+    const router = new SessionRouter({
       ...deps,
       api,
       readHash: () => "",
@@ -288,11 +288,11 @@ describe("on the wire", () => {
         return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
       },
     })
-    chat.attachFiles([file("a.txt")])
+    router.attachFiles([file("a.txt")])
     await settle()
     expect(created).toEqual([["", "n1"]])
     expect(paths).toEqual(["/v1/sessions/n1/assets?name=a.txt"])
-    chat.sendMessage("", chat.draft.takeExtras())
+    router.sendMessage("", router.draft.takeExtras())
     await settle()
     await settle()
     expect(created).toEqual([
@@ -303,7 +303,7 @@ describe("on the wire", () => {
     server.last().events.onOpen()
     server.last().say({ type: "hello", protocol: 3, epoch: "e1", seq: 10 })
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "", attachments: ["a"] }])
-    expect([...shelf.all.keys()].filter((key) => key.includes("import"))).toEqual([])
+    expect([...storage.all.keys()].filter((key) => key.includes("import"))).toEqual([])
   })
 
   test("[PG72] a session created by files is erased if they are removed, and kept if a message uses it", async () => {

@@ -15,7 +15,7 @@ const answered = (value: object, status = 200): SendFileResult => ({ status, tex
 const DONE = { records: 3, skipped: 0, bad: [] }
 
 function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>, more: Partial<Api> = {}) {
-  const { api: plain, shelf, claims } = setUp()
+  const { api: plain, storage, locks } = setUp()
   const made: string[] = []
   const erased: string[] = []
   const paths: string[] = []
@@ -36,8 +36,8 @@ function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>
   const remembering = () =>
     new UnfinishedImports({
       api,
-      storage: shelf,
-      withLock: claims.claim,
+      storage,
+      withLock: locks.withLock,
       eraseSession: (id) => sessions.eraseSession(id, true),
     })
   const importer = new Importer({
@@ -61,11 +61,11 @@ function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>
   importer.stage.subscribe((stage) => stages.push(stage))
   /** The page is closed, and opened again. */
   const reopen = async () => {
-    claims.free()
+    locks.free()
     remembering().settleStale()
     await settle()
   }
-  return { importer, sessions, shelf, claims, made, erased, paths, stages, reopen }
+  return { importer, sessions, storage, locks, made, erased, paths, stages, reopen }
 }
 
 const file = (text: string, name = "old.jsonl") => new File([text], name)
@@ -212,7 +212,7 @@ describe("an import", () => {
     expect(erase).toHaveBeenCalledTimes(2)
     await it.reopen()
     expect(erase).toHaveBeenCalledTimes(2)
-    expect(it.shelf.all.size).toBe(0)
+    expect(it.storage.all.size).toBe(0)
 
     const other = importing(() => Promise.reject(new RequestError(422, "No.")), {
       listSessions: () => Promise.resolve([summary]),
@@ -229,20 +229,20 @@ describe("an import", () => {
     ["what had come in as a whole is kept", { ...unfinished, state: "folding" } as const, [], 0],
     ["where somebody went on it is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
   ])("[PG35] a page was closed during its import: %s", async (_, progress, messages, times) => {
-    const { importer, erased, shelf, paths, reopen } = importing(() => new Promise(() => {}), {
+    const { importer, erased, storage, paths, reopen } = importing(() => new Promise(() => {}), {
       getImportProgress: () => Promise.resolve(progress),
       getHistoryPage: () => Promise.resolve(pageOf(messages)),
     })
     void importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(paths).toHaveLength(1))
-    expect(shelf.all.size).toBe(1)
+    expect(storage.all.size).toBe(1)
     await reopen()
     expect(erased).toHaveLength(times)
-    expect(shelf.all.size).toBe(0)
+    expect(storage.all.size).toBe(0)
   })
 
   test("[PG35] another page's import isn't touched", async () => {
-    const { importer, erased, shelf, claims } = importing(() => new Promise(() => {}))
+    const { importer, erased, storage, locks } = importing(() => new Promise(() => {}))
     void importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
     const { api } = setUp()
@@ -250,8 +250,8 @@ describe("an import", () => {
     const erase = vi.fn(() => Promise.resolve(true))
     new UnfinishedImports({
       api: { ...api, getImportProgress: importProgress },
-      storage: shelf,
-      withLock: claims.claim,
+      storage,
+      withLock: locks.withLock,
       eraseSession: erase,
     }).settleStale()
     await settle()

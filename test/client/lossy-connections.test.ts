@@ -7,7 +7,7 @@ import { SessionController, type SessionControllerDeps } from "../../client/sess
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { LossyServer } from "./lossy-server.ts"
-import { createShelf } from "./opened.ts"
+import { createStorage } from "./opened.ts"
 import { createClock, settle } from "./wire.ts"
 
 /** As in test/support/seeded.ts, whose `hold` doesn't await promises. */
@@ -23,7 +23,7 @@ function setUp() {
   const clock = createClock()
   const server = new LossyServer()
   const loading: Loading[] = []
-  const shelf = createShelf()
+  const storage = createStorage()
   let ids = 0
   let expiresAt = clock.now() + 120_000
   const deps: SessionControllerDeps = {
@@ -43,7 +43,7 @@ function setUp() {
       getSettings: () => Promise.reject(new TypeError("no network")),
       getHistoryPage: () => new Promise((done, fail) => loading.push({ done, fail })),
     },
-    storage: shelf,
+    storage,
     connect: (_session, _protocols, events) => server.connect(events),
     now: clock.now,
     random: () => 0.5,

@@ -8,7 +8,7 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
 
-export function createShelf(): KeyValueStorage & { readonly all: Map<string, string> } {
+export function createStorage(): KeyValueStorage & { readonly all: Map<string, string> } {
   const all = new Map<string, string>()
   return {
     all,
@@ -26,11 +26,11 @@ export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPa
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
 
-/** One at a time under a name, as the browser's locks are; `free` is what happens when a page is closed. */
-function createClaims() {
+/** Locks by name, like the browser's. `free` releases all, as closing a page does. */
+function createLocks() {
   const last = new Map<string, Promise<void>>()
   return {
-    claim(name: string, call: () => Promise<void>): Promise<void> {
+    withLock(name: string, call: () => Promise<void>): Promise<void> {
       const mine = (last.get(name) ?? Promise.resolve()).then(call)
       last.set(name, mine)
       return mine
@@ -39,7 +39,7 @@ function createClaims() {
   }
 }
 
-export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()) {
+export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createStorage()) {
   const clock = createClock()
   const server = createServer()
   const asked: (string | undefined)[] = []
@@ -62,13 +62,13 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
     },
   }
   const ended: string[] = []
-  const claims = createClaims()
+  const locks = createLocks()
   const deps: SessionControllerDeps & Pick<SessionRouterDeps, "withLock" | "isVisible" | "sendFile"> = {
-    withLock: claims.claim,
+    withLock: locks.withLock,
     isVisible: () => true,
     sendFile: () => Promise.reject(new TypeError("no network")),
     api,
-    storage: shelf,
+    storage,
     connect: (_session, protocols, events) => server.connect(protocols, events),
     now: clock.now,
     random: () => 1,
@@ -77,17 +77,17 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], shelf = createShelf()
     scheduleRender: (call) => call(),
     onMessageEnd: (message) => void ended.push(message.id),
   }
-  return { clock, server, shelf, asked, deps, ended, api, claims }
+  return { clock, server, storage, asked, deps, ended, api, locks }
 }
 
-export async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createShelf>) {
-  const { clock, server, shelf, asked, deps, ended } = setUp(pages, kept)
+export async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createStorage>) {
+  const { clock, server, storage, asked, deps, ended } = setUp(pages, kept)
   const room = new SessionController("s1", deps)
   await room.loadNewest()
   await settle()
   server.last().events.onOpen()
   server.last().say(hello())
-  return { clock, server, shelf, asked, ended, room, deps }
+  return { clock, server, storage, asked, ended, room, deps }
 }
 
 export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
@@ -100,7 +100,7 @@ export const user = (id: string, words: string, more: Partial<WireMessage> = {})
     ...more,
   })
 
-/** The line is cut after a while, and made again. */
+/** The connection breaks after a while and is made again. */
 export async function reconnect(
   { server, clock }: Pick<Awaited<ReturnType<typeof opened>>, "server" | "clock">,
   seq = 10,

@@ -43,7 +43,7 @@ describe("edits", () => {
     expect(room.draft.text.value).toBe("")
     server.last().say(refusal("message_unknown", "n1"))
     expect(room.draft.text.value).toBe("other")
-    expect(all.shelf.all.size).toBe(0)
+    expect(all.storage.all.size).toBe(0)
   })
 
   test("[SO13] one saved offline is sent by the next page, wherever it opens, and forgotten once acknowledged", async () => {
@@ -51,28 +51,28 @@ describe("edits", () => {
     const closed = new SessionController("s1", world.deps)
     closed.editMessage("q", "said differently")
     closed.close()
-    const { server, shelf, deps } = world
-    const chat = new SessionRouter({ ...deps, readHash: () => "#/", writeHash() {} })
-    chat.resumeStored()
+    const { server, storage, deps } = world
+    const router = new SessionRouter({ ...deps, readHash: () => "#/", writeHash() {} })
+    router.resumeStored()
     await settle()
     server.last().events.onOpen()
     server.last().say(hello(20))
     expect(commands(server)).toEqual([{ type: "edit", id: "n1", message: "q", content: "said differently" }])
-    expect(shelf.all.size).toBe(1)
+    expect(storage.all.size).toBe(1)
     server.last().say({ type: "ack", id: "n1", seq: 21 })
-    expect(shelf.all.size).toBe(0)
+    expect(storage.all.size).toBe(0)
     expect(server.last().closedWith).toBe(1000)
   })
 
   test("[PG22] one that the server doesn't have can be cancelled, and its text isn't kept", async () => {
     const all = await opened([page("e1", "q")])
-    const { room, server, shelf } = all
+    const { room, server, storage } = all
     server.last().events.onClose(1006)
     room.draft.editTexts.set("q", "other")
     room.editMessage("q", "other")
-    expect(shelf.all.size).toBe(1)
+    expect(storage.all.size).toBe(1)
     expect(room.cancelEdit("q")).toBe(true)
-    expect([shelf.all.size, room.draft.editTexts.size, room.commands.pending.value.size]).toEqual([0, 0, 0])
+    expect([storage.all.size, room.draft.editTexts.size, room.commands.pending.value.size]).toEqual([0, 0, 0])
     await reconnect(all, 20)
     expect(commands(server)).toEqual([])
     room.editMessage("q", "again")
@@ -83,7 +83,7 @@ describe("edits", () => {
 
 describe("messages that outlive the page", () => {
   test("[SO13] written offline, the page closed and opened again: they arrive, in order, once", async () => {
-    const { server, shelf, deps, clock } = setUp()
+    const { server, storage, deps, clock } = setUp()
     const first = new SessionController("s1", deps)
     first.sendMessage("one")
     first.sendMessage("two")
@@ -101,7 +101,7 @@ describe("messages that outlive the page", () => {
     }
     expect(sends(server.last().sent)).toMatchObject([{ content: "one" }, { content: "two" }])
     expect(second.outbox.entries.value).toEqual([])
-    expect(shelf.all.size).toBe(0)
+    expect(storage.all.size).toBe(0)
   })
 
   test("[SO13] sent into a dying socket they are sent again on the next, and nothing acknowledged is", async () => {
@@ -131,21 +131,21 @@ describe("messages that outlive the page", () => {
   test("[SO13] a session that is left continues until everything is delivered", async () => {
     const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
     let hash = "#/s/s1"
-    const chat = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })
-    chat.openFromHash()
+    const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })
+    router.openFromHash()
     await settle()
-    const room = chat.controller.value as SessionController
+    const room = router.controller.value as SessionController
     room.sendMessage("last words")
     room.stopAnswer()
     hash = "#/"
-    chat.openFromHash()
-    expect(chat.controller.value).toBe(null)
+    router.openFromHash()
+    expect(router.controller.value).toBe(null)
     expect(room.isClosed).toBe(false)
     hash = "#/s/s1"
-    chat.openFromHash()
-    expect(chat.controller.value).toBe(room)
+    router.openFromHash()
+    expect(router.controller.value).toBe(room)
     hash = "#/"
-    chat.openFromHash()
+    router.openFromHash()
     server.last().events.onOpen()
     server.last().say(hello())
     server.last().say({ type: "ack", id: "n1", seq: 11 })
@@ -154,7 +154,7 @@ describe("messages that outlive the page", () => {
     expect(room.isClosed).toBe(true)
     expect(server.last().closedWith).toBe(1000)
     hash = "#/s/s1"
-    chat.openFromHash()
-    expect(chat.controller.value).not.toBe(room)
+    router.openFromHash()
+    expect(router.controller.value).not.toBe(room)
   })
 })

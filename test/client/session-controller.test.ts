@@ -21,10 +21,10 @@ describe("sending", () => {
   })
 
   test("[SO6] an ack before the message keeps the text until it arrives", async () => {
-    const { room, server, shelf } = await opened()
+    const { room, server, storage } = await opened()
     room.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(shelf.all.size).toBe(0)
+    expect(storage.all.size).toBe(0)
     expect(room.outbox.entries.value).toHaveLength(1)
     server.last().say(messageFrame(11, 10, user("n1", "hi")))
     expect(room.outbox.entries.value).toEqual([])
@@ -49,7 +49,7 @@ describe("sending", () => {
     first.room.sendMessage("kept")
     first.room.sendMessage("known")
     first.room.close()
-    const { room, server } = await opened([pageOf([user("n2", "known")])], first.shelf)
+    const { room, server } = await opened([pageOf([user("n2", "known")])], first.storage)
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
     expect(room.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
@@ -58,7 +58,7 @@ describe("sending", () => {
     const first = await opened()
     first.room.sendMessage("long ago")
     first.room.close()
-    const { room, server } = await opened([pageOf([], { seq: 900 })], first.shelf)
+    const { room, server } = await opened([pageOf([], { seq: 900 })], first.storage)
     await settle()
     server.last().say(hello(900))
     server.last().say({ type: "ack", id: "n1", seq: 12 })
@@ -66,7 +66,7 @@ describe("sending", () => {
   })
 
   test("[SO6] a refused message is marked and kept, and can be sent again or discarded", async () => {
-    const { room, server, shelf } = await opened()
+    const { room, server, storage } = await opened()
     room.sendMessage("too long")
     server.last().say({ type: "error", code: "message_too_large", text: "Messages can be up to 1 KB.", id: "n1" })
     expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "Messages can be up to 1 KB." }])
@@ -76,7 +76,7 @@ describe("sending", () => {
     expect(sends(server.last().sent)).toHaveLength(2)
     room.discardUnsent("n1")
     expect(room.outbox.entries.value).toEqual([])
-    expect(shelf.all.size).toBe(0)
+    expect(storage.all.size).toBe(0)
   })
 })
 
@@ -220,14 +220,14 @@ describe("sessions", () => {
   test("[PG14] the first message creates a session, is sent to it, and its address is kept", async () => {
     const { deps, server } = setUp()
     const hashes: string[] = []
-    const chat = new SessionRouter({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
-    chat.sendMessage("first words")
-    expect(chat.startingEntry.value).toMatchObject({ content: "first words", error: null })
+    const router = new SessionRouter({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
+    router.sendMessage("first words")
+    expect(router.startingEntry.value).toMatchObject({ content: "first words", error: null })
     await settle()
-    expect(chat.controller.value?.id).toBe("s1")
-    expect(chat.startingEntry.value).toBe(null)
+    expect(router.controller.value?.id).toBe("s1")
+    expect(router.startingEntry.value).toBe(null)
     expect(hashes).toEqual(["#/s/s1"])
-    expect(chat.controller.value?.outbox.entries.value).toMatchObject([{ id: "n1", content: "first words" }])
+    expect(router.controller.value?.outbox.entries.value).toMatchObject([{ id: "n1", content: "first words" }])
     await settle()
     server.last().events.onOpen()
     server.last().say(hello())
@@ -245,40 +245,40 @@ describe("sessions", () => {
     const writeHash = (next: string) => {
       hash = next
     }
-    const chat = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
-    chat.sendMessage("first")
-    chat.draft.text.value = "my second thought"
+    const router = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
+    router.sendMessage("first")
+    router.draft.text.value = "my second thought"
     await settle()
     made("s1")
     await settle()
-    expect(chat.controller.value?.id).toBe("s1")
-    expect(chat.draft.text.value).toBe("my second thought")
+    expect(router.controller.value?.id).toBe("s1")
+    expect(router.draft.text.value).toBe("my second thought")
     hash = "#/s/s2"
-    chat.openFromHash()
-    expect(chat.draft.text.value).toBe("")
-    chat.draft.text.value = "elsewhere"
+    router.openFromHash()
+    expect(router.draft.text.value).toBe("")
+    router.draft.text.value = "elsewhere"
     hash = "#/"
-    chat.openFromHash()
-    expect(chat.draft.text.value).toBe("")
+    router.openFromHash()
+    expect(router.draft.text.value).toBe("")
     hash = "#/s/s1"
-    chat.openFromHash()
-    expect(chat.draft.text.value).toBe("my second thought")
+    router.openFromHash()
+    expect(router.draft.text.value).toBe("my second thought")
   })
 
   test("[PG14] a session that can't be created keeps the message for another try", async () => {
     const { deps, api } = setUp()
     let tries = 0
     const createSession = () => (++tries === 1 ? Promise.reject(new TypeError("no network")) : Promise.resolve("s9"))
-    const chat = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
-    chat.sendMessage("words")
+    const router = new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => "", writeHash() {} })
+    router.sendMessage("words")
     await settle()
-    expect(chat.startingEntry.value).toMatchObject({
+    expect(router.startingEntry.value).toMatchObject({
       content: "words",
       error: "We couldn't reach the server. Check your connection and try again.",
     })
-    chat.retryStart()
+    router.retryStart()
     await settle()
-    expect(chat.controller.value?.id).toBe("s9")
+    expect(router.controller.value?.id).toBe("s9")
   })
 
   test("[PG14] an address names a session, and its title is the first line", () => {

@@ -155,12 +155,12 @@ describe("changes", () => {
     expect(sessions.notice.value?.text).toContain("Couldn't delete")
   })
 
-  test("[PG33] deleting the open one leads to a new chat, and its draft and unsent messages go too", async () => {
+  test("[PG33] deleting the open one leads to a new conversation, and its draft and unsent messages go too", async () => {
     const world = setUp()
     const hashes: string[] = []
-    world.shelf.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
+    world.storage.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
     let hash = "#/s/s1"
-    const chat = new SessionRouter({
+    const router = new SessionRouter({
       ...world.deps,
       readHash: () => hash,
       writeHash: (next) => {
@@ -168,38 +168,38 @@ describe("changes", () => {
         hashes.push(next)
       },
     })
-    chat.openFromHash()
+    router.openFromHash()
     await settle()
-    chat.controller.value?.sendMessage("never sent")
-    chat.draft.text.value = "half a thought"
-    expect([...world.shelf.all.keys()]).toContain("cuecard.send.s1.n1")
-    await chat.eraseSession("s1")
-    expect(chat.controller.value).toBe(null)
+    router.controller.value?.sendMessage("never sent")
+    router.draft.text.value = "half a thought"
+    expect([...world.storage.all.keys()]).toContain("cuecard.send.s1.n1")
+    await router.eraseSession("s1")
+    expect(router.controller.value).toBe(null)
     expect(hashes).toEqual(["#/"])
-    expect(chat.draft.text.value).toBe("")
-    expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s2.x"])
+    expect(router.draft.text.value).toBe("")
+    expect([...world.storage.all.keys()]).toEqual(["cuecard.send.s2.x"])
     hash = "#/s/s1"
-    chat.openFromHash()
-    expect(chat.draft.text.value).toBe("")
+    router.openFromHash()
+    expect(router.draft.text.value).toBe("")
   })
 
   test("[PG33] if it could not be deleted, its messages are still there", async () => {
     const world = setUp()
     const api = { ...world.api, eraseSession: refused }
-    const chat = new SessionRouter({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
-    chat.openFromHash()
+    const router = new SessionRouter({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
+    router.openFromHash()
     await settle()
-    chat.controller.value?.sendMessage("never sent")
-    chat.draft.text.value = "half a thought"
-    await chat.eraseSession("s1")
-    chat.openFromHash()
+    router.controller.value?.sendMessage("never sent")
+    router.draft.text.value = "half a thought"
+    await router.eraseSession("s1")
+    router.openFromHash()
     await settle()
-    expect(chat.draft.text.value).toBe("half a thought")
-    expect(chat.controller.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
+    expect(router.draft.text.value).toBe("half a thought")
+    expect(router.controller.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
   })
 
   test("[PG33] one deleted elsewhere says so, takes no messages, and doesn't retry", async () => {
-    const { room, server, clock, shelf } = await opened([pageOf([user("q", "hi")])])
+    const { room, server, clock, storage } = await opened([pageOf([user("q", "hi")])])
     room.sendMessage("on its way")
     room.withdrawMessage("q")
     server.last().events.onClose(4404)
@@ -210,24 +210,24 @@ describe("changes", () => {
     expect(server.sockets).toHaveLength(1)
     room.moveToBackground()
     expect(room.isClosed).toBe(true)
-    expect(shelf.all.size).toBe(1)
+    expect(storage.all.size).toBe(1)
   })
 
   test("[PG53] the list learns from the open session that an answer began and ended", async () => {
     const { deps, api, server } = setUp()
     const sessions = () => Promise.resolve([row("s1")])
-    const chat = new SessionRouter({
+    const router = new SessionRouter({
       ...deps,
       api: { ...api, listSessions: sessions },
       readHash: () => "#/s/s1",
       writeHash() {},
     })
-    await chat.sessionList.refresh()
-    chat.openFromHash()
+    await router.sessionList.refresh()
+    router.openFromHash()
     await settle()
     server.last().events.onOpen()
     server.last().say(hello())
-    const runs = () => chat.sessionList.sessions.value[0]?.running
+    const runs = () => router.sessionList.sessions.value[0]?.running
     expect(runs()).toBe(false)
     server.last().say(messageFrame(11, 10, wireMessage("a")))
     expect(runs()).toBe(true)

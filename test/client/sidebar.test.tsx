@@ -11,11 +11,14 @@ import { setUp } from "./opened.ts"
 import { soon, until } from "./dom.ts"
 import { settle } from "./wire.ts"
 
+/** One time for all rows, so that their order does not depend on the clock. */
+const NOW = Date.now()
+
 const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
   id,
   title: `Title ${id}`,
   created: 1,
-  active: Date.now() - 90_000,
+  active: NOW - 90_000,
   running: false,
   ...more,
 })
@@ -25,16 +28,16 @@ async function page(rows: readonly SessionSummary[]) {
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
   const stop = vi.fn()
-  const chat = new SessionRouter({
+  const router = new SessionRouter({
     ...deps,
     api: { ...api, renameSession: rename, eraseSession: erase, listSessions: () => Promise.resolve(rows) },
     readHash: () => "#/",
     writeHash() {},
   })
-  await chat.sessionList.refresh()
+  await router.sessionList.refresh()
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
-  render(<App router={chat} announcement={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
+  render(<App router={router} announcement={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
   const onKeyDown = (event: KeyboardEvent): void =>
     handleEscape(event, { isDrawerOpen, replyTo: signal(null), stopAnswer: stop })
   addEventListener("keydown", onKeyDown)
@@ -42,7 +45,7 @@ async function page(rows: readonly SessionSummary[]) {
     removeEventListener("keydown", onKeyDown)
     render(null, root)
   })
-  return { root, chat, rename, erase, stop, isDrawerOpen }
+  return { root, router, rename, erase, stop, isDrawerOpen }
 }
 
 let ended: (() => void)[] = []
@@ -162,13 +165,13 @@ describe("renaming", () => {
 
   test("[PG32] isn't disturbed by updates of the list", async () => {
     const rows = [row("b"), row("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
-    const { root, rename, chat } = await page(rows)
+    const { root, rename, router } = await page(rows)
     await open(root, "a")
     await choose("Rename")
     const input = field(root) as HTMLInputElement
     input.value = "Half ty"
     rows[1] = row("a", { active: Date.now() })
-    await chat.sessionList.refresh()
+    await router.sessionList.refresh()
     await soon()
     expect(field(root)).toBe(input)
     expect(document.activeElement).toBe(input)
@@ -211,8 +214,8 @@ describe("deleting", () => {
 })
 
 test("[PG32] a refusal is shown once, and can be dismissed", async () => {
-  const { root, chat } = await page([row("a")])
-  chat.sessionList.showNotice("It could not be.", true)
+  const { root, router } = await page([row("a")])
+  router.sessionList.showNotice("It could not be.", true)
   await soon()
   const line = root.querySelector(".notice")
   expect(line?.getAttribute("role")).toBe("alert")
@@ -223,13 +226,13 @@ test("[PG32] a refusal is shown once, and can be dismissed", async () => {
 })
 
 test("[PG34] an export in progress is shown until it has ended", async () => {
-  const { root, chat } = await page([row("a")])
+  const { root, router } = await page([row("a")])
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   try {
-    chat.sessionList.showNotice("Exporting…", false, true)
+    router.sessionList.showNotice("Exporting…", false, true)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(root.querySelector(".notice")?.textContent).toBe("Exporting…")
-    chat.sessionList.showNotice("It was exported.")
+    router.sessionList.showNotice("It was exported.")
     await vi.advanceTimersByTimeAsync(1_000)
     expect(root.querySelector(".notice")?.textContent).toBe("It was exported.")
     await vi.advanceTimersByTimeAsync(4_000)

@@ -10,7 +10,7 @@ import { hello, messageFrame, ops, settle } from "./wire.ts"
 
 type World = ReturnType<typeof setUp>
 
-function chatOn({ deps, api }: World, more: { hash?: string; createSession?: () => Promise<string> } = {}) {
+function createRouter({ deps, api }: World, more: { hash?: string; createSession?: () => Promise<string> } = {}) {
   const createSession = more.createSession ?? api.createSession
   let hash = more.hash ?? "#/"
   const writeHash = (next: string) => {
@@ -31,33 +31,33 @@ describe("stored messages", () => {
     const closed = new SessionController("s1", world.deps)
     closed.sendMessage("written offline")
     closed.close()
-    const chat = chatOn(world)
-    chat.openFromHash()
-    chat.resumeStored()
+    const router = createRouter(world)
+    router.openFromHash()
+    router.resumeStored()
     await goLive(world)
-    const { server, shelf } = world
-    expect(chat.controller.value).toBe(null)
+    const { server, storage } = world
+    expect(router.controller.value).toBe(null)
     expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(shelf.all.size).toBe(0)
+    expect(storage.all.size).toBe(0)
     expect(server.last().closedWith).toBe(1000)
     expect(server.sockets).toHaveLength(1)
   })
 
   test("[SO13] an open page of their session delivers them too, after their own page had its time", async () => {
     const world = setUp()
-    const chat = chatOn(world, { hash: "#/s/s1" })
-    chat.openFromHash()
+    const router = createRouter(world, { hash: "#/s/s1" })
+    router.openFromHash()
     await goLive(world)
     const other = new SessionController("s1", world.deps)
     other.sendMessage("from the other tab")
     other.close()
-    chat.handleStorageEvent()
+    router.handleStorageEvent()
     expect(sends(world.server.last().sent)).toEqual([])
     world.clock.pass(3_000)
     expect(sends(world.server.last().sent)).toMatchObject([{ id: "n1" }])
-    chat.controller.value?.sendStored()
-    expect(chat.controller.value?.outbox.entries.value).toHaveLength(1)
+    router.controller.value?.sendStored()
+    expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
   test("[SO13] a refused message waits for the user, and one for an unknown session is refused", async () => {
@@ -66,8 +66,8 @@ describe("stored messages", () => {
     room.sendMessage("refused")
     room.outbox.markFailed("n1", "No.")
     room.close()
-    const chat = chatOn(world)
-    chat.resumeStored()
+    const router = createRouter(world)
+    router.resumeStored()
     await settle()
     expect(world.asked).toEqual([])
     const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
@@ -112,21 +112,21 @@ describe("first messages", () => {
       const answer = answers.shift() ?? null
       return answer === null ? Promise.resolve("s9") : Promise.reject(answer)
     }
-    const chat = chatOn(world, { createSession })
-    chat.sendMessage("first words")
+    const router = createRouter(world, { createSession })
+    router.sendMessage("first words")
     await settle()
-    expect(chat.startingEntry.value?.error).toBe("We couldn't reach the server. Check your connection and try again.")
+    expect(router.startingEntry.value?.error).toBe("We couldn't reach the server. Check your connection and try again.")
     world.clock.pass(300)
     await settle()
-    expect(chat.startingEntry.value?.error).toBe("Something went wrong (error 503).")
-    chat.checkConnections()
+    expect(router.startingEntry.value?.error).toBe("Something went wrong (error 503).")
+    router.checkConnections()
     await settle()
-    expect(chat.controller.value?.id).toBe("s9")
+    expect(router.controller.value?.id).toBe("s9")
     await goLive(world)
     expect(sends(world.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
-    expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s9.n1"])
+    expect([...world.storage.all.keys()]).toEqual(["cuecard.send.s9.n1"])
 
-    const refusing = chatOn(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
+    const refusing = createRouter(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
     refusing.sendMessage("bad words")
     await settle()
     world.clock.pass(60_000)
@@ -138,28 +138,28 @@ describe("first messages", () => {
 
   test("[SO15] of a closed page continue in the next; two pages create one session", async () => {
     const world = setUp()
-    const first = chatOn(world, { createSession: () => Promise.reject(new TypeError("no network")) })
+    const first = createRouter(world, { createSession: () => Promise.reject(new TypeError("no network")) })
     first.sendMessage("first words")
     await settle()
     let made = 0
     const createSession = () => Promise.resolve(`s${++made}`)
-    const beside = chatOn(world, { createSession })
+    const beside = createRouter(world, { createSession })
     beside.openFromHash()
     beside.resumeStored()
     await settle()
     expect([beside.startingEntry.value, made]).toEqual([null, 0])
-    world.claims.free()
-    const [second, third] = [chatOn(world, { createSession }), chatOn(world, { createSession })]
-    for (const chat of [second, third]) {
-      chat.openFromHash()
-      chat.resumeStored()
+    world.locks.free()
+    const [second, third] = [createRouter(world, { createSession }), createRouter(world, { createSession })]
+    for (const router of [second, third]) {
+      router.openFromHash()
+      router.resumeStored()
     }
     await settle()
     await settle()
     expect(made).toBe(1)
     expect(second.controller.value?.id).toBe("s1")
     expect(third.startingEntry.value).toBe(null)
-    expect([...world.shelf.all.keys()]).toEqual(["cuecard.send.s1.n1"])
+    expect([...world.storage.all.keys()]).toEqual(["cuecard.send.s1.n1"])
   })
 
   test("[SO15] can be discarded between two tries", async () => {
@@ -169,22 +169,22 @@ describe("first messages", () => {
       made++
       return Promise.reject(new TypeError("no network"))
     }
-    const chat = chatOn(world, { createSession })
-    chat.sendMessage("never mind")
+    const router = createRouter(world, { createSession })
+    router.sendMessage("never mind")
     await settle()
-    chat.discardStart()
+    router.discardStart()
     world.clock.pass(60_000)
     await settle()
-    expect([made, chat.startingEntry.value, world.shelf.all.size]).toEqual([1, null, 0])
+    expect([made, router.startingEntry.value, world.storage.all.size]).toEqual([1, null, 0])
   })
 
   test("[SO13] are delivered even if the browser stores nothing", async () => {
     const world = setUp()
-    world.shelf.setItem = () => {
+    world.storage.setItem = () => {
       throw new Error("forbidden")
     }
-    const chat = chatOn(world)
-    chat.sendMessage("first words")
+    const router = createRouter(world)
+    router.sendMessage("first words")
     await settle()
     await goLive(world)
     expect(sends(world.server.last().sent)).toMatchObject([{ content: "first words" }])

@@ -51,7 +51,7 @@ export function createServer(): FakeServer {
   }
 }
 
-/** Time that moves when the test says so. */
+/** A clock that the test moves. */
 export function createClock() {
   let now = 1_000_000
   let timers: { readonly at: number; readonly call: () => void }[] = []
@@ -64,7 +64,7 @@ export function createClock() {
         timers = timers.filter((one) => one !== timer)
       }
     },
-    /** Lets time pass, calling what falls due in order. */
+    /** Advances the clock and runs the timers that are due, in order. */
     pass(ms: number) {
       const end = now + ms
       for (;;) {
@@ -79,7 +79,7 @@ export function createClock() {
   }
 }
 
-/** Promises settle. */
+/** Waits until pending promises have settled. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 8; i++) await Promise.resolve()
 }
