@@ -1,7 +1,7 @@
 /**
  * vitest.config.ts: one project per kind of test.
  *
- * rooms, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
+ * structure, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
  * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
  * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
  * run side by side.
@@ -44,18 +44,18 @@ export default defineConfig({
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {
-        test: { name: "rooms", include: ["test/*.test.ts"], testTimeout: 30_000 },
+        test: { name: "structure", include: ["test/*.test.ts"], testTimeout: 30_000 },
       },
       {
         test: { name: "shared", include: ["test/{shared,golden,contract}/**/*.test.ts"], testTimeout: LONG_MS },
       },
       {
-        // Vite warns of source maps that packages lack.
+        // Vite would warn about missing source maps of packages.
         logLevel: "error",
         plugins: [
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
-            // Otherwise workerd prints a stack for each exception, also for those that a test expects.
+            // Otherwise workerd prints a stack for every exception, including those that a test expects.
             verbose: false,
             miniflare: {
               cf: false,

@@ -1,9 +1,9 @@
 /**
- * check.ts: everything CI asks, in its order: format, lint, types, tests, size.
+ * check.ts: everything that CI checks: format, lint, types, tests, size.
  *
- * All steps run, also after one has failed. The tests play every generated run (RUNS=full). At the end stand the steps
- * with their times, and for each failure the command that runs it again. The totals of the tests, with each other step
- * counted as one, are left in TOTALS_FILE for .ci/run.
+ * A failed step does not stop the following ones. The tests include every generated run (RUNS=full). The output ends with
+ * the duration of each step and, for each failure, the command that reruns it. TOTALS_FILE receives the totals for
+ * .ci/run: all tests, and one for each other step.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -13,7 +13,7 @@ import process from "node:process"
 /** Written by vitest.config.ts. */
 const VITEST_FILE = "node_modules/.cache/cuecard/vitest.json"
 const TOTALS_FILE = "node_modules/.cache/cuecard/totals.txt"
-/** Failed tests that are named for each file. */
+/** Number of failed tests that are listed per file. */
 const MAX_NAMED_TESTS = 5
 
 const STEPS = [
@@ -30,7 +30,7 @@ interface Step {
   readonly seconds: number
   readonly passed: number
   readonly failed: number
-  /** One line each: what failed, or the command that runs it again. */
+  /** Lines of the summary: what failed, and the command that reruns it. */
   readonly help: readonly string[]
 }
 
@@ -54,7 +54,7 @@ function runStep(name: string, args: readonly string[]): Step {
   return { name, ok, seconds, passed: ok ? 1 : 0, failed: ok ? 0 : 1, help: [`  npm ${args.join(" ")}`] }
 }
 
-/** The tests of all projects. A file that does not load, or a run that ends badly, is a failure although no test failed. */
+/** Counts the tests of all projects. A file that does not load, or a run that crashes, counts as a failure. */
 function readTests(ok: boolean): Pick<Step, "passed" | "failed" | "help"> {
   if (!existsSync(VITEST_FILE)) return { passed: 0, failed: 1, help: ["  npm test"] }
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(VITEST_FILE, "utf8")) as VitestResult

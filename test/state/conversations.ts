@@ -176,7 +176,11 @@ const LONG_OUTPUT = [
   { type: "tool_call_start", responseId: "unsealed-2", callId: "log-1", toolName: "Bash", arguments: "{}" },
   { type: "tool_output_delta", responseId: "unsealed-2", callId: "log-1", delta: "line 1\nline 2\n" },
   {
-    ...{ type: "tool_result", responseId: "unsealed-2", callId: "log-1", toolName: "Bash", ok: true },
+    type: "tool_result",
+    responseId: "unsealed-2",
+    callId: "log-1",
+    toolName: "Bash",
+    ok: true,
     outputSize: { lines: 9_000, bytes: 90_000 },
   },
   { type: "assistant_message", responseId: "unsealed-2", text: "It is long." },

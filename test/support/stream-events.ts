@@ -61,15 +61,20 @@ const MEDIA: readonly Asset[] = [
 
 function directiveArb(): fc.Arbitrary<string> {
   return fc.constantFrom(
-    ...["MEDIA:", "\nMEDIA: /media/p1\n", "\nMEDIA: /media/s2", "\nmedia: /media/t1 /media/p3\n", " `/media/p2`"],
-    ...[
-      "\nMEDIA: https://a.com/x.png\n",
-      "[[reply_to:m1]]",
-      "[[reply_to: m2 ]]",
-      "[[reply_to_current]]",
-      "[[audio_as_voice]]",
-    ],
-    ...["[embed url='https://ok.com/a' /]", "[embed url='https://o2.com/' title='t' /]", "[embed ref='cv' /]", "\n"],
+    "MEDIA:",
+    "\nMEDIA: /media/p1\n",
+    "\nMEDIA: /media/s2",
+    "\nmedia: /media/t1 /media/p3\n",
+    " `/media/p2`",
+    "\nMEDIA: https://a.com/x.png\n",
+    "[[reply_to:m1]]",
+    "[[reply_to: m2 ]]",
+    "[[reply_to_current]]",
+    "[[audio_as_voice]]",
+    "[embed url='https://ok.com/a' /]",
+    "[embed url='https://o2.com/' title='t' /]",
+    "[embed ref='cv' /]",
+    "\n",
   )
 }
 

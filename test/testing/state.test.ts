@@ -112,7 +112,8 @@ describe.each(versions)("the state of version %s", (version) => {
     const { session, exchange, text } = CUT
     const messages = await away.until(session, (all) => isEnded(answerTo(all, exchange)))
     expect(answerTo(messages, exchange)).toMatchObject({
-      ...{ status: "interrupted", reason: "process_restart" },
+      status: "interrupted",
+      reason: "process_restart",
       segments: [{ type: "text", content: text }],
     })
     expect(await away.ask(session, "cut-new", "/say Again.")).toMatchObject({ status: "completed", content: "Again." })

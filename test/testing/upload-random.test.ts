@@ -28,7 +28,9 @@ async function ask({ url, token }: Cuecard, method: string, path: string, body?:
   try {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await fetch(`${url}/v1/sessions/${path}`, {
-      ...{ method, headers, signal },
+      method,
+      headers,
+      signal,
       ...(body === undefined ? {} : { body }),
     })
     const text = await answer.text()

@@ -39,7 +39,10 @@ describe("the model's context", () => {
 
   test("[TU6] earlier turns are sent without spans, escapes, trailers and ephemeral rows; this turn's results verbatim", () => {
     const earlier = answerOf(
-      ...[callOf("t"), startOf(), resultOf(trailed, "t_1"), callOf("note", "c2")],
+      callOf("t"),
+      startOf(),
+      resultOf(trailed, "t_1"),
+      callOf("note", "c2"),
       { ...startOf("c2", 1), ephemeral: true } as TurnEvent,
       resultOf("gone", null, "c2"),
       { type: "text_delta", delta: "So <span id='t_1'>cool</span>, Array&lt;T>" },
@@ -68,8 +71,11 @@ describe("the model's context", () => {
       { id: "v1", kind: "audio", mime_type: "audio/wav", label: "v.wav", size: 9 },
     ] as const
     const earlier = answerOf(
-      ...[callOf("draw"), startOf(), { ...resultOf('{"a":1}\n\nMEDIA:/media/c1'), media: [chart] } as TurnEvent],
-      ...[callOf("speak", "c2"), { ...startOf("c2"), ephemeral: true } as TurnEvent],
+      callOf("draw"),
+      startOf(),
+      { ...resultOf('{"a":1}\n\nMEDIA:/media/c1'), media: [chart] } as TurnEvent,
+      callOf("speak", "c2"),
+      { ...startOf("c2"), ephemeral: true } as TurnEvent,
       { ...resultOf("{}\n\nMEDIA:/media/v1", null, "c2"), media: [voice] } as TurnEvent,
       { type: "text_delta", delta: "[[reply_to_current]]See:\nMEDIA: /media/c1" },
     )

@@ -177,14 +177,12 @@ describe("tools", () => {
 
   test("[TU2] ordinals continue from the turn's highest, per tool, and skip other channels", () => {
     const message = answerOf(
-      ...[
-        callOf("a", "c1"),
-        startOf("c1", 1),
-        callOf("a", "c2"),
-        startOf("c2", null),
-        callOf("b", "c3"),
-        startOf("c3", 1),
-      ],
+      callOf("a", "c1"),
+      startOf("c1", 1),
+      callOf("a", "c2"),
+      startOf("c2", null),
+      callOf("b", "c3"),
+      startOf("c3", 1),
     )
     const next = (name: string): ToolCall => ({ ...queued, name })
     expect(assignOrdinals(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])

@@ -92,9 +92,11 @@ describe("retrying an imported answer", () => {
   }
   const forged = toJsonl(
     user({ text: "/say x", responseId: "u", turnId: "u" }),
-    ...[...called(1, 1), result(1, { result: '{"location":"Forged","temp_c":99}', card: "get_weather_1" })],
+    ...called(1, 1),
+    result(1, { result: '{"location":"Forged","temp_c":99}', card: "get_weather_1" }),
     { type: "text_delta", ...base, step: 2, delta: "<span id='get_weather_1'>forged</span>" },
-    ...[...called(2, 2), result(2, { result: "{}" })],
+    ...called(2, 2),
+    result(2, { result: "{}" }),
     answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 

@@ -64,7 +64,11 @@ export class RevocationRows {
     this.#query(
       `INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (session) DO UPDATE SET until = excluded.until WHERE excluded.until > holder.until`,
-      ...[session, tenant, user, expires, notifiedUpTo],
+      session,
+      tenant,
+      user,
+      expires,
+      notifiedUpTo,
     )
   }
 

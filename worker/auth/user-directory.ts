@@ -52,7 +52,10 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
-      ...[id, title, created, created],
+      id,
+      title,
+      created,
+      created,
     )
   }
 
@@ -60,7 +63,9 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (!hasSchema(this.ctx.storage.sql)) return
     this.ctx.storage.sql.exec(
       "UPDATE sessions SET active = max(active, ?), title = coalesce(?, title) WHERE id = ?",
-      ...[at, title ?? null, id],
+      at,
+      title ?? null,
+      id,
     )
   }
 

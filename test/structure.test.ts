@@ -1,0 +1,240 @@
+/**
+ * structure.test.ts: which folder may import which, and how large files, folders and functions may be.
+ *
+ * A failure names the file, the line and the reason. `LADDERS` is the map of the code: a folder imports only folders
+ * that come before it in its list. The README.md of each folder says what the folder holds.
+ */
+
+import { existsSync, readdirSync } from "node:fs"
+import { join, posix } from "node:path"
+import { describe, expect, test } from "vitest"
+import {
+  blankComments,
+  getStem,
+  type Import,
+  listFunctions,
+  listImports,
+  listLiteralSpreads,
+  listSourceFiles,
+  ROOT,
+  readSource,
+  resolveImport,
+} from "./support/source-tree.ts"
+
+const TOP_FOLDERS = ["shared", "worker", "client", "testing", "scripts"] as const
+type TopFolder = (typeof TOP_FOLDERS)[number]
+
+/** The other top folders that each one may import. */
+const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
+  shared: [],
+  worker: ["shared"],
+  client: ["shared"],
+  testing: ["shared", "worker"],
+  scripts: ["shared", "testing"],
+}
+
+/**
+ * Lowest first. A name is a folder with its subfolders, or a file directly in the top folder. `.` stands for all other
+ * files directly in the top folder.
+ */
+const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
+  shared: [".", "protocol", "text", "sanitize", "segment", "ingest", "card", "index"],
+  worker: "platform tenant env auth store asset socket model tool turn transfer agent session routes index".split(" "),
+  client: "words net files session ui composer import sidebar media markdown cards transcript app".split(" "),
+}
+
+/** Pure libraries: data in, data out. */
+const SHARED_PACKAGES = new Set(["htmlparser2", "ipaddr.js", "valibot"])
+const IMPURE = /\b(?:Date\.now|Math\.random|new Date|performance\.|crypto\.|fetch\(|setTimeout|setInterval|console\.)/
+const MARKUP = /\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write(?:ln)?)\b/
+/** Browser globals that do not exist in Node, or that belong to the page and not to the SDK. */
+const DOM =
+  /(?<![.\w])(?:document|window|navigator|localStorage|sessionStorage|XMLHttpRequest|HTML\w*Element)\b(?!\s*[:?])/
+/** Folders of the page that have no component and no DOM, so that they can become an SDK. */
+const SDK_FOLDERS = ["client/net", "client/files", "client/session"]
+const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
+/** Entries: the platform names the Worker's, package.json those of `cuecard` and `cuecard/testing`. */
+const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts"])
+const MAX_FILE_LINES = 400
+const MAX_FOLDER_FILES = 18
+const MAX_FUNCTION_LINES = 60
+const MAX_FUNCTION_LINES_P90 = 18
+
+const files = TOP_FOLDERS.flatMap((folder) => listSourceFiles(folder))
+const topFolderOf = (file: string): TopFolder | undefined => TOP_FOLDERS.find((top) => file.startsWith(`${top}/`))
+
+/** The position of a file in the ladder of its top folder; -1 if the ladder does not name it. */
+function findRung(file: string): number {
+  const [top = "", ...path] = file.split("/")
+  const ladder = LADDERS[top as TopFolder] ?? []
+  if (path.length > 1) return ladder.indexOf(path[0] ?? "")
+  const own = ladder.indexOf(getStem(file))
+  return own >= 0 ? own : ladder.indexOf(".")
+}
+
+/** What is wrong with an import, or null. */
+export function findImportFault(item: Pick<Import, "file" | "specifier">): string | null {
+  const top = topFolderOf(item.file)
+  if (top === undefined) return null
+  if (!item.specifier.startsWith(".")) {
+    const isAllowed = top !== "shared" || SHARED_PACKAGES.has(item.specifier)
+    return isAllowed ? null : `shared imports only ${[...SHARED_PACKAGES].join(", ")}`
+  }
+  if (!/\.(?:tsx?|css|json|svg)$/.test(item.specifier)) return "a relative import carries its extension"
+  const target = resolveImport(item)
+  const targetTop = topFolderOf(target)
+  if (target === "shared/index.ts") return "shared/index.ts is for other projects"
+  if (targetTop !== top) {
+    return OPEN_TO[top].some((open) => open === targetTop) ? null : `${top} may not import ${targetTop ?? target}`
+  }
+  if (LADDERS[top] === undefined || target.endsWith(".css")) return null
+  const [from, to] = [findRung(item.file), findRung(target)]
+  if (from < 0 || to < 0) return "the ladder in test/structure.test.ts does not name this folder"
+  return to > from ? `${LADDERS[top][from]} may not import ${LADDERS[top][to]}, which is above it` : null
+}
+
+/** Lines of code that match a pattern, comments left out. */
+function findLines(folders: readonly string[], pattern: RegExp): string[] {
+  return folders.flatMap(listSourceFiles).flatMap((file) =>
+    blankComments(readSource(file))
+      .split("\n")
+      .flatMap((text, index) => (pattern.test(text) ? [`${file}:${index + 1}: ${text.trim()}`] : [])),
+  )
+}
+
+/** A cycle of imports that exist at run time, as a list of files; null if there is none. */
+function findCycle(): string[] | null {
+  const importsByFile = new Map(
+    files.map((file) => [
+      file,
+      listImports(file)
+        .filter(({ isTypeOnly, specifier }) => !isTypeOnly && specifier.startsWith("."))
+        .map(resolveImport),
+    ]),
+  )
+  const finished = new Set<string>()
+  const visit = (file: string, path: readonly string[]): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (finished.has(file)) return null
+    for (const target of importsByFile.get(file) ?? []) {
+      const cycle = visit(target, [...path, file])
+      if (cycle !== null) return cycle
+    }
+    finished.add(file)
+    return null
+  }
+  for (const file of files) {
+    const cycle = visit(file, [])
+    if (cycle !== null) return cycle
+  }
+  return null
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): [string, T[]][] {
+  return [...Map.groupBy(items, keyOf)]
+}
+
+describe("imports", () => {
+  test.each(TOP_FOLDERS)("[RO1] %s imports only what its place in the ladder allows", (top) => {
+    const faults = listSourceFiles(top)
+      .flatMap(listImports)
+      .flatMap((item) => {
+        const fault = findImportFault(item)
+        return fault === null ? [] : [`${item.file}:${item.line}: ${item.specifier}: ${fault}`]
+      })
+    expect(faults).toEqual([])
+  })
+
+  test("[RO1] no file imports itself through others", () => {
+    expect(findCycle()).toBe(null)
+  })
+
+  test.each([
+    ["client/app/a.ts", "../../worker/b.ts", "client may not import worker"],
+    ["worker/turn/a.ts", "../../client/b.tsx", "worker may not import client"],
+    ["shared/card/a.ts", "../../worker/b.ts", "shared may not import worker"],
+    ["shared/a.ts", "node:fs", "shared imports only htmlparser2, ipaddr.js, valibot"],
+    ["shared/a.ts", "./b", "a relative import carries its extension"],
+    ["worker/store/a.ts", "../turn/b.ts", "store may not import turn, which is above it"],
+    ["client/net/a.ts", "../app/b.tsx", "net may not import app, which is above it"],
+    ["worker/turn/a.ts", "../../shared/index.ts", "shared/index.ts is for other projects"],
+    ["worker/new/a.ts", "../turn/b.ts", "the ladder in test/structure.test.ts does not name this folder"],
+    ["client/app/a.ts", "../../shared/b.ts", null],
+    ["worker/turn/a.ts", "../store/b.ts", null],
+    ["client/app/a.ts", "preact", null],
+  ])("[RO1] the check itself judges %s → %s", (file, specifier, fault) => {
+    expect(findImportFault({ file, specifier })).toBe(fault)
+  })
+})
+
+describe("purity", () => {
+  test("[RO2] shared has no clock, no randomness and no I/O", () => {
+    expect(findLines(["shared"], IMPURE)).toEqual([])
+  })
+
+  test("[RO3] the page never creates nodes from strings of markup", () => {
+    expect(findLines(["client"], MARKUP)).toEqual([])
+  })
+
+  test("[RO5] the folders that become the SDK use no DOM and contain no component", () => {
+    const components = SDK_FOLDERS.flatMap(listSourceFiles).filter((file) => file.endsWith(".tsx"))
+    expect([...components, ...findLines(SDK_FOLDERS, DOM)]).toEqual([])
+  })
+})
+
+describe("names and sizes", () => {
+  test("[RO4] no source file is longer than the limit", () => {
+    const long = files.flatMap((file) => {
+      const lines = readSource(file).trimEnd().split("\n").length
+      return lines > MAX_FILE_LINES ? [`${file}: ${lines} lines, at most ${MAX_FILE_LINES}`] : []
+    })
+    expect(long).toEqual([])
+  })
+
+  test("[RO4] no file has a name without a meaning, and only entries are named index", () => {
+    const barred = files.filter((file) => {
+      const stem = getStem(file)
+      return BARRED_NAME.test(stem) || (stem === "index" && !ENTRIES.has(file))
+    })
+    expect(barred).toEqual([])
+  })
+
+  test("[RO6] no two source files have the same stem", () => {
+    const named = files.filter((file) => !ENTRIES.has(file))
+    expect(groupBy(named, getStem).filter(([, same]) => same.length > 1)).toEqual([])
+  })
+
+  test("[RO7] no folder holds more files than the limit", () => {
+    const folders = groupBy(files, (file) => posix.dirname(file))
+    expect(folders.filter(([, inside]) => inside.length > MAX_FOLDER_FILES).map(([folder]) => folder)).toEqual([])
+  })
+
+  test("[RO7] every folder has a README.md that begins with a sentence", () => {
+    const folders = groupBy(files, (file) => posix.dirname(file)).map(([folder]) => folder)
+    const silent = folders.filter((folder) => {
+      const readme = join(folder, "README.md")
+      return !existsSync(join(ROOT, readme)) || !/^# .+\n\n[A-Z][^\n]*\./.test(readSource(readme))
+    })
+    expect(silent).toEqual([])
+  })
+
+  test("[RO8] no function is longer than the limit, and nine in ten are short", () => {
+    const functions = files.flatMap(listFunctions)
+    const lengths = functions.map(({ lines }) => lines).sort((a, b) => a - b)
+    const long = functions.filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+    expect(long.map(({ file, line, lines }) => `${file}:${line}: ${lines} lines`)).toEqual([])
+    expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(MAX_FUNCTION_LINES_P90)
+  })
+
+  test("[RO8] no literal is spread into a literal", () => {
+    expect(files.flatMap(listLiteralSpreads)).toEqual([])
+  })
+
+  test("[RO1] every folder in a ladder exists", () => {
+    const missing = Object.entries(LADDERS).flatMap(([top, ladder]) => {
+      const names = readdirSync(join(ROOT, top)).map((name) => name.replace(/\.ts$/, ""))
+      return ladder.filter((name) => name !== "." && !names.includes(name)).map((name) => `${top}/${name}`)
+    })
+    expect(missing).toEqual([])
+  })
+})
