@@ -89,12 +89,19 @@ async function readAssets(you: StateClient, session: string, history: string): P
   return await Promise.all(
     signed.map(async ({ url, href }) => {
       const response = await you.request(href)
-      const bytes = Buffer.from(await response.arrayBuffer())
+      const bytes = stripGuardScript(Buffer.from(await response.arrayBuffer()))
       const sha256 = createHash("sha256").update(bytes).digest("hex")
       const type = response.headers.get("content-type")
       return { session, url, status: response.status, type, bytes: bytes.byteLength, sha256 }
     }),
   )
+}
+
+/** A canvas document without the guard script, which the server adds to every response and which is not stored. */
+function stripGuardScript(bytes: Buffer): Buffer {
+  const start = "<!doctype html><script>(() => {"
+  if (!bytes.subarray(0, start.length).equals(Buffer.from(start))) return bytes
+  return bytes.subarray(bytes.indexOf("</script>") + "</script>".length)
 }
 
 async function externalStates(cuecard: Cuecard): Promise<object[]> {
