@@ -1,8 +1,8 @@
 /**
- * limits.ts: all limits, grouped by area, each with its unit and its reason.
+ * limits.ts: the limits that are part of the specification or shared by several files, each with its unit and reason.
  *
- * A limit that belongs to one tool only, such as the number of bars of a chart, is defined in that tool. The time limits
- * that a deployment may shorten are read through worker/platform/time-limits.ts.
+ * A limit that concerns a single file, such as the number of bars of a chart, is defined in that file. The time limits
+ * that tests may shorten are read through worker/platform/time-limits.ts.
  */
 
 // ── Ids and names ──
@@ -16,7 +16,7 @@ export const MAX_TITLE_CHARS = 120
 /** Longest stored tool name, in UTF-16 code units. */
 export const MAX_TOOL_NAME_CHARS = 64
 
-/** Longest file name, in UTF-16 code units. Common file systems allow 255 bytes. SPEC AS6. */
+/** Longest label of an asset, in UTF-16 code units: long enough for nearly every file name, short enough to display. SPEC AS6. */
 export const MAX_LABEL_CHARS = 120
 
 // ── WebSocket ──
@@ -30,21 +30,24 @@ export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
 /** Largest frame that the server sends, in UTF-8 bytes. A larger message is sent as a header and ops frames. SPEC WS5. */
 export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 
-/** Recent frames that are kept in memory for clients that reconnect: their number, and their bytes. Older ones are rebuilt from the store. SPEC WS7. */
+/**
+ * Size of the replay buffer, in frames and in bytes. It keeps the newest frames in memory for clients that reconnect.
+ * Older ones are rebuilt from the store. SPEC WS7.
+ */
 export const REPLAY_FRAMES = 512
 export const REPLAY_BYTES = 1024 * 1024
 
-/** Most messages that a resume sends whole. A client that missed more reads history. SPEC WS7. */
+/** Maximum number of messages that a resume sends whole. A client that missed more reads history. SPEC WS7. */
 export const MAX_RESUME_MESSAGES = 120
 
-/** Late changes to older messages that are remembered for resumes. With more changes the client reads history. SPEC HI5. */
+/** Maximum number of late changes to older messages that are stored for resumes. A client that missed more reads history. SPEC HI5. */
 export const MAX_LATE_CHANGES = 256
 
-/** A client confirms receipt (`seen`) at least every so many frames, and every so many bytes. */
+/** A client confirms receipt (`seen`) after at most this many frames or bytes. */
 export const SEEN_EVERY_FRAMES = 64
 export const SEEN_EVERY_BYTES = 1024 * 1024
 
-/** Unconfirmed bytes at which a socket is closed: the runtime buffers them in memory. SPEC WS12. */
+/** Maximum number of unconfirmed bytes, after which a socket is closed: the runtime buffers them in memory. SPEC WS12. */
 export const MAX_UNSEEN_BYTES = 8 * 1024 * 1024
 
 /** Interval of a client's pings, in milliseconds. The platform answers them without waking the object. */
@@ -58,14 +61,14 @@ export const DEAD_SOCKET_MS = 45_000
 /** Largest body of a JSON request, in bytes: the longest message with every character escaped, and some room. */
 export const MAX_BODY_BYTES = 512 * 1024
 
-/** Messages in a page of history: the default, and the most. */
+/** Number of messages in a page of history: the default and the maximum. */
 export const DEFAULT_PAGE_MESSAGES = 12
 export const MAX_PAGE_MESSAGES = 120
 
 /** Largest page of history, in UTF-8 bytes. A page has at least one message, however large. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** Most sessions in one response of the directory. */
+/** Maximum number of sessions in one response of the directory. */
 export const MAX_SESSIONS_LISTED = 200
 
 // ── Tokens ──
@@ -79,7 +82,7 @@ export const DEV_TOKEN_SECONDS = 60 * 60
 /** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 
-/** Lifetime of a producer's token, in seconds: the default is a working day, the longest a week. SPEC AU11. */
+/** Lifetime of a producer's token, in seconds: by default a working day, at most a week. SPEC AU11. */
 export const EXTERNAL_TOKEN_SECONDS = 8 * 60 * 60
 export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
 
@@ -88,10 +91,10 @@ export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
 /** Longest user message, in UTF-8 bytes. It fits into one frame unless most of it is control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 
-/** Most attachments of a message. Each of them uses part of the model's context. SPEC AT2. */
+/** Maximum number of attachments of a message. Each of them uses part of the model's context. SPEC AT2. */
 export const MAX_ATTACHMENTS = 10
 
-/** Messages that may be queued behind a running turn. More come from a faulty client. SPEC TU3. */
+/** Maximum number of messages queued behind a running turn. Only a faulty client sends more. SPEC TU3. */
 export const MAX_QUEUED_MESSAGES = 8
 
 // ── Model text ──
@@ -105,7 +108,10 @@ export const MAX_URL_CHARS = 4096
 /** Longest `MEDIA:` line that is held until it ends, in UTF-16 code units: one URL of the longest kind with text around it. SPEC DR2. */
 export const MAX_MEDIA_LINE_CHARS = 2 * MAX_URL_CHARS
 
-/** Most assets, messages and origins that the directives of one part may refer to. Each needs a lookup, and the grants are written again with every window. SPEC DR11. */
+/**
+ * Maximum number of assets, messages and origins that the directives of one part may name. Each needs a lookup, and the
+ * grants are written again with every window. SPEC DR17.
+ */
 export const MAX_GRANT_NAMES = 100
 
 /** Height of an embed, in CSS pixels. A smaller one is ignored, a larger one is reduced. SPEC DR6. */
@@ -118,15 +124,15 @@ export const MAX_HOST_CHARS = 253
 // ── Storage of text ──
 
 /**
- * Time for which deltas are gathered before they are written and sent, in milliseconds: too short to notice, and few
- * rows. The promised maximum is 150; timers are a few milliseconds late. SPEC ST3.
+ * Time for which deltas are gathered before they are written and sent, in milliseconds: short enough to go
+ * unnoticed, long enough to keep the row count low. The promised maximum is 150; timers are a few milliseconds late. SPEC ST3.
  */
 export const DELTA_WINDOW_MS = 146
 
-/** Gathered text that is written at once, in UTF-16 code units: one chunk. SPEC ST3. */
+/** Amount of gathered text that is written without waiting for the window to end, in UTF-16 code units: one chunk. SPEC ST3. */
 export const DELTA_WINDOW_CHARS = 4096
 
-/** Largest stored chunk of a text part, in UTF-16 code units: what a delta rewrites at most. SPEC ST4. */
+/** Largest stored chunk of a text part, in UTF-16 code units: the most that one delta rewrites. SPEC ST4. */
 export const MAX_TEXT_CHUNK_CHARS = 4096
 
 // ── Tool calls ──
@@ -134,10 +140,10 @@ export const MAX_TEXT_CHUNK_CHARS = 4096
 /** Longest stored arguments of a call, in UTF-16 code units. With longer ones the call fails. SPEC TU7. */
 export const MAX_ARGS_CHARS = 128 * 1024
 
-/** Most stored output of a running tool, in UTF-16 code units. The rest is dropped. SPEC TU7. */
+/** Maximum stored output of a tool, in UTF-16 code units. The rest is dropped. SPEC TU7. */
 export const MAX_OUTPUT_CHARS = 256 * 1024
 
-/** Largest stored result, in UTF-8 bytes: below the platform's 2 MB per row. With a larger one the call fails. SPEC TU7. */
+/** Largest stored result, in UTF-8 bytes: below the platform's limit of 2 MB per row. With a larger one the call fails. SPEC TU7. */
 export const MAX_RESULT_BYTES = 1_500_000
 
 /** Longest stored error message of a call, in UTF-16 code units. It is shown on one line. */
@@ -146,7 +152,7 @@ export const MAX_ERROR_CHARS = 500
 /** Largest payload of a card, in UTF-8 bytes: it is sent to every tab in one frame. A larger result is shown as tool output. SPEC SG6. */
 export const MAX_CARD_BYTES = 64 * 1024
 
-/** How much of a result, output or arguments is shown, in UTF-8 bytes and in lines. All of it is stored. SPEC SG9. */
+/** Maximum part of a result, an output or arguments that is shown, in UTF-8 bytes and in lines. The store keeps all of it. SPEC SG9. */
 export const MAX_SHOWN_BYTES = 50 * 1024
 export const MAX_SHOWN_LINES = 2000
 
@@ -159,16 +165,18 @@ export const APPROVAL_MS = 7 * 24 * 60 * 60_000
 /** Longest wait for a weather service, in milliseconds: a user is waiting. SPEC TO6. */
 export const WEATHER_MS = 5_000
 
-/** Age up to which a cached weather reading is used, in milliseconds: without a request, and if the service fails. */
+/** Age up to which a cached weather reading is used without a new request, in milliseconds. SPEC TO9. */
 export const WEATHER_FRESH_MS = 10 * 60_000
+
+/** Age up to which a cached weather reading is used if the weather service fails, in milliseconds. SPEC TO9. */
 export const WEATHER_STALE_MS = 24 * 60 * 60_000
 
 // ── Turns ──
 
-/** Most model calls in a turn: enough for long research, and an end to endless loops. */
+/** Maximum number of model calls in a turn: enough for long research, and an end to endless loops. */
 export const MAX_STEPS = 24
 
-/** Most tool calls of one model call. The rest are refused. */
+/** Maximum number of tool calls that one model call may request. The rest are refused. */
 export const MAX_CALLS_PER_STEP = 32
 
 /** Longest turn, in milliseconds. */
@@ -177,7 +185,7 @@ export const TURN_MS = 10 * 60_000
 /** Longest output of the model in a turn, thinking and arguments included, in UTF-16 code units: a long chapter of a book. SPEC TU13. */
 export const MAX_ANSWER_CHARS = 1_000_000
 
-/** Interval of the alarm of an object with a running turn, in milliseconds. It resumes the turn if the process was killed. */
+/** Interval of the alarm of a session with a running turn, in milliseconds. The alarm resumes the turn if the process was killed. */
 export const TURN_ALARM_MS = 20_000
 
 // ── Model calls ──
@@ -188,7 +196,7 @@ export const MODEL_FIRST_BYTE_MS = 60_000
 /** Longest silence within a model's response, in milliseconds. */
 export const MODEL_IDLE_MS = 60_000
 
-/** How often a temporary failure of the model (429, 5xx) is retried, if the response has not begun. SPEC MO12. */
+/** How many times a temporary failure of the model (429, 5xx) is retried, if the response has not begun. SPEC MO12. */
 export const MODEL_RETRIES = 2
 
 /** Delay before the first retry, in milliseconds. It doubles with each retry, and half of it is random. SPEC MO12. */
@@ -197,11 +205,13 @@ export const MODEL_RETRY_MS = 500
 /** Longest `Retry-After` that is followed, in milliseconds: a user is waiting. A longer one ends the turn at once. SPEC MO12. */
 export const MAX_RETRY_AFTER_MS = 20_000
 
-/** Text in one model call, in tokens, estimated at four code units each. */
+/** Maximum input of one model call, in tokens, estimated at four code units each. */
 export const MODEL_CONTEXT_TOKENS = 32_000
 
-/** Shares of MODEL_CONTEXT_TOKENS: from the first on, older turns are summarised; the newest turns keep the second. SPEC TU9. */
+/** Share of MODEL_CONTEXT_TOKENS above which older turns are summarised. SPEC TU9. */
 export const SUMMARY_START_SHARE = 0.75
+
+/** Share of MODEL_CONTEXT_TOKENS that the newest turns may fill without being summarised. SPEC TU9. */
 export const SUMMARY_KEEP_SHARE = 0.25
 
 /** Longest summary of older turns, in UTF-16 code units: a few hundred words. SPEC TU9. */
@@ -213,12 +223,12 @@ export const MAX_QUOTE_CHARS = 600
 // ── Files in a model call ──
 
 /**
- * Bytes of files that are loaded for one model call, newest first. Each byte is in memory about four times (base64, JSON,
- * request), and a Worker has 128 MB. SPEC AT7.
+ * Maximum total size of the files in one model call, in bytes. A file is in memory about four times (its bytes, base64,
+ * JSON, request body), and the object has 128 MB for everything. SPEC AT7.
  */
 export const MAX_MODEL_FILE_BYTES = 8 * 1024 * 1024
 
-/** How much of a text file is sent to the model, in bytes: half of the default model's context. SPEC AT5. */
+/** Maximum part of a text file that is sent to the model, in bytes: less than half of the default context. SPEC AT5. */
 export const MAX_MODEL_TEXT_BYTES = 48 * 1024
 
 /** Share of the context that the attachments of the current question may use. The rest is for results and the answer. SPEC AT5. */
@@ -227,7 +237,7 @@ export const MAX_FILES_SHARE = 0.5
 /** Estimated tokens of an image: what the larger providers bill for a large one. They scale images down themselves. SPEC AT5. */
 export const IMAGE_TOKENS = 1_600
 
-/** Estimated size of a PDF: bytes per token, and the least tokens. A page has about 2,000 tokens and 25 KB or more. SPEC AT7. */
+/** Estimated size of a PDF: bytes per token, and the minimum number of tokens. A page has about 2,000 tokens and 25 KB or more. SPEC AT7. */
 export const PDF_BYTES_PER_TOKEN = 12
 export const MIN_DOCUMENT_TOKENS = 2_000
 
@@ -239,7 +249,7 @@ export const VIDEO_BYTES_PER_TOKEN = 800
 
 // ── Agents ──
 
-/** Most agents of a tenant, default ones included. SPEC AG1. */
+/** Maximum number of agents of a tenant, default ones included. SPEC AG1. */
 export const MAX_AGENTS = 32
 
 /** Longest prompt of an agent, in UTF-16 code units: about four thousand tokens. SPEC AG1. */
@@ -248,16 +258,16 @@ export const MAX_AGENT_PROMPT_CHARS = 16 * 1024
 /** Longest chain of agents that ask each other without a user message in between. SPEC AG5. */
 export const MAX_AGENT_DEPTH = 8
 
-/** Most questions between agents that one user message may cause, at any depth. A turn may ask eight of its own. SPEC AG11. */
+/** Maximum number of questions between agents that one user message may cause, at any depth. A single turn can ask eight. SPEC AG11. */
 export const MAX_AGENT_QUESTIONS = 256
 
-/** Longest wait for another agent's answer, in milliseconds: half a turn, halved again with each level of nesting. */
+/** Longest wait for another agent's answer, in milliseconds: half of TURN_MS, and halved again with each level of nesting. */
 export const AGENT_ANSWER_MS = 5 * 60_000
 
 /** Longest wait for an asynchronous answer, in milliseconds. After that its call fails. SPEC AG4. */
 export const AGENT_CALLBACK_MS = 24 * 60 * 60_000
 
-/** How much of an agent's answer is returned to the asking agent, in UTF-16 code units. */
+/** Maximum part of an agent's answer that is returned to the asking agent, in UTF-16 code units. */
 export const MAX_AGENT_ANSWER_CHARS = 64 * 1024
 
 /** Delay before an agent's session is asked again after a failed request, in milliseconds. */
@@ -266,12 +276,12 @@ export const AGENT_RETRY_MS = 500
 // ── External producers ──
 
 /**
- * Silence after which a producer counts as gone, in milliseconds. The promise is a minute: a timer, or the alarm after a
- * restart, may be a few seconds late. SPEC EX8.
+ * Silence after which a producer counts as gone, in milliseconds. The promised maximum is a minute: a timer, or the alarm
+ * after a restart, may be a few seconds late. SPEC EX8.
  */
 export const PRODUCER_SILENCE_MS = 50_000
 
-/** Shortest interval at which a producer's deadline is extended in the store, in milliseconds: each time costs a row. SPEC EX14. */
+/** Shortest interval at which a producer's deadline is extended in the store, in milliseconds: each extension writes a row. SPEC EX14. */
 export const PRODUCER_REFRESH_MS = 10_000
 
 /** Longest external answer, in milliseconds: coding agents work for hours. */
@@ -280,16 +290,22 @@ export const PRODUCER_TURN_MS = 4 * 60 * 60_000
 /** Longest record of a producer, in bytes: the largest stored result, escaped twice. SPEC EX10. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 
-/** Largest request body of a producer, in bytes: more than any answer needs, and hours of empty lines. SPEC EX22. */
+/**
+ * Largest request body of a producer, in bytes: more than the largest possible answer, with room for the empty lines that
+ * keep a silent producer connected for hours. SPEC EX22.
+ */
 export const MAX_EXTERNAL_BODY_BYTES = 256 * 1024 * 1024
 
-/** Most parts (thinking, text, calls) of an external answer: each of them adds cost to every window. SPEC EX21. */
+/** Maximum number of parts (thinking, text, calls) of an external answer. Each part makes every window more expensive. SPEC EX21. */
 export const MAX_EXTERNAL_PARTS = 4_000
 
-/** Most tool calls of an external answer: more than a turn of our own can make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX21. */
+/** Maximum number of tool calls of an external answer: more than a turn of a model can make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX21. */
 export const MAX_EXTERNAL_CALLS = 1_000
 
-/** Results and output of an external answer, in UTF-16 code units: the answer is loaded whole. Later results fail. SPEC EX20. */
+/**
+ * Maximum total of the results and tool output of an external or imported answer, in UTF-16 code units: the whole answer
+ * is in memory at once. Beyond it, output is dropped, and a result makes its call fail. SPEC EX20, RE36.
+ */
 export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 
 // ── Import and export ──
@@ -297,38 +313,41 @@ export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 /** Largest uploaded file, or part of one, in bytes, compressed and uncompressed. SPEC RE6. */
 export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 
-/** Most parts of an upload: 4 GB of text, well below what the platform stores for one object. SPEC RE20. */
+/** Maximum number of parts of an upload: 4 GB of text, well below what the platform stores for one object. SPEC RE20. */
 export const MAX_IMPORT_PARTS = 64
 
-/** How long an upload waits for its next part, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE20. */
+/** Longest wait for the next part of an upload, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE31. */
 export const IMPORT_STAGING_MS = 5 * 60_000
 
 /** Longest silence within an upload, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE34. */
 export const IMPORT_IDLE_MS = 30_000
 
-/** How long the response to an upload waits for folding, in milliseconds: less than proxies wait. After that the client polls. SPEC RE21. */
+/**
+ * How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After
+ * that the client polls. SPEC RE33.
+ */
 export const IMPORT_RESPONSE_MS = 20_000
 
 /** Longest line of an uploaded file, in bytes: the largest stored result, escaped twice. */
 export const MAX_IMPORT_LINE_BYTES = 4 * 1024 * 1024
 
-/** Skipped lines that are reported one by one. The others are only counted. */
+/** Maximum number of skipped lines that are reported one by one. The others are only counted. */
 export const MAX_BAD_LINES = 100
 
 /** Largest staged record, in UTF-8 bytes: the platform's limit for a row. SPEC RE36. */
 export const MAX_STAGED_BYTES = 2_000_000
 
-/** Most tool calls and parts of an imported answer: folding searches them for each event. The rest are dropped. SPEC RE36. */
+/** Maximum number of tool calls and of parts of an imported answer: folding searches them for each event. The rest are dropped. SPEC RE36. */
 export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
 
-/** Most calls of an imported file that wait for an asynchronous answer at a time. Beyond that the oldest are forgotten. SPEC RE12. */
+/** Maximum number of calls of an imported file that wait for an asynchronous answer at a time. Beyond that the oldest are forgotten. SPEC RE12. */
 export const MAX_IMPORTED_PENDING_CALLS = 1_000
 
 /** Highest position or version number of a record: far beyond any session, and small enough to stay an exact integer. */
 export const MAX_RECORD_POS = 2 ** 40
 
-/** Highest step number of a record: steps are counted one by one. */
+/** Highest step number of a record: one event is created for each step that a record leaves out. */
 export const MAX_RECORD_STEP = 10_000
 
 // ── Assets ──
@@ -343,14 +362,14 @@ export const MAX_TEXT_BYTES = 10 * 1024 * 1024
 /** Largest canvas document, in bytes: a page with its scripts and images inline. SPEC AS11. */
 export const MAX_CANVAS_BYTES = 512 * 1024
 
-/** Files of a session: their number, and their bytes. Running uploads count. SPEC AS4. */
+/** Maximum number and total size, in bytes, of the files of a session. Running uploads count. SPEC AS4. */
 export const MAX_SESSION_ASSETS = 500
 export const MAX_SESSION_ASSET_BYTES = 1024 * 1024 * 1024
 
-/** Bytes at the start of a file from which its type is detected: enough for every accepted format. SPEC AS2. */
+/** Number of bytes at the start of a file from which its type is detected: enough for every accepted format. SPEC AS2. */
 export const FILE_TYPE_BYTES = 4096
 
-/** Bytes at the start of an image that are searched for its size: a photo's preview and colour profile precede it. SPEC AS2. */
+/** Number of bytes at the start of an image that are searched for its width and height: a photo's preview and colour profile may precede them. SPEC AS15. */
 export const IMAGE_SIZE_BYTES = 128 * 1024
 
 /** Longest side of an image that is recorded, in pixels: the largest that all image formats can express. SPEC AS15. */
@@ -362,34 +381,34 @@ export const MAX_UPLOAD_MS = 15 * 60_000
 /** Age at which an unfinished upload is discarded, in milliseconds: twice the longest upload. SPEC AS7. */
 export const ASSET_PENDING_MS = 2 * MAX_UPLOAD_MS
 
-/** Most URLs in one signing request: what a page of history shows. SPEC MS1. */
+/** Maximum number of URLs in one signing request: more than a page of history usually shows. SPEC MS1. */
 export const MAX_SIGNED_URLS = 100
 
 /** Longest validity of a signed link, in seconds. After that the page requests a new one. SPEC MS2. */
 export const SIGNED_URL_SECONDS = 60 * 60
 
-/** Within this interval, in seconds, a URL is signed alike, so that browsers can cache the link. SPEC MS2. */
+/** Interval in seconds within which a URL is signed identically, so that browsers can cache what it links to. SPEC MS2. */
 export const SIGNED_URL_STEP_SECONDS = 5 * 60
 
 // ── Remote media and tenant settings ──
 
-/** Most redirects of remote media: one to `www`, one to a mirror, and some room. SPEC RM5. */
+/** Maximum number of redirects of remote media: one to `www`, one to a mirror, and some room. SPEC RM5. */
 export const MAX_REMOTE_REDIRECTS = 4
 
-/** Longest wait for remote media, in milliseconds: for the first bytes, redirects included, and for the whole file. SPEC RM3. */
+/** Longest wait for remote media, in milliseconds: for its first byte, redirects included, and for the whole file. SPEC RM3. */
 export const REMOTE_FIRST_BYTE_MS = 15_000
 export const REMOTE_MS = 5 * 60_000
 
 /** Largest remote file that is cached, in bytes: it may be in memory as a whole. SPEC RM4. */
 export const MAX_REMOTE_CACHED_BYTES = 16 * 1024 * 1024
 
-/** How long remote media is cached, in seconds: while a user reads one conversation. SPEC RM4. */
+/** How long remote media is cached, in seconds: as long as a user may read one conversation. SPEC RM4. */
 export const REMOTE_FRESH_SECONDS = 60 * 60
 
-/** Most origins that a tenant allows in frames: they are listed in a header, whose size proxies limit. SPEC SE2. */
+/** Maximum number of origins that a tenant allows in frames: they are listed in a header, whose size proxies limit. SPEC SE2. */
 export const MAX_EMBED_ORIGINS = 32
 
-/** Most hosts whose media a tenant loads without a click: every session stores the list. SPEC SE2. */
+/** Maximum number of hosts whose media a tenant loads without a click: every session stores the list. SPEC SE2. */
 export const MAX_MEDIA_HOSTS = 100
 
 /** How long the Worker caches a tenant's settings for the page's policy, in milliseconds. SPEC HD2. */
