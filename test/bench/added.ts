@@ -71,10 +71,14 @@ async function streamOurs(socket: WebSocket, samples: Samples): Promise<void> {
   stop()
 }
 
-async function streamFloor(socket: WebSocket, asked: object, take: (text: string, now: number) => void): Promise<void> {
+async function streamFloor(
+  socket: WebSocket,
+  request: object,
+  take: (text: string, now: number) => void,
+): Promise<void> {
   const stop = collect(socket, take)
   const ended = listen(socket, () => true, isFloorEnd)
-  socket.send(JSON.stringify(asked))
+  socket.send(JSON.stringify(request))
   await ended
   stop()
 }

@@ -36,8 +36,8 @@ async function timeAll(sockets: readonly WebSocket[], ask: () => string, isLast:
 async function floorOfSockets(floor: Floor, gather: boolean): Promise<number> {
   const name = `all-${gather}`
   const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => floor.open(name)))
-  const asked = JSON.stringify({ deltas: 2000, chars: 6, every: 10, gather, all: true })
-  return timeAll(sockets, () => asked, isFloorEnd)
+  const request = JSON.stringify({ deltas: 2000, chars: 6, every: 10, gather, all: true })
+  return timeAll(sockets, () => request, isFloorEnd)
 }
 
 async function benchSockets(): Promise<Row> {
@@ -116,13 +116,13 @@ async function crowdOfOurs(deltas: number): Promise<Crowd> {
 async function crowdOfFloor(deltas: number): Promise<Crowd> {
   const floor = await startFloor()
   const sockets = await inTens(SESSIONS, (i) => floor.open(`crowd-${i}`))
-  const asked = JSON.stringify({ deltas, chars: 6, every: 10, gather: true })
-  const done = await crowd(sockets, () => asked, isFloorEnd, isFloorEnd, floor.pid)
+  const request = JSON.stringify({ deltas, chars: 6, every: 10, gather: true })
+  const done = await crowd(sockets, () => request, isFloorEnd, isFloorEnd, floor.pid)
   await floor.close()
   return done
 }
 
-function told({ ms, cpuMs, peak }: Crowd): string {
+function describeCrowd({ ms, cpuMs, peak }: Crowd): string {
   return `${(ms / 1000).toFixed(1)} s (processor ${(cpuMs / 1000).toFixed(1)} s), ${mb(peak)}`
 }
 
@@ -131,9 +131,9 @@ async function benchSessions(deltas: number, goal: string, peer: string): Promis
   const ours = await crowdOfOurs(deltas)
   return {
     what: `${SESSIONS} sessions at once, ${deltas.toLocaleString("en")} deltas each: all done; workerd at its largest`,
-    ours: `${told(ours)}, ${ours.errors} errors`,
+    ours: `${describeCrowd(ours)}, ${ours.errors} errors`,
     goal,
-    floor: `${told(floor)} gathered`,
+    floor: `${describeCrowd(floor)} gathered`,
     peer,
   }
 }

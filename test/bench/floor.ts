@@ -134,6 +134,6 @@ export function isFloorEnd(text: string): boolean {
 }
 
 /** Runs one piece of work on the floor and waits for its end. */
-export function askFloor(socket: WebSocket, asked: object) {
-  return exchange(socket, JSON.stringify(asked), () => true, isFloorEnd)
+export function askFloor(socket: WebSocket, request: object) {
+  return exchange(socket, JSON.stringify(request), () => true, isFloorEnd)
 }

@@ -17,7 +17,7 @@ const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const
 
-interface Told {
+interface TurnEndLog {
   readonly rows_written: number
   /** Undefined if the server does not report it. */
   readonly rows_read?: number
@@ -25,14 +25,14 @@ interface Told {
 
 interface Mark {
   readonly turns: readonly Turn[]
-  readonly told: readonly Told[]
+  readonly logs: readonly TurnEndLog[]
   readonly memory: number
 }
 
-function rowOf(mark: number, { turns, told, memory }: Mark): Row {
+function rowOf(mark: number, { turns, logs, memory }: Mark): Row {
   const of = (key: "firstMs" | "wholeMs" | "up" | "bytes"): number => median(turns.map((turn) => turn[key]))
-  const written = Math.max(...told.map((one) => one.rows_written))
-  const read = told.map((one) => one.rows_read ?? Number.NaN)
+  const written = Math.max(...logs.map((one) => one.rows_written))
+  const read = logs.map((one) => one.rows_read ?? Number.NaN)
   const rows = read.some(Number.isNaN) ? `${written} rows written` : `${written} rows written, ${median(read)} read`
   return {
     what: `one more short turn at turn ${mark.toLocaleString("en")}: first delta, whole, up, down; workerd`,
@@ -44,9 +44,9 @@ function rowOf(mark: number, { turns, told, memory }: Mark): Row {
 }
 
 export async function benchGrowth(): Promise<Row[]> {
-  const told: Told[] = []
+  const logs: TurnEndLog[] = []
   const onLog = (line: string): void => {
-    if (line.includes('"turn_end"')) told.push(JSON.parse(line))
+    if (line.includes('"turn_end"')) logs.push(JSON.parse(line))
   }
   const cuecard = await startCuecard({ script: ANSWER, onLog })
   // Another session warms up the process, so that turn 1 is comparable.
@@ -58,12 +58,12 @@ export async function benchGrowth(): Promise<Row[]> {
   let turn = 1
   for (const mark of MARKS) {
     for (; turn < mark; turn++) await runTurn(socket, `Question number ${turn}?`)
-    await settled(told)
-    told.length = 0
+    await settled(logs)
+    logs.length = 0
     const turns: Turn[] = []
     for (; turn < mark + RUNS; turn++) turns.push(await runTurn(socket, `Question number ${turn}?`))
-    await settled(told)
-    rows.push(rowOf(mark, { turns, told, memory: rssBytes(cuecard.pid()) }))
+    await settled(logs)
+    rows.push(rowOf(mark, { turns, logs, memory: rssBytes(cuecard.pid()) }))
   }
   socket.close()
   await cuecard.close()
@@ -71,6 +71,6 @@ export async function benchGrowth(): Promise<Row[]> {
 }
 
 /** A log line can arrive after the frame that it describes. */
-async function settled(told: readonly Told[]): Promise<void> {
-  for (let count = -1; count !== told.length; await sleep(50)) count = told.length
+async function settled(logs: readonly TurnEndLog[]): Promise<void> {
+  for (let count = -1; count !== logs.length; await sleep(50)) count = logs.length
 }

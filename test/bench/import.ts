@@ -72,11 +72,15 @@ async function post(url: string, token: string, body: ReadableStream<Uint8Array>
 async function importInto(cuecard: Cuecard, records: number, perTurn: number): Promise<string> {
   const { id } = await cuecard.createSession()
   const url = `${cuecard.url}/v1/sessions/${id}/import`
-  let told: { state?: string; folded?: number } = JSON.parse(await post(url, cuecard.token, bodyOf(records, perTurn)))
-  while (told.state !== "done") {
-    told = (await (await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })).json()) as typeof told
+  let progress: { state?: string; folded?: number } = JSON.parse(
+    await post(url, cuecard.token, bodyOf(records, perTurn)),
+  )
+  while (progress.state !== "done") {
+    progress = (await (
+      await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })
+    ).json()) as typeof progress
   }
-  if (told.folded !== records) throw new Error(`${told.folded} of ${records} records`)
+  if (progress.folded !== records) throw new Error(`${progress.folded} of ${records} records`)
   return id
 }
 

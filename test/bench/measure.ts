@@ -83,12 +83,13 @@ export function listen(
       if (Number.isNaN(firstMs) && isFirst(text)) firstMs = performance.now() - started
       if (!isLast(text)) return
       socket.removeEventListener("message", take)
-      socket.removeEventListener("close", leave)
+      socket.removeEventListener("close", onClose)
       resolve({ firstMs, wholeMs: performance.now() - started, bytes, frames })
     }
-    const leave = ({ code, reason }: CloseEvent): void => reject(new Error(`closed before the end: ${code} ${reason}`))
+    const onClose = ({ code, reason }: CloseEvent): void =>
+      reject(new Error(`closed before the end: ${code} ${reason}`))
     socket.addEventListener("message", take)
-    socket.addEventListener("close", leave)
+    socket.addEventListener("close", onClose)
   })
 }
 

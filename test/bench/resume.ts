@@ -113,7 +113,7 @@ interface Killed {
   /** Number of characters that the reader had seen. */
   readonly seen: number
   /** Number of these characters in history right after the restart. */
-  readonly kept: number
+  readonly stillStored: number
   readonly status: string
   /** Response time of the new process. */
   readonly ms: number
@@ -136,11 +136,11 @@ async function kill(run: number): Promise<Killed> {
   const page = await readPage(next, session, 10)
   const stored = page.messages.find((message) => message.exchange_id === exchange && message.role === "assistant")
   const text = textShown(stored)
-  let kept = 0
-  while (kept < seen.length && text[kept] === seen[kept]) kept++
+  let stillStored = 0
+  while (stillStored < seen.length && text[stillStored] === seen[stillStored]) stillStored++
   await next.close()
   await cuecard.close()
-  return { seen: seen.length, kept, status: stored?.status ?? "none", ms: page.ms }
+  return { seen: seen.length, stillStored, status: stored?.status ?? "none", ms: page.ms }
 }
 
 async function repeat<T>(run: (i: number) => Promise<T>): Promise<T[]> {
@@ -194,7 +194,7 @@ export async function benchResume(): Promise<Row[]> {
     },
     {
       what: "kill -9 in the middle: characters seen that a reload shows at once",
-      ours: `${sum(killed, "kept")} of ${sum(killed, "seen")} (${statuses}, ${ms(median(killed.map((run) => run.ms)))})`,
+      ours: `${sum(killed, "stillStored")} of ${sum(killed, "seen")} (${statuses}, ${ms(median(killed.map((run) => run.ms)))})`,
       goal: "all",
       floor: "",
       peer: "no answer until it is generated again",
@@ -202,6 +202,6 @@ export async function benchResume(): Promise<Row[]> {
   ]
 }
 
-function sum(runs: readonly Killed[], key: "seen" | "kept"): number {
+function sum(runs: readonly Killed[], key: "seen" | "stillStored"): number {
   return runs.reduce((total, run) => total + run[key], 0)
 }

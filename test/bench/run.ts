@@ -40,23 +40,23 @@ const GROUPS: Groups = {
 const CLOSER: Groups = { "each-text": benchEachText }
 
 const all = { ...GROUPS, ...CLOSER }
-const asked = process.argv.slice(2)
-const unknown = asked.filter((name) => !Object.hasOwn(all, name))
+const requested = process.argv.slice(2)
+const unknown = requested.filter((name) => !Object.hasOwn(all, name))
 if (unknown.length > 0) {
   console.error(`No such group: ${unknown.join(", ")}. There are: ${Object.keys(all).join(", ")}.`)
   process.exit(1)
 }
 
 const rows: Row[] = []
-for (const [name, bench] of Object.entries(asked.length > 0 ? all : GROUPS)) {
-  if (asked.length > 0 && !asked.includes(name)) continue
+for (const [name, bench] of Object.entries(requested.length > 0 ? all : GROUPS)) {
+  if (requested.length > 0 && !requested.includes(name)) continue
   const started = performance.now()
   rows.push(...(await bench()))
   console.error(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
 }
 const table = tableOf(rows)
 console.log(table)
-if (asked.length === 0) {
+if (requested.length === 0) {
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`
   const text = [
     "# Measured figures",

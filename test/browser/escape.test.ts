@@ -18,7 +18,7 @@ import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, WAYS } from "./ways-out.ts"
 
 /** What the hosts of each way received, and requests to our own server other than the page and its documents. */
-const heard: string[] = []
+const received: string[] = []
 let browser: Browser
 let open: BrowserContext
 let own = ""
@@ -26,7 +26,7 @@ let own = ""
 let hosts: readonly To[] = []
 let hasNetwork = false
 
-const ALL = [...WAYS, { name: "control", html: control, isHeard: "always" as const }]
+const ALL = [...WAYS, { name: "control", html: control, isReached: "always" as const }]
 const CONTROL = WAYS.length
 
 function control({ evil, udp }: To): string {
@@ -39,14 +39,14 @@ const nameOf = (at: number): string => ALL[at]?.name ?? "nobody"
 /** A connection alone counts, even if no data follows. */
 const listeners = ALL.map(({ name }) =>
   createServer((socket) => {
-    heard.push(`${name}: a connection`)
+    received.push(`${name}: a connection`)
     socket.on("data", () => socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"))
     socket.on("error", () => {})
   }),
 )
-const packets = ALL.map(({ name }) => createSocket("udp4").on("message", () => heard.push(`${name}: a packet`)))
+const packets = ALL.map(({ name }) => createSocket("udp4").on("message", () => received.push(`${name}: a packet`)))
 
-const server = createHttp((request, reply) => {
+const server = createHttp((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", own)
   const ways = (searchParams.get("ways") ?? "").split(",").map(Number)
   const mode = searchParams.get("mode") ?? ""
@@ -57,18 +57,18 @@ const server = createHttp((request, reply) => {
     })
     const headers =
       mode === "open" ? {} : createPageHeaders({ own, canvas: null }, { embed_origins: [], media_hosts: [] })
-    reply.writeHead(200, { ...headers, "content-type": "text/html", "set-cookie": "secret=1" })
-    return void reply.end(frames.join(""))
+    response.writeHead(200, { ...headers, "content-type": "text/html", "set-cookie": "secret=1" })
+    return void response.end(frames.join(""))
   }
   const [, at] = /^\/canvas\/documents\/(-?\d+)\/index\.html$/.exec(pathname) ?? []
   if (at !== undefined) {
     const { "connection-allowlist": allowlist = "", ...others } = createDocumentHeaders(["'self'"])
     const closed = mode === "closed" ? { ...others, "connection-allowlist": allowlist } : others
-    reply.writeHead(200, mode === "open" ? { "content-type": "text/html" } : closed)
-    return void reply.end(mode === "open" ? documentAt(Number(at)) : hardenDocument(documentAt(Number(at))))
+    response.writeHead(200, mode === "open" ? { "content-type": "text/html" } : closed)
+    return void response.end(mode === "open" ? documentAt(Number(at)) : hardenDocument(documentAt(Number(at))))
   }
-  if (pathname !== "/favicon.ico") heard.push(`GET ${pathname}`)
-  reply.writeHead(404).end()
+  if (pathname !== "/favicon.ico") received.push(`GET ${pathname}`)
+  response.writeHead(404).end()
 })
 
 /** Documents that are no ways out. */
@@ -114,34 +114,34 @@ afterAll(async () => {
   for (const one of packets) one.close()
 })
 
-const baits = WAYS.flatMap(({ name, isHeard }, at) => (isHeard === "never" ? [] : [[name, at, isHeard] as const]))
+const baits = WAYS.flatMap(({ name, isReached }, at) => (isReached === "never" ? [] : [[name, at, isReached] as const]))
 
 describe("a document that tries to escape", () => {
-  test.each(baits)("[CD4] control: without restrictions, %s reaches its host", async (_name, at, isHeard) => {
-    if (isHeard === "packets" && !hasNetwork) return
-    heard.length = 0
+  test.each(baits)("[CD4] control: without restrictions, %s reaches its host", async (_name, at, isReached) => {
+    if (isReached === "packets" && !hasNetwork) return
+    received.length = 0
     const page = await open.newPage()
     await page.goto(`${own}/page?mode=open&ways=${at}`).catch(() => {})
-    await expect.poll(() => heard, { timeout: 10_000, interval: 20 }).not.toEqual([])
+    await expect.poll(() => received, { timeout: 10_000, interval: 20 }).not.toEqual([])
     await page.close()
   })
 
   test.each(["closed", "closed-without-allowlist"])("[CD4] %s: no attempt reaches its host", async (mode) => {
-    heard.length = 0
+    received.length = 0
     const context = await browser.newContext()
     const page = await context.newPage()
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&ways=${WAYS.map((_, at) => at).join(",")}`)
     await expect.poll(ran, { timeout: 60_000 }).toBe(WAYS.length)
     // The unrestricted control starts after them in the same page. Once its hosts were reached, the others had enough time.
-    await standControl(page)
-    const isControl = (said: string): boolean => said.startsWith(nameOf(CONTROL))
+    await addControlFrame(page)
+    const isControl = (entry: string): boolean => entry.startsWith(nameOf(CONTROL))
     const controls = hasNetwork ? 2 : 1
-    await expect.poll(() => new Set(heard.filter(isControl)).size, { timeout: 20_000, interval: 20 }).toBe(controls)
+    await expect.poll(() => new Set(received.filter(isControl)).size, { timeout: 20_000, interval: 20 }).toBe(controls)
     expect(await page.title()).toBe("")
     // Closing the page also triggers attempts on unload.
     await context.close()
-    expect(heard.filter((said) => !isControl(said))).toEqual([])
+    expect(received.filter((entry) => !isControl(entry))).toEqual([])
   })
 
   test("[CD5] an endless loop in a document does not block the page", async () => {
@@ -168,7 +168,7 @@ describe("a document that tries to escape", () => {
     return () => page.evaluate(() => Reflect.get(globalThis, "ran").size)
   }
 
-  async function standControl(page: Page): Promise<void> {
+  async function addControlFrame(page: Page): Promise<void> {
     await page.evaluate((src) => {
       const frame = document.createElement("iframe")
       frame.src = src
@@ -191,13 +191,13 @@ describe("a document that tries to escape", () => {
         Reflect.get(globalThis, "got").push({ data, isOurs })
       })
     })
-    const said = async (): Promise<unknown> => {
+    const entry = async (): Promise<unknown> => {
       await page.waitForFunction(() => Reflect.get(globalThis, "got").length > 1)
       return await page.evaluate(() => Reflect.get(globalThis, "got"))
     }
     await page.goto(`${own}/page?mode=closed&ways=${GRABBING}`)
     // The page identifies it by its window. `ready` is the only message that it can send.
-    expect(await said()).toEqual([
+    expect(await entry()).toEqual([
       { data: [], isOurs: true },
       { data: { type: "cuecard:ready" }, isOurs: true },
     ])

@@ -3,13 +3,13 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { DESK, openIn, PHONE } from "./page.ts"
-import { epochOf, media, said, say, serve, text } from "./samples.ts"
-import { setStage } from "./stage.ts"
+import { epochOf, media, createWireMessage, say, serve, text } from "./samples.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const HOST = `pictures.example.com.${"a-name-that-goes-on".repeat(3)}.${"and-on".repeat(8)}.evil.example.org`
 const LONG = "Quarterly figures of all regions ".repeat(12).trim()
 
-const stage = setStage()
+const setup = useServerAndBrowser()
 
 /** Returns the hosts that are not completely visible inside their placeholder and the window. */
 function cutHosts(page: Page): Promise<string[]> {
@@ -27,15 +27,15 @@ test.each([
   ["desk", DESK],
   ["phone", PHONE],
 ])("[PG40] %s: the whole host is visible, however long the host and the label are", async (_name, viewport) => {
-  const context = await stage.browser.newContext({ viewport })
+  const context = await setup.browser.newContext({ viewport })
   await serve(context, new Map())
-  const { id } = await stage.cuecard.createSession()
+  const { id } = await setup.cuecard.createSession()
   const url = `https://${HOST}/x.png`
-  const words = `See ![${LONG}](${url}) and ![short](https://pictures.example.com/y.png).`
-  const asked = said("user", [text("Show me")])
-  const answer = said("assistant", [text(words), media("image", url, LONG)])
-  await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), [asked, answer])
-  const { page } = await openIn(context, stage.cuecard, `#/s/${id}`)
+  const content = `See ![${LONG}](${url}) and ![short](https://pictures.example.com/y.png).`
+  const question = createWireMessage("user", [text("Show me")])
+  const answer = createWireMessage("assistant", [text(content), media("image", url, LONG)])
+  await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), [question, answer])
+  const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await page.waitForSelector(".gate >> nth=2")
   expect(await page.$$eval(".gate small", (all) => all.filter((one) => one.textContent?.includes("evil")).length)).toBe(
     2,

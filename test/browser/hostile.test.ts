@@ -8,12 +8,12 @@ import { describe, expect, test } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
 import { loadWholeHistory } from "./page.ts"
-import { setStage } from "./stage.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** Number of exchanges in the largest page of history. */
 const PER_SESSION = MAX_PAGE_MESSAGES / 2
 
-const stage = setStage()
+const setup = useServerAndBrowser()
 
 interface Watched {
   readonly page: Page
@@ -39,11 +39,11 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
   page.on("pageerror", (error) => found.push(`threw ${String(error)}`))
   page.on("popup", () => found.push("popup"))
   page.on("framenavigated", (frame) => {
-    if (!frame.url().startsWith(stage.cuecard.url) && frame.url() !== "about:blank")
+    if (!frame.url().startsWith(setup.cuecard.url) && frame.url() !== "about:blank")
       found.push(`went to ${frame.url()}`)
   })
   await context.route(
-    (url) => !url.href.startsWith(stage.cuecard.url) && !/^(?:data|blob):/.test(url.protocol),
+    (url) => !url.href.startsWith(setup.cuecard.url) && !/^(?:data|blob):/.test(url.protocol),
     (route) => {
       found.push(`asked ${route.request().url()}`)
       return route.abort()
@@ -52,13 +52,13 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
   // Without a click the page must not fetch external media through the server either.
   page.on("request", (request) => {
     const { origin, pathname } = new URL(request.url())
-    if (origin !== new URL(stage.cuecard.url).origin) return
+    if (origin !== new URL(setup.cuecard.url).origin) return
     const isFar =
       pathname === "/media/remote" || (pathname.endsWith("/media/sign") && /https?:/.test(request.postData() ?? ""))
     if (isFar) found.push(`asked through ${pathname}`)
   })
   await loadWholeHistory(context)
-  const answer = await page.goto(`${stage.cuecard.url}/${at}`)
+  const answer = await page.goto(`${setup.cuecard.url}/${at}`)
   expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
   expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)
   expect(await runsInline(page)).toBe(!isWithPolicy)
@@ -145,8 +145,8 @@ async function endsOf(page: Page): Promise<string[]> {
 }
 
 async function say(session: string, texts: readonly string[]): Promise<void> {
-  const headers = { authorization: `Bearer ${stage.cuecard.token}`, "content-type": "application/json" }
-  const path = `${stage.cuecard.url}/v1/sessions/${session}/messages`
+  const headers = { authorization: `Bearer ${setup.cuecard.token}`, "content-type": "application/json" }
+  const path = `${setup.cuecard.url}/v1/sessions/${session}/messages`
   for (const text of texts) {
     const body = JSON.stringify({ content: `/say ${JSON.stringify(text)}` })
     for (;;) {
@@ -174,8 +174,8 @@ describe("hostile text from the model", () => {
   test.each(sessions.map((texts, n) => [n + 1, texts] as const))(
     "[PG50] session %i: runs nothing, requests nothing and draws no unexpected element, live and after a reload, with and without the policy",
     async (_n, texts) => {
-      const { id } = await stage.cuecard.createSession()
-      const contexts = [await stage.browser.newContext(), await stage.browser.newContext({ bypassCSP: true })]
+      const { id } = await setup.cuecard.createSession()
+      const contexts = [await setup.browser.newContext(), await setup.browser.newContext({ bypassCSP: true })]
       const pages = await Promise.all(contexts.map((context, n) => watch(context, `#/s/${id}`, n === 0)))
       await say(id, texts)
       await Promise.all(pages.map((watched) => judge(watched, texts, "live")))
@@ -195,8 +195,8 @@ async function judge({ page, found }: Watched, texts: readonly string[], when: s
 
 /** Opens a page whose history holds the texts without sanitising. */
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
-  const { id } = await stage.cuecard.createSession()
-  const context = await stage.browser.newContext({ bypassCSP: true })
+  const { id } = await setup.cuecard.createSession()
+  const context = await setup.browser.newContext({ bypassCSP: true })
   const blank = { topic: null, mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
   await context.route(/\/conversation\/recent/, async (route) => {
     const whole = await (await route.fetch()).json()

@@ -3,24 +3,27 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { FIELD, openIn } from "./page.ts"
-import { canvas, epochOf, said, say, serve, text } from "./samples.ts"
-import { setStage } from "./stage.ts"
+import { canvas, epochOf, createWireMessage, say, serve, text } from "./samples.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 10_000 }
 const GAME = "/canvas/documents/game/index.html"
 const WORDS = "What will the weather be?"
 
-const stage = setStage()
+const setup = useServerAndBrowser()
 
 /** Opens a page with a document whose function `take` tries to take the focus. */
 async function show(script: string): Promise<Page> {
-  const context = await stage.browser.newContext()
+  const context = await setup.browser.newContext()
   const body = Buffer.from(`<!doctype html><input id="i"><script>const take=()=>{${script}}</script>`)
   await serve(context, new Map([[GAME, { type: "text/html", body }]]))
-  const { id } = await stage.cuecard.createSession()
-  const messages = [said("user", [text("Play")]), said("assistant", [canvas(GAME, "Game", 200)])]
-  await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages)
-  const { page } = await openIn(context, stage.cuecard, `#/s/${id}`)
+  const { id } = await setup.cuecard.createSession()
+  const messages = [
+    createWireMessage("user", [text("Play")]),
+    createWireMessage("assistant", [canvas(GAME, "Game", 200)]),
+  ]
+  await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
+  const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await expect
     .poll(
       () =>

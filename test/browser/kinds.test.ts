@@ -7,15 +7,15 @@ import { createCardSegment, createWeather } from "../support/page-fixtures/messa
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { openIn, shoot } from "./page.ts"
-import { epochOf, said, say, text } from "./samples.ts"
-import { setStage } from "./stage.ts"
+import { epochOf, createWireMessage, say, text } from "./samples.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
 const SIZE = { width: 720, height: 640 }
 
-const stage = setStage()
+const setup = useServerAndBrowser()
 
 beforeAll(() => {
   mkdirSync(PICTURES, { recursive: true })
@@ -48,7 +48,10 @@ const tool: Segment = {
   result: '{"location":"London, GB","temperature_c":12.4,"condition":"Overcast"}',
 }
 
-const answer = (...segments: Segment[]): WireMessage[] => [said("user", [text("And?")]), said("assistant", segments)]
+const answer = (...segments: Segment[]): WireMessage[] => [
+  createWireMessage("user", [text("And?")]),
+  createWireMessage("assistant", segments),
+]
 
 /** Of each kind: its messages, what is clicked, and what the screenshot shows. */
 const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: string | null, shown: string])[] = [
@@ -65,12 +68,12 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
   [
     "agent",
     () => [
-      said("user", [{ type: "agent", content: "Where is it **warm** in May?", ...toAgent }], {
+      createWireMessage("user", [{ type: "agent", content: "Where is it **warm** in May?", ...toAgent }], {
         role: "agent",
         agent: toAgent,
         exchange_id: exchange,
       } as Partial<WireMessage>),
-      said("assistant", [text("In Seville: 26 degrees and dry.")], {
+      createWireMessage("assistant", [text("In Seville: 26 degrees and dry.")], {
         exchange_id: exchange,
         agent: { ...toAgent, direction: "sent" },
       }),
@@ -82,10 +85,10 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
 
 test.each(["light", "dark"] as const)("[PG39] [PG61] every kind of text segment is drawn, %s", async (theme) => {
   for (const [name, messages, opened, shown] of KINDS) {
-    const context = await stage.browser.newContext({ viewport: SIZE, colorScheme: theme })
-    const { id } = await stage.cuecard.createSession()
-    await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages())
-    const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
+    const context = await setup.browser.newContext({ viewport: SIZE, colorScheme: theme })
+    const { id } = await setup.cuecard.createSession()
+    await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages())
+    const { page, errors } = await openIn(context, setup.cuecard, `#/s/${id}`)
     const selector = shown === "" ? "article[data-role=assistant]" : shown
     const segment = page.locator(selector)
     await segment.waitFor()

@@ -48,10 +48,10 @@ async function menu(page: Page, id: string, item: string): Promise<void> {
   await page.click(`[role=menuitem]:text-is("${item}")`)
 }
 
-async function begin(page: Page, words: string): Promise<string> {
+async function begin(page: Page, text: string): Promise<string> {
   await page.goto(`${cuecard.url}/#/`)
   await page.waitForSelector(".welcome", SOON)
-  await ask(page, words)
+  await ask(page, text)
   await settled(page)
   return sessionIn(page)
 }
@@ -202,7 +202,7 @@ describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
 
 const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "")
-const expectFocus = (page: Page, words: string) => expect.poll(() => focused(page), SOON).toContain(words)
+const expectFocus = (page: Page, text: string) => expect.poll(() => focused(page), SOON).toContain(text)
 
 test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that opened it", async () => {
   const { page, errors } = await open(browser, cuecard)
@@ -328,8 +328,8 @@ test("[PG35] an import that was cut off by closing the page is removed when the 
   const { page } = await open(browser, cuecard)
   const listed = (one: Page) =>
     one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
-  const kept = await begin(page, "/say kept")
-  await expect.poll(async () => (await listed(page))[0], SOON).toBe(kept)
+  const otherId = await begin(page, "/say kept")
+  await expect.poll(async () => (await listed(page))[0], SOON).toBe(otherId)
   const before = await listed(page)
   // The upload never arrives.
   await page.evaluate(() => {
@@ -349,8 +349,8 @@ test("[PG35] an import that was cut off by closing the page is removed when the 
   await page.close()
   await next.reload()
   await expect.poll(() => listed(next), SOON).toEqual(before)
-  const shelf = () => next.evaluate(() => Object.keys(localStorage).filter((key) => key.includes("import")))
-  await expect.poll(shelf, SOON).toEqual([])
+  const importKeys = () => next.evaluate(() => Object.keys(localStorage).filter((key) => key.includes("import")))
+  await expect.poll(importKeys, SOON).toEqual([])
   await next.context().close()
 })
 

@@ -8,8 +8,8 @@ import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { DESK, FIELD, openIn, PHONE, shoot } from "./page.ts"
-import { canvas, epochOf, media, said, say, serve, text } from "./samples.ts"
-import { setStage } from "./stage.ts"
+import { canvas, epochOf, media, createWireMessage, say, serve, text } from "./samples.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
@@ -21,7 +21,7 @@ const FAR = "https://pictures.example.com/harbour.png"
 const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
-const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
 
 beforeAll(() => {
   mkdirSync(PICTURES, { recursive: true })
@@ -35,16 +35,19 @@ interface Scene {
 
 /** Opens a page that shows these messages, and serves the files of this test. */
 async function show(messages: readonly WireMessage[], { size = DESK, theme = "light", settings }: Scene = {}) {
-  const context = await stage.browser.newContext({ viewport: size, colorScheme: theme })
-  const served = await serve(context, stage.files, settings)
-  const { id } = await stage.cuecard.createSession()
-  const wire = await say(context, await epochOf(stage.cuecard.url, stage.cuecard.token, id), messages)
-  const { page, errors, strangers } = await openIn(context, stage.cuecard, `#/s/${id}`)
+  const context = await setup.browser.newContext({ viewport: size, colorScheme: theme })
+  const served = await serve(context, setup.files, settings)
+  const { id } = await setup.cuecard.createSession()
+  const wire = await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
+  const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
   if (messages.length > 0) await page.waitForSelector("article >> nth=-1")
   return { context, page, errors, strangers, wire, ...served }
 }
 
-const one = (...segments: WireMessage["segments"]) => [said("user", [text("Show me")]), said("assistant", segments)]
+const one = (...segments: WireMessage["segments"]) => [
+  createWireMessage("user", [text("Show me")]),
+  createWireMessage("assistant", segments),
+]
 const isShown = (page: Page, selector = ".frame img") =>
   page.waitForFunction((of) => {
     const image = document.querySelector<HTMLImageElement>(of)
@@ -62,12 +65,12 @@ describe("images", () => {
       text("Between"),
       media("image", "/media/chart", "Visitors"),
     )
-    const { page, context, errors, asked } = await show(messages)
+    const { page, context, errors, signRequests } = await show(messages)
     await page.waitForSelector(".frame")
     const before = await topOf(page, "Between")
     await isShown(page, ".frame[data-url='/media/chart'] img")
     expect(await topOf(page, "Between")).toBe(before)
-    expect(asked).toEqual([["/media/landscape", "/media/chart"]])
+    expect(signRequests).toEqual([["/media/landscape", "/media/chart"]])
     await page.click(".frame >> nth=0")
     expect(await page.textContent(".lightbox header p")).toBe("The bay 1 of 2")
     await page.keyboard.press("ArrowRight")
@@ -117,8 +120,8 @@ describe("images", () => {
 describe("audio and video", () => {
   test("[PG39] [PG58] a player works by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
     const messages = [
-      said("user", [text("Play")]),
-      said(
+      createWireMessage("user", [text("Play")]),
+      createWireMessage(
         "assistant",
         [
           media("audio", "/media/tone", "tone.wav"),
@@ -138,12 +141,12 @@ describe("audio and video", () => {
     await expect.poll(playing, SOON).toEqual([false, true])
     await page.keyboard.press("Escape")
     await expect.poll(playing, SOON).toEqual([false, false])
-    expect(wire.heard.filter(({ type }) => type === "cancel")).toEqual([])
+    expect(wire.received.filter(({ type }) => type === "cancel")).toEqual([])
     await page.focus("input[type=range] >> nth=0")
     await page.keyboard.press("ArrowRight")
     expect(await page.$eval("audio", (sound) => sound.currentTime)).toBeGreaterThan(2)
     await page.keyboard.press("Escape")
-    await expect.poll(() => wire.heard.filter(({ type }) => type === "cancel").length, SOON).toBe(1)
+    await expect.poll(() => wire.received.filter(({ type }) => type === "cancel").length, SOON).toBe(1)
     expect(errors).toEqual([])
     await context.close()
   })
@@ -159,11 +162,11 @@ describe("audio and video", () => {
   })
 
   test("[PG39] [PG60] a click downloads a file under its name", async () => {
-    const { page, context, asked } = await show(
+    const { page, context, signRequests } = await show(
       one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
     await page.waitForSelector("button.file")
-    expect(asked).toEqual([])
+    expect(signRequests).toEqual([])
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("button.file")])
     expect(download.suggestedFilename()).toBe("visitors.csv")
     await context.close()
@@ -172,10 +175,15 @@ describe("audio and video", () => {
 
 describe("documents", () => {
   test("[PG41] [PG65] a document loads once while text streams in beside it, and is sent the theme", async () => {
-    const answer = said("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], { status: "running" })
-    const { page, context, wire, fetched, errors } = await show([said("user", [text("Plan it")]), answer], {
-      theme: "dark",
+    const answer = createWireMessage("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], {
+      status: "running",
     })
+    const { page, context, wire, fetched, errors } = await show(
+      [createWireMessage("user", [text("Plan it")]), answer],
+      {
+        theme: "dark",
+      },
+    )
     const frame = page.frameLocator("iframe")
     await expect.poll(() => frame.locator("body").getAttribute("class"), SOON).toBe("dark")
     for (const [at, words] of [" it", " goes", " on"].entries()) {
@@ -193,11 +201,11 @@ describe("documents", () => {
 
 describe("replies", () => {
   test("[PG43] [PG73] a quote scrolls to its message, far up; Reply sends the id of the message", async () => {
-    const first = said("user", [text("The very first words")])
+    const first = createWireMessage("user", [text("The very first words")])
     const filling = Array.from({ length: 12 }, (_, at) =>
-      said("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
+      createWireMessage("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
     )
-    const last = said("assistant", [text("As you said at first.")], { reply_to: first.id })
+    const last = createWireMessage("assistant", [text("As you said at first.")], { reply_to: first.id })
     const { page, context, wire } = await show([first, ...filling, last])
     await page.waitForSelector(".quote")
     expect(await page.textContent(".quote")).toBe("YouThe very first words")
@@ -211,7 +219,9 @@ describe("replies", () => {
     expect(await page.textContent(".quoted .what")).toBe("Reply to You The very first words")
     await page.fill(FIELD, "why?")
     await page.press(FIELD, "Enter")
-    await expect.poll(() => wire.heard.find(({ type }) => type === "send"), SOON).toMatchObject({ reply_to: first.id })
+    await expect
+      .poll(() => wire.received.find(({ type }) => type === "send"), SOON)
+      .toMatchObject({ reply_to: first.id })
     expect(await page.$(".quoted")).toBe(null)
     await context.close()
   })
@@ -219,9 +229,9 @@ describe("replies", () => {
 
 /** Holds uploads until the returned function is called. */
 async function holdUploads(context: BrowserContext): Promise<() => void> {
-  let letGo = (): void => {}
+  let resumeUploads = (): void => {}
   const held = new Promise<void>((done) => {
-    letGo = done
+    resumeUploads = done
   })
   await context.route("**/assets?name=*", async (route) => {
     const label = new URL(route.request().url()).searchParams.get("name") ?? ""
@@ -234,7 +244,7 @@ async function holdUploads(context: BrowserContext): Promise<() => void> {
     const asset = { id, kind, mime_type: "text/plain", label, size: 24, duplicate: false }
     return await route.fulfill({ status: 201, json: asset })
   })
-  return () => letGo()
+  return () => resumeUploads()
 }
 
 const drop = (page: Page, selector: string, names: readonly string[]) =>
@@ -253,7 +263,7 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
 describe("attachments", () => {
   test("[PG42] [PG67] [PG70] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
     const { page, context, wire } = await show([])
-    const letGo = await holdUploads(context)
+    const resumeUploads = await holdUploads(context)
     await page.waitForSelector(".attach")
     await drop(page, "main", ["chart.png", "no.exe", "notes.txt"])
     await expect
@@ -263,11 +273,11 @@ describe("attachments", () => {
     await page.fill(FIELD, "see these")
     expect(await page.isDisabled("button[type=submit]")).toBe(true)
     await page.click("[aria-label='Remove: no.exe']")
-    letGo()
+    resumeUploads()
     await page.waitForSelector("button[type=submit]:not([disabled])")
     await page.press(FIELD, "Enter")
     await expect
-      .poll(() => wire.heard.find(({ type }) => type === "send"), SOON)
+      .poll(() => wire.received.find(({ type }) => type === "send"), SOON)
       .toMatchObject({ content: "see these", attachments: ["chart", "notes"] })
     expect(
       await page.$$eval("article[data-status=sending] [data-segment=media]", (all) =>
@@ -288,8 +298,8 @@ describe("attachments", () => {
 
   test("[PG42] the file picker takes several files, and the same one again", async () => {
     const { page, context } = await show([])
-    const letGo = await holdUploads(context)
-    letGo()
+    const resumeUploads = await holdUploads(context)
+    resumeUploads()
     await page.waitForSelector(".attach")
     const file = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") }
     await page.setInputFiles(".composer input[type=file]", [file, { ...file, name: "more.txt" }])
@@ -360,7 +370,7 @@ describe("screenshots for the documentation", () => {
 
   test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
     for (const [name, segments, expectDrawn] of KINDS) {
-      const messages = [said("user", [text("And?")]), said("assistant", segments())]
+      const messages = [createWireMessage("user", [text("And?")]), createWireMessage("assistant", segments())]
       const size = { width: 720, height: 640 }
       const { page, context, errors, strangers } = await show(messages, { theme, size })
       await expect.poll(() => segmentsIn(page), SOON).toEqual(segments().map(({ type }) => type))
@@ -374,21 +384,25 @@ describe("screenshots for the documentation", () => {
   test.each(["light", "dark"] as const)(
     "[PG42] [PG43] [PG57] a reply, files in the composer and an open image are drawn, %s",
     async (theme) => {
-      const asked = said("user", [
+      const signRequests = createWireMessage("user", [
         text("Which of these is older?"),
         media("image", "/media/landscape", "bay.png"),
         media("image", "/media/portrait", "hills.png"),
         media("file", "/media/table", "visitors.csv", { size: 4_200 }),
       ])
-      const reply = said("assistant", [text("The first one: the light falls as it did before the tower stood.")], {
-        reply_to: asked.id,
-      })
+      const reply = createWireMessage(
+        "assistant",
+        [text("The first one: the light falls as it did before the tower stood.")],
+        {
+          reply_to: signRequests.id,
+        },
+      )
       for (const [size, place] of [
         [{ width: 720, height: 620 }, ""],
         [PHONE, "phone-"],
       ] as const) {
-        const { page, context, errors, strangers } = await show([asked, reply], { theme, size })
-        const letGo = await holdUploads(context)
+        const { page, context, errors, strangers } = await show([signRequests, reply], { theme, size })
+        const resumeUploads = await holdUploads(context)
         await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
         await drop(page, "main", ["Notes from the visit.txt", "tool.exe"])
         await page.hover("article[data-role=assistant]")
@@ -407,7 +421,7 @@ describe("screenshots for the documentation", () => {
         // The refused upload is the only error that the console shows.
         expect(errors.filter((error) => !error.includes("415"))).toEqual([])
         expect(strangers).toEqual([])
-        letGo()
+        resumeUploads()
         await context.close()
       }
     },

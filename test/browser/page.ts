@@ -171,8 +171,8 @@ export function transcriptOf(page: Page): Promise<string> {
       }
       if (!(node instanceof Element)) return
       // Each page gets signatures of its own.
-      const told = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))
-      const attributes = [...node.attributes].map(({ name, value }) => `${name}=${told(value)}`).sort()
+      const withoutToken = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))
+      const attributes = [...node.attributes].map(({ name, value }) => `${name}=${withoutToken(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)
       for (const child of node.childNodes) walk(child, depth + 1)
     }

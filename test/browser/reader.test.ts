@@ -3,14 +3,14 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
-import { setStage } from "./stage.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
-const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
 
-const bytesOf = (url: string): Buffer => stage.files.get(url)?.body ?? Buffer.alloc(0)
+const bytesOf = (url: string): Buffer => setup.files.get(url)?.body ?? Buffer.alloc(0)
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "")
 const choose = (page: Page, ...all: readonly (readonly [name: string, buffer: Buffer])[]) =>
   page.setInputFiles(
@@ -18,7 +18,7 @@ const choose = (page: Page, ...all: readonly (readonly [name: string, buffer: Bu
     all.map(([name, buffer]) => ({ name, buffer, mimeType: name.endsWith(".png") ? "image/png" : "text/plain" })),
   )
 const chips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
-const pictures = (page: Page, count: number) =>
+const expectImages = (page: Page, count: number) =>
   page.waitForFunction((of) => {
     const images = [...document.querySelectorAll<HTMLImageElement>("article .frame img")]
     return images.length === of && images.every((image) => image.complete && image.naturalWidth > 0)
@@ -31,7 +31,7 @@ async function twoPictures(page: Page): Promise<void> {
   await page.fill(FIELD, "/say Both are there.")
   await page.click("button[type=submit]")
   await settled(page)
-  await pictures(page, 2)
+  await expectImages(page, 2)
 }
 
 /** Runs in the page: makes an image of this size and type, as base64. */
@@ -48,7 +48,7 @@ const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a0000000800010112000300
 
 describe("an image in its message", () => {
   test("[AS2] [AS15] [PG39] its box has the final size and ratio before it loads", async () => {
-    const { page, errors } = await open(stage.browser, stage.cuecard)
+    const { page, errors } = await open(setup.browser, setup.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
     const photo = await file("image/jpeg", 300, 200)
@@ -73,7 +73,7 @@ describe("an image in its message", () => {
       const box = () => page.locator(".frame").last().boundingBox()
       const before = await box()
       held.resolve()
-      await pictures(page, at + 1)
+      await expectImages(page, at + 1)
       expect(await box()).toEqual(before)
       const image = page.locator(".frame img").last()
       const [width, height] = await image.evaluate((it: HTMLImageElement) => [it.naturalWidth, it.naturalHeight])
@@ -89,7 +89,7 @@ describe("an image in its message", () => {
 
 describe("an open image", () => {
   test("[PG39] [PG57] the focus starts on Close, stays inside the dialog, and returns to the image", async () => {
-    const { page, errors } = await open(stage.browser, stage.cuecard)
+    const { page, errors } = await open(setup.browser, setup.cuecard)
     await twoPictures(page)
     await page.focus(".frame >> nth=0")
     await page.keyboard.press("Enter")
@@ -108,8 +108,8 @@ describe("an open image", () => {
   })
 
   test("[PG39] [PG57] a horizontal swipe shows the next image, and a downward swipe closes it", async () => {
-    const context = await stage.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
-    const { page, errors } = await openIn(context, stage.cuecard)
+    const context = await setup.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
+    const { page, errors } = await openIn(context, setup.cuecard)
     await twoPictures(page)
     const line = await context.newCDPSession(page)
     const swipe = async (from: readonly [number, number], to: readonly [number, number]): Promise<void> => {
@@ -134,10 +134,10 @@ describe("an open image", () => {
 
 describe("copying and printing", () => {
   test("[PG44] a copied selection names media, and contains no signed address and no collapsed text", async () => {
-    const { page, errors } = await open(stage.browser, stage.cuecard)
+    const { page, errors } = await open(setup.browser, setup.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
-    for (const [at, wish] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
-      await ask(page, wish)
+    for (const [at, prompt] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
+      await ask(page, prompt)
       await settled(page, at + 1)
     }
     await page.waitForSelector("iframe")
@@ -163,7 +163,7 @@ describe("copying and printing", () => {
   })
 
   test("[PG44] a printed page holds the whole conversation and nothing else, dark on light", async () => {
-    const { page } = await open(stage.browser, stage.cuecard, { theme: "dark" })
+    const { page } = await open(setup.browser, setup.cuecard, { theme: "dark" })
     for (let at = 0; at < 4; at++) {
       await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
       await settled(page, at + 1)
@@ -188,7 +188,7 @@ describe("copying and printing", () => {
 
 describe("audio", () => {
   test("[PG39] [PG58] it can be downloaded under its name", async () => {
-    const { page, errors } = await open(stage.browser, stage.cuecard)
+    const { page, errors } = await open(setup.browser, setup.cuecard)
     await ask(page, "say hello world")
     await settled(page)
     const [file] = await Promise.all([page.waitForEvent("download"), page.click(".sound [aria-label=Download]")])
@@ -200,7 +200,7 @@ describe("audio", () => {
 
 describe("attachments and replies by keyboard", () => {
   test("[PG42] [PG5] removing or retrying an upload moves the focus to the composer; direction marks in names are not shown", async () => {
-    const { page } = await open(stage.browser, stage.cuecard)
+    const { page } = await open(setup.browser, setup.cuecard)
     let isDown = true
     await page.route("**/assets?name=notes*", (route) => {
       if (!isDown) return route.continue()
@@ -222,11 +222,11 @@ describe("attachments and replies by keyboard", () => {
   })
 
   test("[PG42] [PG69] an upload that was cut off is retried when the network is back, and its message appears in every window", async () => {
-    const { page } = await open(stage.browser, stage.cuecard)
+    const { page } = await open(setup.browser, setup.cuecard)
     const context = page.context()
     await ask(page, "/say Hello.")
     await settled(page)
-    const other = await openIn(context, stage.cuecard, `#/s/${sessionIn(page)}`)
+    const other = await openIn(context, setup.cuecard, `#/s/${sessionIn(page)}`)
     // The error of the browser for a broken connection.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
@@ -239,12 +239,12 @@ describe("attachments and replies by keyboard", () => {
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")
     await settled(other.page, 2)
-    await pictures(other.page, 1)
+    await expectImages(other.page, 1)
     await context.close()
   })
 
   test("[PG43] [PG73] Escape cancels a reply before it stops anything; a quote of a long message scrolls to its beginning", async () => {
-    const { page } = await open(stage.browser, stage.cuecard)
+    const { page } = await open(setup.browser, setup.cuecard)
     await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
     await settled(page)
     await page.hover("article[data-role=assistant]")

@@ -51,11 +51,11 @@ afterAll(async () => {
 /** Requests a path of the server under another host name. */
 function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<Record<string, string>> = {}) {
   return new Promise<number>((done, fail) => {
-    const asked = request(`${url}${path}`, { headers: { ...headers, host } }, (answer) => {
+    const outgoing = request(`${url}${path}`, { headers: { ...headers, host } }, (answer) => {
       answer.resume()
       done(answer.statusCode ?? 0)
     })
-    asked.on("error", fail).end()
+    outgoing.on("error", fail).end()
   })
 }
 
@@ -108,28 +108,28 @@ describe.each([
       await settled(page, n + 1)
     }
     const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
-    const told = (frame = first) => frame?.locator("output").textContent(SOON)
+    const readOutput = (frame = first) => frame?.locator("output").textContent(SOON)
     // Clicks by script, because a frame out of sight renders no frames for the mouse.
     const press = (id: string) => second?.locator(id).evaluate((one) => (one as HTMLElement).click())
     // Each document announced that it was ready, and was sent the theme.
-    await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["1", "1"])
+    await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["1", "1"])
     await page.click("button.theme")
-    await expect.poll(async () => [await told(first), await told(second)], SOON).toEqual(["2", "2"])
+    await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["2", "2"])
     const element = await page.$("iframe[title=First]")
     await page.evaluate(() => {
       for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
     })
     await press("#ready")
     // The answer goes to the sender.
-    await expect.poll(() => told(second), SOON).toBe("3")
-    expect(await told(first)).toBe("2")
+    await expect.poll(() => readOutput(second), SOON).toBe("3")
+    expect(await readOutput(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
     // A message about the sender itself is accepted: the document is reloaded once, then replaced by a note.
     await press("#gone")
-    await expect.poll(() => told(second), SOON).toBe("1")
+    await expect.poll(() => readOutput(second), SOON).toBe("1")
     await press("#gone")
     await page.waitForSelector("text=No longer available.", SOON)
-    expect(await told(first)).toBe("2")
+    expect(await readOutput(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
     expect(errors).toEqual([])
     await page.context().close()

@@ -69,7 +69,7 @@ function silence(seconds: number): Buffer {
 }
 
 /** Creates a session in which the model answers with this text. */
-async function said(text: string) {
+async function openWithAnswer(text: string) {
   const opened = await open(browser, cuecard)
   await ask(opened.page, `/say ${JSON.stringify(text)}`)
   await settled(opened.page)
@@ -88,13 +88,13 @@ const seek = (page: Page, to: number) =>
     to,
   )
 
-const askedOf = (url: string) => elsewhere.asked.filter((one) => one.url === url)
+const requestsFor = (url: string) => elsewhere.requests.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
   test("[PG40] [PG62] [PG63] a file without a known type is shown by its content after a click; one that cannot be shown is a link", async () => {
-    const { page, errors, strangers } = await said(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
+    const { page, errors, strangers } = await openWithAnswer(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
     await page.waitForSelector("button.file >> nth=2")
-    expect(UNNAMED.flatMap(askedOf)).toEqual([])
+    expect(UNNAMED.flatMap(requestsFor)).toEqual([])
     await page.focus("button.file >> nth=0")
     await page.keyboard.press("Enter")
     await expect.poll(() => picturesIn(page), SOON).toEqual([880])
@@ -112,15 +112,15 @@ describe("media of other hosts", () => {
 
   test("[PG40] [RM1] an external image is requested after the click and not before; one of an allowed host loads by itself", async () => {
     const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
-    const { page, errors, strangers } = await said(text)
+    const { page, errors, strangers } = await openWithAnswer(text)
     expect(await page.$$(".frame, img")).toEqual([])
-    expect([askedOf(PICTURE), askedOf(ALLOWED)]).toEqual([[], []])
+    expect([requestsFor(PICTURE), requestsFor(ALLOWED)]).toEqual([[], []])
     await page.click("[aria-label^='Load: Image from pictures.example.com']")
     await expect.poll(() => picturesIn(page), SOON).toEqual([880])
-    expect(askedOf(PICTURE)).toHaveLength(1)
-    expect(Object.keys(askedOf(PICTURE)[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]))
-    expect(askedOf(PICTURE)[0]?.headers).toMatchObject({ "user-agent": "Cuecard-Media/1" })
-    expect(JSON.stringify(askedOf(PICTURE)[0]?.headers)).not.toMatch(/chrome|127\.0\.0\.1:\d+\/"|referer/i)
+    expect(requestsFor(PICTURE)).toHaveLength(1)
+    expect(Object.keys(requestsFor(PICTURE)[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]))
+    expect(requestsFor(PICTURE)[0]?.headers).toMatchObject({ "user-agent": "Cuecard-Media/1" })
+    expect(JSON.stringify(requestsFor(PICTURE)[0]?.headers)).not.toMatch(/chrome|127\.0\.0\.1:\d+\/"|referer/i)
     const body = JSON.stringify({ media_hosts: ["allowed.example.com"] })
     const admin = await cuecard.tokenFor({ scope: "admin" })
     expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
@@ -133,7 +133,7 @@ describe("media of other hosts", () => {
     // A click is valid until the page closes; a setting of the tenant stays valid.
     await expect.poll(() => picturesIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
-    expect([askedOf(PICTURE).length, askedOf(ALLOWED).length]).toEqual([1, 1])
+    expect([requestsFor(PICTURE).length, requestsFor(ALLOWED).length]).toEqual([1, 1])
     expect(strangers).toEqual([])
     await page.context().close()
   })
@@ -143,8 +143,8 @@ describe("media of other hosts", () => {
     ["untold", 3, 2],
     ["long", 1100, 900],
   ] as const)("[PG40] [PG58] [RM4] external audio plays and can seek: %s", async (name, length, to) => {
-    const { page, errors, strangers } = await said(`MEDIA:${SOUNDS[name]}`)
-    expect(askedOf(SOUNDS[name])).toEqual([])
+    const { page, errors, strangers } = await openWithAnswer(`MEDIA:${SOUNDS[name]}`)
+    expect(requestsFor(SOUNDS[name])).toEqual([])
     await page.click("[aria-label^='Load: Audio from sounds.example.com']")
     const sound = <T>(of: (sound: HTMLAudioElement) => T): Promise<T> => page.$eval("audio", of as (one: Element) => T)
     await expect.poll(() => lengthsIn(page), SOON).toEqual([expect.closeTo(length, 0)])
@@ -161,7 +161,7 @@ describe("media of other hosts", () => {
   })
 
   test("[PG40] [PG63] [RM2] a missing file shows the error text of the server", async () => {
-    const { page } = await said("MEDIA:https://pictures.example.com/nothing.png")
+    const { page } = await openWithAnswer("MEDIA:https://pictures.example.com/nothing.png")
     await page.click("[aria-label^='Load']")
     await page.waitForSelector(".gate[data-state=failed]", SOON)
     expect(await page.textContent(".gate small")).toContain("We can't show what's at this address")

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
 import { ask, type Opened, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
-import { call, expectRich, freePort, keptCopies, picturesIn, SOON, sourcesIn } from "./rich.ts"
+import { call, expectRich, freePort, countStoredCopies, picturesIn, SOON, sourcesIn } from "./rich.ts"
 import { makeFiles } from "./samples.ts"
 
 const QUESTIONS = [
@@ -135,7 +135,7 @@ describe("export and import", () => {
     expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)
     // The copy has its own asset.
-    expect(keptCopies(cuecard, bay)).toBe(1)
+    expect(countStoredCopies(cuecard, bay)).toBe(1)
     await copy.page.reload()
     await settled(copy.page, QUESTIONS.length)
     await expectRich(copy.page)
@@ -149,7 +149,7 @@ describe("attachments of the user", () => {
   test("[PG42] [PG39] [PG57] [AS9] an image goes from the picker to the lightbox, and leaves the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
-    const before = keptCopies(cuecard, bay)
+    const before = countStoredCopies(cuecard, bay)
     await choose(sender, "The bay at dusk.png")
     expect(await sender.textContent(".chip b")).toBe("The bay at dusk.png")
     await sender.click("button[type=submit]")
@@ -166,10 +166,10 @@ describe("attachments of the user", () => {
       .toBe(880)
     await sender.keyboard.press("Escape")
     const link = await sender.getAttribute(`${SENT} img`, "src")
-    expect(keptCopies(cuecard, bay)).toBe(before + 1)
+    expect(countStoredCopies(cuecard, bay)).toBe(before + 1)
     expect((await fetch(`${cuecard.url}${link}`)).status).toBe(200)
     expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
-    expect(keptCopies(cuecard, bay)).toBe(before)
+    expect(countStoredCopies(cuecard, bay)).toBe(before)
     const gone = await fetch(`${cuecard.url}${link}`)
     expect([gone.status, await gone.json()]).toEqual([
       404,

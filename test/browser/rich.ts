@@ -77,7 +77,7 @@ export const sourcesIn = (page: Page) =>
   )
 
 /** Counts the files of the bucket on the disk that hold exactly these bytes. */
-export function keptCopies({ persist }: Cuecard, bytes: Buffer): number {
+export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
   const names = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((name) => /\bblobs\b/.test(name))
   const isSame = (name: string): boolean => {
     try {
@@ -94,27 +94,27 @@ export interface Far extends Bytes {
   readonly isUntold?: boolean
 }
 
-export interface Asked {
+export interface MediaRequest {
   readonly url: string
   readonly headers: IncomingHttpHeaders
 }
 
 /** A server in the place of all public hosts (`MEDIA_UPSTREAM`). It answers by the complete URL and records its requests. */
 export async function startElsewhere(files: ReadonlyMap<string, Far>) {
-  const asked: Asked[] = []
-  const answer = (url: string, reply: ServerResponse): void => {
+  const requests: MediaRequest[] = []
+  const answer = (url: string, response: ServerResponse): void => {
     const found = files.get(url)
-    if (found === undefined) return void reply.writeHead(404).end()
+    if (found === undefined) return void response.writeHead(404).end()
     const { type, body, isUntold = false } = found
-    reply.writeHead(200, { "content-type": type, ...(isUntold ? {} : { "content-length": body.length }) })
+    response.writeHead(200, { "content-type": type, ...(isUntold ? {} : { "content-length": body.length }) })
     // Two writes: without a length the body is chunked.
-    reply.write(body.subarray(0, 9_000))
-    reply.end(body.subarray(9_000))
+    response.write(body.subarray(0, 9_000))
+    response.end(body.subarray(9_000))
   }
-  const server = createServer(({ url = "", headers }, reply) => {
+  const server = createServer(({ url = "", headers }, response) => {
     const wanted = decodeURIComponent(url.replace(/^\/remote\//, ""))
-    asked.push({ url: wanted, headers })
-    answer(wanted, reply)
+    requests.push({ url: wanted, headers })
+    answer(wanted, response)
   })
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   const close = (): Promise<void> =>
@@ -122,5 +122,5 @@ export async function startElsewhere(files: ReadonlyMap<string, Far>) {
       server.close(() => done())
       server.closeAllConnections()
     })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close }
 }

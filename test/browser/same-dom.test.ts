@@ -22,14 +22,14 @@ import { readGoldens } from "../support/golden-files.ts"
 import { foldGolden, addEndEvent, createAnswer, createQuestion } from "../support/golden-messages.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
-import { setStage } from "./stage.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** Turns of one session. A page of history holds all of their messages. */
 const TURNS = 36
 
 const VIEW = { viewport: DESK, colorScheme: "light" } as const
 
-const stage = setStage()
+const setup = useServerAndBrowser()
 
 interface Turn {
   readonly golden: Golden
@@ -61,9 +61,9 @@ function framesOf(turns: readonly Turn[]): object[] {
     for (const event of addEndEvent(golden)) {
       const before = message
       for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
-      const told = transcriber.advance(message, undefined, golden.resolver)
+      const segmentOps = transcriber.advance(message, undefined, golden.resolver)
       message = transcriber.applyGrants(message)
-      const ops: Op[] = [...told, ...diffMessageState(before, message)]
+      const ops: Op[] = [...segmentOps, ...diffMessageState(before, message)]
       if (ops.length > 0) send({ type: "ops", message: message.id, ops })
     }
   }
@@ -74,9 +74,9 @@ function framesOf(turns: readonly Turn[]): object[] {
 async function playLive(context: BrowserContext, epoch: string, frames: readonly object[]): Promise<void> {
   await context.routeWebSocket(/\/socket$/, (socket) => {
     socket.onMessage((text) => {
-      const said = parseJson(String(text)) as { type?: string } | undefined
-      if (said?.type === "ping") socket.send('{"type":"pong"}')
-      if (said?.type !== "hello") return
+      const parsed = parseJson(String(text)) as { type?: string } | undefined
+      if (parsed?.type === "ping") socket.send('{"type":"pong"}')
+      if (parsed?.type !== "hello") return
       socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, epoch, seq: 0 }))
       for (const frame of frames) socket.send(JSON.stringify(frame))
     })
@@ -86,14 +86,14 @@ async function playLive(context: BrowserContext, epoch: string, frames: readonly
 const JSONL = { "content-type": "application/jsonl" }
 
 async function call(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...init.headers, authorization: `Bearer ${stage.cuecard.token}` }
-  const response = await fetch(`${stage.cuecard.url}/v1/sessions/${path}`, { ...init, headers })
+  const headers = { ...init.headers, authorization: `Bearer ${setup.cuecard.token}` }
+  const response = await fetch(`${setup.cuecard.url}/v1/sessions/${path}`, { ...init, headers })
   expect(response.ok, `${path}: ${response.status}`).toBe(true)
   return response
 }
 
 async function importInto(body: string): Promise<string> {
-  const { id } = await stage.cuecard.createSession()
+  const { id } = await setup.cuecard.createSession()
   const answer = await call(`${id}/import`, { method: "POST", headers: JSONL, body })
   // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be.
   const { skipped, bad } = (await answer.json()) as ImportProgress
@@ -129,7 +129,7 @@ function exportedFile(turns: readonly Turn[]): string {
 /** The seal of an export, computed independently of the Worker. */
 function sealOf(records: readonly object[]): string {
   const secret = "local-development-only-never-deploy-this"
-  const key = createHmac("sha256", secret).update(`cuecard export ${stage.cuecard.tenant}`).digest()
+  const key = createHmac("sha256", secret).update(`cuecard export ${setup.cuecard.tenant}`).digest()
   const lines = records.map((record) => JSON.stringify({ ...record, sessionId: undefined }))
   return createHmac("sha256", key)
     .update(
@@ -163,9 +163,9 @@ function statusesIn(page: Page): Promise<(string | null)[]> {
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
-  const context = await stage.browser.newContext(VIEW)
+  const context = await setup.browser.newContext(VIEW)
   await loadWholeHistory(context)
-  const { page, errors } = await openIn(context, stage.cuecard, `#/s/${session}`)
+  const { page, errors } = await openIn(context, setup.cuecard, `#/s/${session}`)
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
   await context.close()
@@ -173,11 +173,11 @@ async function shownIn(session: string, turns: readonly Turn[]): Promise<string>
 }
 
 async function shownLive(turns: readonly Turn[]): Promise<string> {
-  const { id } = await stage.cuecard.createSession()
+  const { id } = await setup.cuecard.createSession()
   const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
-  const context = await stage.browser.newContext(VIEW)
+  const context = await setup.browser.newContext(VIEW)
   await playLive(context, epoch, framesOf(turns))
-  const { page, errors } = await openIn(context, stage.cuecard, `#/s/${id}`)
+  const { page, errors } = await openIn(context, setup.cuecard, `#/s/${id}`)
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
   await context.close()

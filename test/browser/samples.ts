@@ -34,7 +34,7 @@ export function canvas(url: string, title: string, preferredHeight: number): Seg
 
 let count = 0
 
-export function said(
+export function createWireMessage(
   role: "user" | "assistant",
   segments: readonly Segment[],
   more: Partial<WireMessage> = {},
@@ -59,14 +59,14 @@ export function said(
 /** Sends these messages to every page of the context after its hello. The returned `later` sends more frames. */
 export async function say(context: BrowserContext, epoch: string, messages: readonly WireMessage[]) {
   const sockets: { send(text: string): void }[] = []
-  const heard: { readonly type?: string }[] = []
+  const received: { readonly type?: string }[] = []
   let seq = 0
   const number = (frame: object): string => JSON.stringify({ ...frame, seq: ++seq, prev: seq - 1 })
   await context.routeWebSocket(/\/socket$/, (socket) => {
-    socket.onMessage((words) => {
-      const frame = parseJson(String(words)) as { type?: string } | undefined
+    socket.onMessage((payload) => {
+      const frame = parseJson(String(payload)) as { type?: string } | undefined
       if (frame === undefined) return
-      heard.push(frame)
+      received.push(frame)
       if (frame.type === "ping") socket.send('{"type":"pong"}')
       if (frame.type !== "hello") return
       socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, epoch, seq: 0 }))
@@ -75,7 +75,7 @@ export async function say(context: BrowserContext, epoch: string, messages: read
       sockets.push(socket)
     })
   })
-  return { heard, later: (frame: object) => sockets.at(-1)?.send(number(frame)) }
+  return { received, later: (frame: object) => sockets.at(-1)?.send(number(frame)) }
 }
 
 export interface Bytes {
@@ -85,7 +85,7 @@ export interface Bytes {
 
 export interface Served {
   /** Addresses that the page asked to sign, one list per request. */
-  readonly asked: string[][]
+  readonly signRequests: string[][]
   /** Signed addresses that the page fetched, without their tokens. */
   readonly fetched: string[]
 }
@@ -96,14 +96,14 @@ export async function serve(
   files: ReadonlyMap<string, Bytes>,
   settings: PageSettings = { media_hosts: [], embed_origins: [] },
 ): Promise<Served> {
-  const served: Served = { asked: [], fetched: [] }
+  const served: Served = { signRequests: [], fetched: [] }
   await context.route("**/v1/settings", (route) => route.fulfill({ json: settings }))
   await context.route("**/v1/sessions/*/media/sign", (route) => {
     const { urls } = route.request().postDataJSON() as { urls: string[] }
-    served.asked.push(urls)
+    served.signRequests.push(urls)
     const hrefOf = (url: string): string | null => {
       if (url.startsWith("https:")) return `/media/remote?token=${encodeURIComponent(url)}`
-      return files.has(url) ? `${url}?token=t${served.asked.length}` : null
+      return files.has(url) ? `${url}?token=t${served.signRequests.length}` : null
     }
     const signed = urls.map((url) => ({ url, href: hrefOf(url) }))
     return route.fulfill({ json: { signed, expires: Date.now() / 1000 + 3600 } })

@@ -129,8 +129,8 @@ describe("the network", () => {
     await net.mend()
     const again = await openIn(context, cuecard)
     await settled(beside.page, 2)
-    const said = await beside.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
-    expect(said).toEqual(["/say one", "/say two"])
+    const texts = await beside.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
+    expect(texts).toEqual(["/say one", "/say two"])
     expect(await again.page.evaluate(() => localStorage.length)).toBe(0)
     faults = [...again.errors, ...beside.errors]
     windows = [beside.page]
@@ -242,8 +242,8 @@ describe("retries and versions", () => {
     const seen = (await page.textContent("article[data-status=running] [data-segment=text]")) ?? ""
     const after = await startCuecard({ vars, persist: before.persist, port: Number(new URL(before.url).port) })
     await page.waitForSelector("[data-note=interrupted]", { timeout: 30_000 })
-    const kept = (await page.textContent("article[data-status=interrupted] [data-segment=text]")) ?? ""
-    expect(kept.startsWith(seen)).toBe(true)
+    const partialText = (await page.textContent("article[data-status=interrupted] [data-segment=text]")) ?? ""
+    expect(partialText.startsWith(seen)).toBe(true)
     await page.click("text=Continue")
     await page.waitForSelector("article[data-role=assistant][data-status=completed]", { timeout: 30_000 })
     expect(await page.textContent("article[data-role=assistant] .versions")).toBe("2/2")

@@ -3,14 +3,14 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { FIELD, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
-import { setStage } from "./stage.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** Longer than the loopback takes, in milliseconds. */
 const SOON = { timeout: 15_000 }
 
-const stage = setStage({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
 
-const bytesOf = (url: string): Buffer => stage.files.get(url)?.body ?? Buffer.alloc(0)
+const bytesOf = (url: string): Buffer => setup.files.get(url)?.body ?? Buffer.alloc(0)
 
 function choose(page: Page, ...chosen: readonly (readonly [name: string, body: Buffer])[]): Promise<void> {
   const all = chosen.map(([name, buffer]) => ({ name, buffer, mimeType: "application/octet-stream" }))
@@ -18,26 +18,26 @@ function choose(page: Page, ...chosen: readonly (readonly [name: string, body: B
 }
 
 const chips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
-const picture = (page: Page) =>
+const expectImage = (page: Page) =>
   page.waitForFunction(() => {
     const image = document.querySelector<HTMLImageElement>("article .frame img")
     return image?.complete === true && image.naturalWidth > 0
   })
 const sessions = async (): Promise<number> => {
-  const headers = { authorization: `Bearer ${stage.cuecard.token}` }
-  const answer = await fetch(`${stage.cuecard.url}/v1/sessions`, { headers })
+  const headers = { authorization: `Bearer ${setup.cuecard.token}` }
+  const answer = await fetch(`${setup.cuecard.url}/v1/sessions`, { headers })
   return ((await answer.json()) as { sessions: unknown[] }).sessions.length
 }
 
 describe("attachments on a real server", () => {
   test("[PG42] [PG38] [PG72] the first upload creates the session; attachments are shown with their message, after a reload and in another tab", async () => {
-    const { page, errors, strangers } = await open(stage.browser, stage.cuecard)
+    const { page, errors, strangers } = await open(setup.browser, setup.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
     await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
     await page.fill(FIELD, "/say what is this?")
     await page.press(FIELD, "Enter")
     await settled(page)
-    await picture(page)
+    await expectImage(page)
     const kinds = "article[data-role=user] [data-segment]"
     expect(await page.$$eval(kinds, (all) => all.map((one) => one.getAttribute("data-kind")))).toEqual([
       null,
@@ -47,11 +47,11 @@ describe("attachments on a real server", () => {
     const live = await transcriptOf(page)
     await page.reload()
     await settled(page)
-    await picture(page)
+    await expectImage(page)
     expect(await transcriptOf(page)).toBe(live)
-    const other = await openIn(page.context(), stage.cuecard, `#/s/${sessionIn(page)}`)
+    const other = await openIn(page.context(), setup.cuecard, `#/s/${sessionIn(page)}`)
     await settled(other.page)
-    await picture(other.page)
+    await expectImage(other.page)
     expect(await transcriptOf(other.page)).toBe(live)
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("button.file")])
     expect(download.suggestedFilename()).toBe("table.csv")
@@ -60,12 +60,12 @@ describe("attachments on a real server", () => {
   })
 
   test("[PG42] [PG71] [PG70] [PG22] an edit keeps the attachments; a message may consist of attachments alone", async () => {
-    const { page, errors } = await open(stage.browser, stage.cuecard)
+    const { page, errors } = await open(setup.browser, setup.cuecard)
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")
     await settled(page)
-    await picture(page)
+    await expectImage(page)
     expect(await page.$("article[data-role=user] p[data-segment]")).toBe(null)
     await page.hover("article[data-role=user]")
     await page.click("[data-way=edit]")
@@ -74,14 +74,14 @@ describe("attachments on a real server", () => {
     await expect
       .poll(() => page.textContent("article[data-role=user] p[data-segment]"), SOON)
       .toBe("/say with words now")
-    await picture(page)
+    await expectImage(page)
     expect(errors).toEqual([])
     await page.context().close()
   })
 
   test("[PG42] [PG67] [PG72] a file of unknown type shows the error text of the server; a session without messages is deleted again", async () => {
     const before = await sessions()
-    const { page } = await open(stage.browser, stage.cuecard)
+    const { page } = await open(setup.browser, setup.cuecard)
     await choose(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
     expect(await page.textContent(".chip [role=alert]")).toMatch(/\w{3,}.*\.$/)

@@ -16,14 +16,14 @@ export interface Way {
   readonly name: string
   readonly html: (to: To) => string
   /** `never`: this browser does not support it. `packets`: it needs a network. */
-  readonly isHeard: "always" | "packets" | "never"
+  readonly isReached: "always" | "packets" | "never"
 }
 
 type Code = (to: To) => string
 
-const way = (name: string, html: Code, isHeard: Way["isHeard"] = "always"): Way => ({ name, html, isHeard })
-const run = (name: string, code: Code, isHeard?: Way["isHeard"]): Way =>
-  way(name, (to) => `<script>${code(to)}</script>`, isHeard)
+const way = (name: string, html: Code, isReached: Way["isReached"] = "always"): Way => ({ name, html, isReached })
+const run = (name: string, code: Code, isReached?: Way["isReached"]): Way =>
+  way(name, (to) => `<script>${code(to)}</script>`, isReached)
 const calls = (name: string, code: Code): Way => run(`WebRTC ${name}`, code, "packets")
 
 const rtc: Code = ({ udp }) =>
@@ -110,7 +110,7 @@ const inXml = (name: string, to: To, bracket = "&lt;"): string =>
   `<${name} srcdoc="${bracket}script>${rtc(to)}${bracket}/script>"/>`
 
 /** A JavaScript string literal that neither ends the script nor contains tags. */
-const text = (said: string): string => JSON.stringify(said).replaceAll("<", "\\x3c")
+const text = (value: string): string => JSON.stringify(value).replaceAll("<", "\\x3c")
 const insert = (html: string): string =>
   `const d=document.createElement('div');document.documentElement.append(d);d.innerHTML=${text(html)}`
 const adopt = (xml: string): string =>

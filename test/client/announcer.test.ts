@@ -6,12 +6,12 @@ import { announceAnswerEnd } from "../../client/ui/announcer.ts"
 
 test("[PG17] two answers with the same text are announced twice", () => {
   const spoken = signal("")
-  const heard: string[] = []
-  spoken.subscribe((words) => void heard.push(words))
+  const announced: string[] = []
+  spoken.subscribe((text) => void announced.push(text))
   for (const status of ["waiting", "waiting", "waiting", "cancelled", "completed", "completed"] as const)
     announceAnswerEnd(spoken, status, "same words")
   const waits = "Approval needed."
-  expect(heard.map((words) => words.trim())).toEqual([
+  expect(announced.map((text) => text.trim())).toEqual([
     "",
     waits,
     waits,

@@ -11,13 +11,13 @@ function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
 
 function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 3600) {
   let now = 1_000_000
-  const asked: string[] = []
+  const requests: string[] = []
   const tokens: (string | null)[] = []
   let count = 0
   const api = new HttpApi({
     now: () => now,
     async fetch(path, init) {
-      asked.push(path)
+      requests.push(path)
       tokens.push(new Headers(init.headers).get("authorization"))
       await Promise.resolve()
       if (path !== "/v1/dev/token") return answer(path, init)
@@ -27,21 +27,21 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
   const pass = (ms: number): void => {
     now += ms
   }
-  return { api, asked, tokens, pass }
+  return { api, requests, tokens, pass }
 }
 
 const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]
 
 describe("tokens", () => {
   test("[SO1] concurrent calls share one request; the token is used until shortly before it expires, then renewed", async () => {
-    const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }))
+    const { api, requests, pass } = setUp(() => Response.json({ sessions: [] }))
     const [a, b] = await Promise.all([api.getToken(), api.getToken()])
     expect([nameOf(a), nameOf(b)]).toEqual(["t1", "t1"])
     pass(3_539_999)
     expect(nameOf(await api.getToken())).toBe("t1")
     pass(1)
     expect(nameOf(await api.getToken())).toBe("t2")
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 
   test("[SO1] its lifetime comes from the token itself: the device's clock may be hours off", async () => {
@@ -49,12 +49,12 @@ describe("tokens", () => {
       [3600, 3_540_000],
       [30, 15_000],
     ] as const) {
-      const { api, asked, pass } = setUp(() => Response.json({ sessions: [] }), seconds)
+      const { api, requests, pass } = setUp(() => Response.json({ sessions: [] }), seconds)
       const { renewAt } = await api.getToken()
       expect(renewAt).toBe(1_000_000 + renewsAfter)
       pass(renewsAfter - 1)
       await api.listSessions()
-      expect(asked.filter((path) => path === "/v1/dev/token")).toHaveLength(1)
+      expect(requests.filter((path) => path === "/v1/dev/token")).toHaveLength(1)
     }
   })
 
@@ -69,7 +69,7 @@ describe("tokens", () => {
       Response.json({ code: "token_invalid", text: "The token isn't valid. Sign in again." }, { status: 401 }),
     )
     await expect(never.api.listSessions()).rejects.toThrow("The token isn't valid. Sign in again.")
-    expect(never.asked).toHaveLength(4)
+    expect(never.requests).toHaveLength(4)
   })
 })
 
@@ -107,7 +107,7 @@ describe("requests", () => {
 
   test("[PG16] pages are requested with their cursor, sessions created with their title", async () => {
     const bodies: unknown[] = []
-    const { api, asked } = setUp((path, init) => {
+    const { api, requests } = setUp((path, init) => {
       bodies.push(init.body)
       return path === "/v1/sessions"
         ? Response.json({ id: "s1" }, { status: 201 })
@@ -116,7 +116,7 @@ describe("requests", () => {
     await api.getHistoryPage("a_b", 24)
     await api.getHistoryPage("a_b", 24, "9 0")
     expect(await api.createSession("Title", "s1")).toBe("s1")
-    expect(asked.slice(1)).toEqual([
+    expect(requests.slice(1)).toEqual([
       "/v1/sessions/a_b/conversation/recent?limit=24",
       "/v1/sessions/a_b/conversation/recent?limit=24&before=9%200",
       "/v1/sessions",

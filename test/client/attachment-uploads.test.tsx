@@ -10,7 +10,7 @@ import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { draw, soon } from "./dom.ts"
-import { createStorage, opened, pageOf, sends, setUp, user as userOf } from "./opened.ts"
+import { createMemoryStorage, openSession, pageOf, sends, setUp, user as userOf } from "./open-session.ts"
 import { text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, settle } from "./wire.ts"
@@ -215,16 +215,16 @@ describe("the composer", () => {
       field.dispatchEvent(Object.assign(event, { clipboardData: { types, files, getData: () => words } }))
       return event.defaultPrevented
     }
-    const picture = file("image.png", "image/png")
-    expect(paste(["text/plain", "text/html", "Files"], [picture])).toBe(false)
+    const image = file("image.png", "image/png")
+    expect(paste(["text/plain", "text/html", "Files"], [image])).toBe(false)
     expect(paste(["text/plain"], [])).toBe(false)
     expect(onFiles).not.toHaveBeenCalled()
-    expect(paste(["Files"], [picture])).toBe(true)
-    expect(onFiles.mock.calls).toEqual([[[picture]]])
+    expect(paste(["Files"], [image])).toBe(true)
+    expect(onFiles.mock.calls).toEqual([[[image]]])
     // Files that were copied as such come with their names or paths as text.
-    expect(paste(["text/plain", "Files"], [picture], "image.png")).toBe(true)
-    expect(paste(["text/plain", "Files"], [picture, file("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n")).toBe(true)
-    expect(paste(["text/plain", "Files"], [picture], "see image.png")).toBe(false)
+    expect(paste(["text/plain", "Files"], [image], "image.png")).toBe(true)
+    expect(paste(["text/plain", "Files"], [image, file("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n")).toBe(true)
+    expect(paste(["text/plain", "Files"], [image], "see image.png")).toBe(false)
   })
 })
 
@@ -232,13 +232,13 @@ describe("on the wire", () => {
   const beside = { reply_to: "m1", attachments: [asset("a"), asset("b")] }
 
   test("[PG71] [PG43] a send names its files and its reply_to, and again after a reload", async () => {
-    const storage = createStorage()
-    const first = await opened(undefined, storage)
-    first.room.sendMessage("see", beside)
+    const storage = createMemoryStorage()
+    const first = await openSession(undefined, storage)
+    first.controller.sendMessage("see", beside)
     const frame = { type: "send", id: "n1", content: "see", reply_to: "m1", attachments: ["a", "b"] }
     expect(sends(first.server.last().sent)).toEqual([frame])
     expect(new Outbox(storage, "s1").entries.value[0]).toMatchObject({ content: "see", ...beside })
-    const second = await opened(undefined, storage)
+    const second = await openSession(undefined, storage)
     expect(sends(second.server.last().sent)).toEqual([frame])
   })
 
@@ -252,14 +252,14 @@ describe("on the wire", () => {
       size: 5,
     } as const
     const queued = userOf("q", "see", { status: "queued", reply_to: "m1", segments: [text("see"), media] })
-    const { room, server } = await opened([pageOf([queued])])
-    room.withdrawMessage("q")
+    const { controller, server } = await openSession([pageOf([queued])])
+    controller.withdrawMessage("q")
     const [asked] = server.last().sent.filter(({ type }) => type === "withdraw")
     server.last().say({ type: "ack", id: (asked as unknown as { id: string }).id, seq: 11 })
     server.last().say(messageFrame(11, 10, { ...queued, status: "cancelled" }))
-    expect(room.draft.text.value).toBe("see")
-    expect(room.draft.replyTo.value).toBe("m1")
-    expect(room.draft.attachments.takeAssets()).toEqual([asset("a")])
+    expect(controller.draft.text.value).toBe("see")
+    expect(controller.draft.replyTo.value).toBe("m1")
+    expect(controller.draft.attachments.takeAssets()).toEqual([asset("a")])
   })
 
   test("[PG72] without a session the first file creates one; the first text is its first message and title", async () => {
@@ -321,7 +321,7 @@ describe("on the wire", () => {
     const createSession = async (_: string, id: string) => id
     const early = new DraftSession({
       api: { createSession },
-      unfinishedImports: { trackImport: during },
+      unfinishedImports: { trackSession: during },
       createId: () => `s${++ids}`,
     })
     expect(await Promise.all([early.ensureSession(), early.ensureSession()])).toEqual(["s1", "s1"])
@@ -336,9 +336,9 @@ describe("on the wire", () => {
 
 describe("a user's attachments", () => {
   test("[PG71] images and files are under the text, also before the server has the message, and while it is edited", async () => {
-    const picture = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
+    const image = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
     const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
-    const unsent = { id: "u", content: "", at: 1, error: null, attachments: [picture] }
+    const unsent = { id: "u", content: "", at: 1, error: null, attachments: [image] }
     const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
     await soon()
     const kinds = (id: string) =>

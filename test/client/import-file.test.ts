@@ -8,7 +8,7 @@ import type { SendFileResult } from "../../client/files/send-file.ts"
 import { UnfinishedImports } from "../../client/files/unfinished-imports.ts"
 import { SessionList } from "../../client/session/session-list.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
-import { pageOf, setUp, user } from "./opened.ts"
+import { pageOf, setUp, user } from "./open-session.ts"
 import { settle } from "./wire.ts"
 
 const answered = (value: object, status = 200): SendFileResult => ({ status, text: JSON.stringify(value) })
@@ -122,14 +122,14 @@ describe("an import", () => {
       { state: "folding", records: 3, folded: 1 },
       { state: "done", records: 3, folded: 3 },
     ] as const
-    let asked = 0
+    let attempts = 0
     const bad = [{ line: 2, code: "frame_malformed", text: "The frame isn't a JSON object." }]
     const { importer, made, erased, paths, stages } = importing(
       () => Promise.resolve(answered({ state: "staging", records: 3, skipped: 1, bad }, 202)),
-      { getImportProgress: () => Promise.resolve(progress[Math.min(asked++, 2)] ?? progress[2]) },
+      { getImportProgress: () => Promise.resolve(progress[Math.min(attempts++, 2)] ?? progress[2]) },
     )
     await importer.startImport(file("a\nb\nc\n"))
-    expect(importer.stage.value).toEqual({ at: "done", session: "new", records: 3, skipped: 1, bad })
+    expect(importer.stage.value).toEqual({ at: "done", session: "new", records: 3, skipped: 1, skippedLines: bad })
     expect({ made, erased, paths }).toEqual({ made: ["new"], erased: [], paths: ["/v1/sessions/new/import"] })
     expect(stages).toContainEqual({ at: "sending", sent: 6, size: 6 })
     expect(stages).toContainEqual({ at: "folding", folded: 1, of: 3 })
@@ -162,15 +162,15 @@ describe("an import", () => {
   test.each([429, 500, 503, "the network"])(
     "[PG35] %s while folding is neither done nor lost: it polls again",
     async (how) => {
-      let asked = 0
+      let attempts = 0
       const importProgress = () => {
-        if (++asked > 2) return Promise.resolve({ state: "done", records: 3, folded: 3 } as const)
+        if (++attempts > 2) return Promise.resolve({ state: "done", records: 3, folded: 3 } as const)
         return Promise.reject(typeof how === "number" ? new RequestError(how, "Later.") : new TypeError("no network"))
       }
       const { importer, erased } = importing(() => Promise.resolve(FOLDING), { getImportProgress: importProgress })
       await importer.startImport(file("a\n"))
       expect(importer.stage.value).toMatchObject({ at: "done", records: 3 })
-      expect({ asked, erased }).toEqual({ asked: 3, erased: [] })
+      expect({ attempts, erased }).toEqual({ attempts: 3, erased: [] })
     },
   )
 
@@ -281,7 +281,7 @@ describe("an import", () => {
     const { importer, paths } = importing(() => Promise.resolve(answered({ ...DONE, skipped: 2, bad })))
     await importer.startImport(new File(text, "large.jsonl"))
     expect(paths).toEqual(["/v1/sessions/new/import?part=1&of=2", "/v1/sessions/new/import?part=2&of=2"])
-    expect(importer.stage.value).toMatchObject({ at: "done", bad: [{ line: 2 }, { line: 66 }] })
+    expect(importer.stage.value).toMatchObject({ at: "done", skippedLines: [{ line: 2 }, { line: 66 }] })
   })
 
   test("[PG35] a refusal shows the server's error text, and leaves no session behind", async () => {

@@ -7,7 +7,7 @@ import { SessionController, type SessionControllerDeps } from "../../client/sess
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { LossyServer } from "./lossy-server.ts"
-import { createStorage } from "./opened.ts"
+import { createMemoryStorage } from "./open-session.ts"
 import { createClock, settle } from "./wire.ts"
 
 /** As in test/support/seeded.ts, whose `hold` doesn't await promises. */
@@ -23,7 +23,7 @@ function setUp() {
   const clock = createClock()
   const server = new LossyServer()
   const loading: Loading[] = []
-  const storage = createStorage()
+  const storage = createMemoryStorage()
   let ids = 0
   let expiresAt = clock.now() + 120_000
   const deps: SessionControllerDeps = {
@@ -55,11 +55,11 @@ function setUp() {
   return { clock, server, loading, deps }
 }
 
-type World = ReturnType<typeof setUp> & { room: SessionController; said: string[] }
+type World = ReturnType<typeof setUp> & { controller: SessionController; sentTexts: string[] }
 
 function createWorld(): World {
   const { clock, server, loading, deps } = setUp()
-  return { clock, server, loading, deps, room: new SessionController("s1", deps), said: [] }
+  return { clock, server, loading, deps, controller: new SessionController("s1", deps), sentTexts: [] }
 }
 
 /** Delivers everything that is pending. */
@@ -100,18 +100,18 @@ const ACTS: readonly ((world: World, size: number) => void)[] = [
   ({ clock }) => clock.pass(25_000),
   ({ loading, server }) => loading.shift()?.done(server.page()),
   ({ loading }) => loading.shift()?.fail(new RequestError(500, "no")),
-  ({ room }) => room.checkConnection(),
-  ({ room }) => void room.stopAnswer(),
-  ({ room, said }, size) => {
-    const words = `said ${said.length} ${size}`
-    said.push(words)
-    room.sendMessage(words)
+  ({ controller }) => controller.checkConnection(),
+  ({ controller }) => void controller.stopAnswer(),
+  ({ controller, sentTexts }, size) => {
+    const text = `said ${sentTexts.length} ${size}`
+    sentTexts.push(text)
+    controller.sendMessage(text)
   },
   // The page is reloaded.
   (world) => {
-    world.room.close()
-    world.room = new SessionController("s1", world.deps)
-    void world.room.loadNewest()
+    world.controller.close()
+    world.controller = new SessionController("s1", world.deps)
+    void world.controller.loadNewest()
   },
 ]
 
@@ -119,12 +119,12 @@ function forEachConnection(server: LossyServer, act: (line: LossyServer["lines"]
   for (const line of server.lines.slice(-2)) act(line)
 }
 
-const shown = (room: SessionController) =>
-  room.store.messageIds.value.map((id) => room.store.getMessageSignal(id)?.value)
+const shown = (controller: SessionController) =>
+  controller.store.messageIds.value.map((id) => controller.store.getMessageSignal(id)?.value)
 
 /** The text on the page is a prefix of the server's. */
-function expectPrefix({ room, server }: World): void {
-  for (const message of shown(room)) {
+function expectPrefix({ controller, server }: World): void {
+  for (const message of shown(controller)) {
     const [mine, theirs] = [message?.segments[0], server.messages.find(({ id }) => id === message?.id)?.segments[0]]
     if (mine?.type === "text" && theirs?.type === "text") expect(theirs.content.startsWith(mine.content)).toBe(true)
   }
@@ -152,9 +152,9 @@ describe("a session on lossy connections", () => {
     })
     const property = fc.asyncProperty(acts, async (list) => {
       const world = createWorld()
-      void world.room.loadNewest()
-      world.said.push("first")
-      world.room.sendMessage("first")
+      void world.controller.loadNewest()
+      world.sentTexts.push("first")
+      world.controller.sendMessage("first")
       for (let i = 0; i < 4; i++) {
         deliverAll(world)
         await settle()
@@ -165,13 +165,13 @@ describe("a session on lossy connections", () => {
         expectPrefix(world)
       }
       await heal(world)
-      const { room, server, said } = world
-      expect(shown(room).map(toCanonicalJson)).toEqual(server.messages.map(toCanonicalJson))
-      expect(server.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))).toEqual(said)
-      expect(room.outbox.entries.value).toEqual([])
-      expect(room.commands.pending.value.size).toBe(0)
-      expect(room.link.value).toBe("live")
-      room.close()
+      const { controller, server, sentTexts } = world
+      expect(shown(controller).map(toCanonicalJson)).toEqual(server.messages.map(toCanonicalJson))
+      expect(server.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))).toEqual(sentTexts)
+      expect(controller.outbox.entries.value).toEqual([])
+      expect(controller.commands.pending.value.size).toBe(0)
+      expect(controller.link.value).toBe("live")
+      controller.close()
     })
     await fc.assert(property, { seed: SEED, numRuns: RUNS })
   }, 120_000)

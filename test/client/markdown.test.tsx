@@ -9,7 +9,7 @@ import { MAX_BLOCK_DEPTH, MAX_INLINE_MARKUP } from "../../client/markdown/markdo
 import { toSafeHref } from "../../client/words/link-policy.ts"
 import { Markdown } from "../../client/markdown/markdown.tsx"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 import { draw, markdown } from "./dom.ts"
 
 describe("Markdown syntax", () => {
@@ -145,7 +145,7 @@ describe("growing text", () => {
 
   test("[MD3] the output depends on the text alone, however it grew", () => {
     const grown = fc.array(snippets, { maxLength: 40 })
-    hold(
+    assertProperty(
       fc.property(grown, (parts) => {
         const read = createBlockReader()
         let text = ""

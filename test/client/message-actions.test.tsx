@@ -161,7 +161,7 @@ describe("queued messages", () => {
     expect(actions.withdrawMessage.mock.calls).toEqual([["q2"]])
     commands.sendCommand("q2", { type: "withdraw", id: "n", message: "q2" })
     await soon()
-    expect(buttonsIn(article)).toEqual(["Canceling…"])
+    expect(buttonsIn(article)).toEqual(["Cancelling…"])
     store.applyFrame(ops(2, 1, "q2", [{ op: "end", status: "cancelled", reason: null, metrics: null }]))
     await soon()
     expect(root.querySelector("article[data-id=q2]")).toBe(null)
@@ -303,17 +303,17 @@ describe("versions", () => {
     const open: Segment = { type: "thinking", content: "long", ms: 1 }
     const first = answer("first", { segments: [open, text("**same**")] })
     const { root, store } = transcript([user("q", "go"), first, user("q2", "on"), answer("b1", second)])
-    const kept = root.querySelector("article[data-id=first]") as HTMLElement
-    const strong = kept.querySelector("strong")
-    ;(kept.querySelector("details") as HTMLDetailsElement).open = true
+    const firstArticle = root.querySelector("article[data-id=first]") as HTMLElement
+    const strong = firstArticle.querySelector("strong")
+    ;(firstArticle.querySelector("details") as HTMLDetailsElement).open = true
     const shown = store.getMessageSignal("first")?.value.segments
     button(root, "Next version").focus()
     const page = [user("q", "go"), structuredClone(first), user("q2", "on"), answer("b2", { version: 3, versions: 3 })]
     store.loadPage({ messages: page, has_more: false, epoch: "e2", seq: 2 })
     await soon()
-    expect(root.querySelector("article[data-id=first]")).toBe(kept)
-    expect(kept.querySelector("strong")).toBe(strong)
-    expect(kept.querySelector("details")?.open).toBe(true)
+    expect(root.querySelector("article[data-id=first]")).toBe(firstArticle)
+    expect(firstArticle.querySelector("strong")).toBe(strong)
+    expect(firstArticle.querySelector("details")?.open).toBe(true)
     expect(store.getMessageSignal("first")?.value.segments[1]).toBe(shown?.[1])
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")
     expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")

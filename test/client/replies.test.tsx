@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { draw, soon, until } from "./dom.ts"
-import { opened, pageOf, user as userOf } from "./opened.ts"
+import { openSession, pageOf, user as userOf } from "./open-session.ts"
 import { answer, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
@@ -60,9 +60,12 @@ describe("replies", () => {
     const old = pageOf([userOf("old", "long ago")])
     const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
     const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })
-    const { room, asked } = await opened([newest, between, old])
-    const [found, lost] = await Promise.all([room.loadUntilMessage("old"), room.loadUntilMessage("nowhere")])
+    const { controller, requests } = await openSession([newest, between, old])
+    const [found, lost] = await Promise.all([
+      controller.loadUntilMessage("old"),
+      controller.loadUntilMessage("nowhere"),
+    ])
     expect([found, lost]).toEqual([true, false])
-    expect(asked).toEqual([undefined, "9", "5"])
+    expect(requests).toEqual([undefined, "9", "5"])
   })
 })

@@ -4,36 +4,36 @@ import { describe, expect, test } from "vitest"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
-import { opened, pageOf, sends, setUp, user } from "./opened.ts"
+import { openSession, pageOf, sends, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 describe("sending", () => {
   test("[SO6] a message appears at once, and is replaced by the server's message of the same id", async () => {
-    const { room, server } = await opened()
-    room.sendMessage("hi")
-    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
+    const { controller, server } = await openSession()
+    controller.sendMessage("hi")
+    expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
     server.last().say(messageFrame(11, 10, user("n1", "hi")))
-    expect(room.outbox.entries.value).toEqual([])
-    expect(room.store.messageIds.value).toEqual(["n1"])
+    expect(controller.outbox.entries.value).toEqual([])
+    expect(controller.store.messageIds.value).toEqual(["n1"])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(room.outbox.entries.value).toEqual([])
+    expect(controller.outbox.entries.value).toEqual([])
   })
 
   test("[SO6] an ack before the message keeps the text until it arrives", async () => {
-    const { room, server, storage } = await opened()
-    room.sendMessage("hi")
+    const { controller, server, storage } = await openSession()
+    controller.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(storage.all.size).toBe(0)
-    expect(room.outbox.entries.value).toHaveLength(1)
+    expect(controller.outbox.entries.value).toHaveLength(1)
     server.last().say(messageFrame(11, 10, user("n1", "hi")))
-    expect(room.outbox.entries.value).toEqual([])
+    expect(controller.outbox.entries.value).toEqual([])
   })
 
   test("[SO7] an unacknowledged message is sent again after a reconnect, under the same id", async () => {
-    const { room, server, clock } = await opened()
-    room.sendMessage("one")
-    room.sendMessage("two")
+    const { controller, server, clock } = await openSession()
+    controller.sendMessage("one")
+    controller.sendMessage("two")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     server.last().events.onClose(1006)
     clock.pass(300)
@@ -45,37 +45,37 @@ describe("sending", () => {
   })
 
   test("[SO7] it survives a reload, and isn't sent if the page has it already", async () => {
-    const first = await opened()
-    first.room.sendMessage("kept")
-    first.room.sendMessage("known")
-    first.room.close()
-    const { room, server } = await opened([pageOf([user("n2", "known")])], first.storage)
+    const first = await openSession()
+    first.controller.sendMessage("kept")
+    first.controller.sendMessage("known")
+    first.controller.close()
+    const { controller, server } = await openSession([pageOf([user("n2", "known")])], first.storage)
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
-    expect(room.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
+    expect(controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
   test("[SO7] an ack for what comes before the page completes it", async () => {
-    const first = await opened()
-    first.room.sendMessage("long ago")
-    first.room.close()
-    const { room, server } = await opened([pageOf([], { seq: 900 })], first.storage)
+    const first = await openSession()
+    first.controller.sendMessage("long ago")
+    first.controller.close()
+    const { controller, server } = await openSession([pageOf([], { seq: 900 })], first.storage)
     await settle()
     server.last().say(hello(900))
     server.last().say({ type: "ack", id: "n1", seq: 12 })
-    expect(room.outbox.entries.value).toEqual([])
+    expect(controller.outbox.entries.value).toEqual([])
   })
 
   test("[SO6] a refused message is marked and kept, and can be sent again or discarded", async () => {
-    const { room, server, storage } = await opened()
-    room.sendMessage("too long")
+    const { controller, server, storage } = await openSession()
+    controller.sendMessage("too long")
     server.last().say({ type: "error", code: "message_too_large", text: "Messages can be up to 1 KB.", id: "n1" })
-    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: "Messages can be up to 1 KB." }])
-    expect(room.outbox.listPending()).toEqual([])
-    room.retrySend("n1")
-    expect(room.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
+    expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", error: "Messages can be up to 1 KB." }])
+    expect(controller.outbox.listPending()).toEqual([])
+    controller.retrySend("n1")
+    expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
     expect(sends(server.last().sent)).toHaveLength(2)
-    room.discardUnsent("n1")
-    expect(room.outbox.entries.value).toEqual([])
+    controller.discardUnsent("n1")
+    expect(controller.outbox.entries.value).toEqual([])
     expect(storage.all.size).toBe(0)
   })
 })
@@ -83,21 +83,24 @@ describe("sending", () => {
 describe("the transcript", () => {
   test("[SO4] another epoch drops the transcript and loads the page", async () => {
     const old = user("old", "before")
-    const { room, server } = await opened([pageOf([old]), pageOf([user("new", "after")], { epoch: "e2", seq: 20 })])
+    const { controller, server } = await openSession([
+      pageOf([old]),
+      pageOf([user("new", "after")], { epoch: "e2", seq: 20 }),
+    ])
     server.last().say(hello(10, "e2"))
     await settle()
-    expect(room.store.messageIds.value).toEqual(["new"])
+    expect(controller.store.messageIds.value).toEqual(["new"])
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
   })
 
   test("[SO4] ops that don't fit are repaired by a page, and the view keeps its message", async () => {
     const broken = wireMessage("a", { segments: [{ type: "text", content: "abc" }] })
     const whole = wireMessage("a", { segments: [{ type: "text", content: "abcdef" }] })
-    const { room, server } = await opened([pageOf([broken]), pageOf([whole], { seq: 12 })])
-    const shown = room.store.getMessageSignal("a")
+    const { controller, server } = await openSession([pageOf([broken]), pageOf([whole], { seq: 12 })])
+    const shown = controller.store.getMessageSignal("a")
     server.last().say(ops(11, 10, "a", [{ op: "text", at: 0, offset: 5, text: "f" }]))
     await settle()
-    expect(room.store.getMessageSignal("a")).toBe(shown)
+    expect(controller.store.getMessageSignal("a")).toBe(shown)
     expect(shown?.value.segments).toEqual([{ type: "text", content: "abcdef" }])
     server.last().say(hello(12))
     server.last().say(ops(13, 12, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
@@ -106,16 +109,16 @@ describe("the transcript", () => {
 
   test("[SO4] a server where that keeps failing is asked less and less often", async () => {
     const broken = wireMessage("a")
-    const { server, clock, asked } = await opened([pageOf([broken])])
+    const { server, clock, requests } = await openSession([pageOf([broken])])
     for (let i = 0; i < 3; i++) {
       server.last().say(hello())
       server.last().say(ops(11, 10, "a", [{ op: "cut", to: 5 }]))
       await settle()
     }
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
     clock.pass(300)
     await settle()
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
   })
 
   test("[PG6] one delta changes one message, and unchanged segments keep their identity", async () => {
@@ -126,27 +129,27 @@ describe("the transcript", () => {
         { type: "text", content: "y" },
       ],
     })
-    const { room, server } = await opened([pageOf([first, running])])
-    const [a, b] = [room.store.getMessageSignal("a")?.value, room.store.getMessageSignal("b")?.value]
+    const { controller, server } = await openSession([pageOf([first, running])])
+    const [a, b] = [controller.store.getMessageSignal("a")?.value, controller.store.getMessageSignal("b")?.value]
     server.last().say(ops(11, 10, "b", [{ op: "text", at: 1, offset: 1, text: "z" }]))
-    expect(room.store.getMessageSignal("a")?.value).toBe(a)
-    expect(room.store.getMessageSignal("b")?.value.segments[0]).toBe(b?.segments[0])
-    expect(room.store.getMessageSignal("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
+    expect(controller.store.getMessageSignal("a")?.value).toBe(a)
+    expect(controller.store.getMessageSignal("b")?.value.segments[0]).toBe(b?.segments[0])
+    expect(controller.store.getMessageSignal("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
   })
 
   test("[PG7] the pending indicator depends on the statuses alone", async () => {
-    const { room, server, ended } = await opened([pageOf([wireMessage("a")])])
-    expect(room.store.isBusy.value).toBe(true)
+    const { controller, server, ended } = await openSession([pageOf([wireMessage("a")])])
+    expect(controller.store.isBusy.value).toBe(true)
     server.last().say(ops(11, 10, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
-    expect(room.store.isBusy.value).toBe(false)
+    expect(controller.store.isBusy.value).toBe(false)
     expect(ended).toEqual(["a"])
     server.last().say(messageFrame(12, 11, user("q", "later", { status: "queued" })))
-    expect(room.store.isBusy.value).toBe(true)
+    expect(controller.store.isBusy.value).toBe(true)
   })
 
   test("[PG8] messages that arrive in the order of their last change appear in the order of their beginning", async () => {
     const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
-    const { room, server } = await opened()
+    const { controller, server } = await openSession()
     const frames = [
       user("q1", "one", { timestamp: at(1) }),
       user("q2", "two", { timestamp: at(2) }),
@@ -155,64 +158,66 @@ describe("the transcript", () => {
       wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" }),
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
-    expect(room.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
+    expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
     server.last().say(messageFrame(16, 15, user("q0", "first", { timestamp: at(0) })))
-    expect(room.store.messageIds.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
+    expect(controller.store.messageIds.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
   })
 
   test("[PG16] older pages are put before the rest, once each", async () => {
     const newest = pageOf([user("m3", "3")], { has_more: true, cursor: "3" })
     const older = pageOf([user("m1", "1"), user("m2", "2")])
-    const { room, asked } = await opened([newest, older])
-    const shown = room.store.getMessageSignal("m3")
-    await Promise.all([room.loadOlder(), room.loadOlder()])
-    expect(asked).toEqual([undefined, "3"])
-    expect(room.store.messageIds.value).toEqual(["m1", "m2", "m3"])
-    expect(room.store.getMessageSignal("m3")).toBe(shown)
-    expect(room.store.hasOlder.value).toBe(false)
-    await room.loadOlder()
-    expect(asked).toHaveLength(2)
+    const { controller, requests } = await openSession([newest, older])
+    const shown = controller.store.getMessageSignal("m3")
+    await Promise.all([controller.loadOlder(), controller.loadOlder()])
+    expect(requests).toEqual([undefined, "3"])
+    expect(controller.store.messageIds.value).toEqual(["m1", "m2", "m3"])
+    expect(controller.store.getMessageSignal("m3")).toBe(shown)
+    expect(controller.store.hasOlder.value).toBe(false)
+    await controller.loadOlder()
+    expect(requests).toHaveLength(2)
   })
 
   test("[PG29] a response of the server proves that the network is there, whatever the browser reports", async () => {
     const { deps, server } = setUp()
     let reached = 0
-    const room = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
-    await room.loadNewest()
+    const controller = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
+    await controller.loadNewest()
     await settle()
     server.last().events.onOpen()
     expect(reached).toBe(0)
     server.last().say(hello())
     server.last().say(messageFrame(11, 10, user("q", "go")))
     expect(reached).toBe(1)
-    room.checkConnection()
+    controller.checkConnection()
     expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
     server.last().say({ type: "pong" })
     expect(reached).toBe(2)
   })
 
   test("[SO5] a page that can't be read is requested again", async () => {
-    const { clock, deps, asked } = setUp([])
-    const room = new SessionController("s1", deps)
-    await room.loadNewest()
-    expect(room.link.value).toBe("waiting")
+    const { clock, deps, requests } = setUp([])
+    const controller = new SessionController("s1", deps)
+    await controller.loadNewest()
+    expect(controller.link.value).toBe("waiting")
     clock.pass(300)
     await settle()
     clock.pass(600)
     await settle()
-    expect(asked).toHaveLength(3)
-    room.close()
+    expect(requests).toHaveLength(3)
+    controller.close()
     clock.pass(60_000)
     await settle()
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
   })
 
   test("[CA4] only a card that arrived while the user watched may animate", async () => {
-    const { room, server } = await opened([pageOf([wireMessage("a", { segments: [{ type: "text", content: "x" }] })])])
-    expect(room.store.isFresh("a", 0)).toBe(false)
+    const { controller, server } = await openSession([
+      pageOf([wireMessage("a", { segments: [{ type: "text", content: "x" }] })]),
+    ])
+    expect(controller.store.isFresh("a", 0)).toBe(false)
     server.last().say(ops(11, 10, "a", [{ op: "open", at: 1, segment: { type: "text", content: "y" } }]))
-    expect(room.store.isFresh("a", 1)).toBe(true)
-    expect(room.store.isFresh("a", 0)).toBe(false)
+    expect(controller.store.isFresh("a", 1)).toBe(true)
+    expect(controller.store.isFresh("a", 0)).toBe(false)
   })
 })
 

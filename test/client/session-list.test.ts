@@ -7,7 +7,7 @@ import { SessionList } from "../../client/session/session-list.ts"
 import { createFileName } from "../../client/sidebar/save-session.ts"
 import { groupByDate, formatRelativeTime } from "../../client/words/relative-time.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { opened, pageOf, setUp, user } from "./opened.ts"
+import { openSession, pageOf, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
 
 const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
@@ -27,7 +27,7 @@ function listed(rows: SessionSummary[], more: Partial<Api> = {}) {
   return {
     clock,
     rows,
-    asked: sessionsOf,
+    requests: sessionsOf,
     sessions: new SessionList(deps),
     hide: () => {
       isVisible = false
@@ -66,28 +66,28 @@ describe("the list of conversations", () => {
   })
 
   test("[PG53] it is refreshed often while something runs elsewhere, otherwise rarely, and never while hidden", async () => {
-    const { sessions, clock, asked, rows, hide } = listed([row("a", { running: true })])
+    const { sessions, clock, requests, rows, hide } = listed([row("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
     clock.pass(5_000)
     await settle()
-    expect(asked).toHaveBeenCalledTimes(2)
+    expect(requests).toHaveBeenCalledTimes(2)
     rows[0] = row("a")
     clock.pass(5_000)
     await settle()
-    expect(asked).toHaveBeenCalledTimes(3)
+    expect(requests).toHaveBeenCalledTimes(3)
     clock.pass(5_000)
     await settle()
-    const calm = asked.mock.calls.length
+    const calm = requests.mock.calls.length
     clock.pass(50_000)
-    expect(asked.mock.calls.length).toBe(calm)
+    expect(requests.mock.calls.length).toBe(calm)
     clock.pass(10_000)
-    expect(asked.mock.calls.length).toBe(calm + 1)
+    expect(requests.mock.calls.length).toBe(calm + 1)
     hide()
     clock.pass(600_000)
-    expect(asked.mock.calls.length).toBe(calm + 1)
+    expect(requests.mock.calls.length).toBe(calm + 1)
     sessions.refreshIfStale()
-    expect(asked.mock.calls.length).toBe(calm + 2)
+    expect(requests.mock.calls.length).toBe(calm + 2)
   })
 
   test("[PG31] times are a word or two, under day headings", () => {
@@ -199,17 +199,17 @@ describe("changes", () => {
   })
 
   test("[PG33] one deleted elsewhere says so, takes no messages, and doesn't retry", async () => {
-    const { room, server, clock, storage } = await opened([pageOf([user("q", "hi")])])
-    room.sendMessage("on its way")
-    room.withdrawMessage("q")
+    const { controller, server, clock, storage } = await openSession([pageOf([user("q", "hi")])])
+    controller.sendMessage("on its way")
+    controller.withdrawMessage("q")
     server.last().events.onClose(4404)
-    expect(room.link.value).toBe("gone")
-    expect(room.outbox.entries.value).toMatchObject([{ error: "This conversation was deleted." }])
+    expect(controller.link.value).toBe("gone")
+    expect(controller.outbox.entries.value).toMatchObject([{ error: "This conversation was deleted." }])
     clock.pass(120_000)
     await settle()
     expect(server.sockets).toHaveLength(1)
-    room.moveToBackground()
-    expect(room.isClosed).toBe(true)
+    controller.moveToBackground()
+    expect(controller.isClosed).toBe(true)
     expect(storage.all.size).toBe(1)
   })
 

@@ -26,7 +26,7 @@ async function connected(onFrame?: () => void) {
   socket.resumeFrom(START)
   await settle()
   server.last().events.onOpen()
-  return { clock, server, handlers, heard: handlers.heard, deps, socket }
+  return { clock, server, handlers, received: handlers.received, deps, socket }
 }
 
 async function live(onFrame?: () => void) {
@@ -37,40 +37,40 @@ async function live(onFrame?: () => void) {
 
 describe("hello", () => {
   test("[SO1] the token is sent as a subprotocol, and hello names epoch and seq", async () => {
-    const { server, heard } = await connected()
+    const { server, received } = await connected()
     expect(server.last().protocols).toEqual(["cuecard.v1", "token.jwt"])
     expect(server.last().sent).toEqual([
       { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e1", after: 10, live: true },
     ])
-    expect(heard.lives).toBe(0)
+    expect(received.lives).toBe(0)
     server.last().say(hello())
-    expect(heard.lives).toBe(1)
-    expect(heard.links).toEqual(["connecting", "live"])
+    expect(received.lives).toBe(1)
+    expect(received.links).toEqual(["connecting", "live"])
   })
 
   test("[SO4] an unrequested hello of another epoch loads the page again", async () => {
-    const { server, heard, socket } = await live()
+    const { server, received, socket } = await live()
     server.last().say(hello(12, "e2"))
-    expect(heard.resets).toEqual(["epoch"])
+    expect(received.resets).toEqual(["epoch"])
     expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(false)
     server.last().say(ops(13, 12, "m", []))
-    expect(heard.frames).toEqual([])
+    expect(received.frames).toEqual([])
     socket.resumeFrom({ epoch: "e2", seq: 12 })
     server.last().say(hello(12, "e2"))
-    expect(heard.lives).toBe(2)
+    expect(received.lives).toBe(2)
     expect(server.sockets).toHaveLength(1)
   })
 
   test("[SO4] another epoch, or a server that is behind the client, loads the page again", async () => {
     const other = await connected()
     other.server.last().say(hello(10, "e2"))
-    expect(other.heard.resets).toEqual(["epoch"])
+    expect(other.received.resets).toEqual(["epoch"])
     const behind = await connected()
     behind.server.last().say(hello(3))
-    expect(behind.heard.resets).toEqual(["epoch"])
+    expect(behind.received.resets).toEqual(["epoch"])
     const refused = await connected()
     refused.server.last().say({ type: "error", code: "frame_invalid", text: "after" })
-    expect(refused.heard.resets).toEqual(["epoch"])
+    expect(refused.received.resets).toEqual(["epoch"])
     refused.socket.resumeFrom({ epoch: "e2", seq: 4 })
     expect(refused.server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 4 })
     expect(refused.server.sockets).toHaveLength(1)
@@ -79,45 +79,45 @@ describe("hello", () => {
 
 describe("numbered frames", () => {
   test("[SO2] a seq at or below the last is dropped", async () => {
-    const { server, heard } = await live()
+    const { server, received } = await live()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(9, 8, "m", []))
-    expect(heard.frames.map(({ seq }) => seq)).toEqual([11])
+    expect(received.frames.map(({ seq }) => seq)).toEqual([11])
     expect(server.last().sent).toHaveLength(1)
   })
 
   test("[SO3] a gap sends hello again from the last seq; frames before the response don't count", async () => {
-    const { server, heard } = await live()
+    const { server, received } = await live()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(14, 13, "m", []))
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", after: 11 })
     server.last().say(ops(15, 14, "m", []))
     server.last().say(hello(15))
     for (const seq of [12, 13, 14, 15]) server.last().say(ops(seq, seq - 1, "m", []))
-    expect(heard.frames.map(({ seq }) => seq)).toEqual([11, 12, 13, 14, 15])
-    expect(heard.resets).toEqual([])
+    expect(received.frames.map(({ seq }) => seq)).toEqual([11, 12, 13, 14, 15])
+    expect(received.resets).toEqual([])
   })
 
   test("[SO3] gaps without any progress end in a fresh page", async () => {
-    const { server, heard } = await live()
+    const { server, received } = await live()
     for (let i = 0; i < 4; i++) {
       server.last().say(ops(20, 19, "m", []))
       server.last().say(hello(20))
     }
-    expect(heard.resets).toEqual(["step"])
+    expect(received.resets).toEqual(["step"])
   })
 
   test("[SO4] ops that don't fit load the page again", async () => {
-    const { server, heard } = await live(() => {
+    const { server, received } = await live(() => {
       throw new RangeError("text at 5 of 4")
     })
     server.last().say(ops(11, 10, "m", []))
-    expect(heard.resets).toEqual(["step"])
+    expect(received.resets).toEqual(["step"])
   })
 
   test("[SO2] a fragmented message is one frame, and counts when the last fragment has arrived", async () => {
-    const { server, heard, socket } = await live()
+    const { server, received, socket } = await live()
     const header = { ...messageFrame(11, 10, wireMessage("m")), pieces: 2 }
     server.last().say(header)
     server.last().say({
@@ -125,20 +125,20 @@ describe("numbered frames", () => {
       piece: 1,
       pieces: 2,
     })
-    expect(heard.frames).toEqual([])
+    expect(received.frames).toEqual([])
     expect(socket.seq).toBe(10)
     server.last().say({ ...ops(11, 10, "m", [{ op: "text", at: 0, offset: 1, text: "b" }]), piece: 2, pieces: 2 })
-    expect(heard.frames).toMatchObject([{ type: "message", id: "m", segments: [{ type: "text", content: "ab" }] }])
+    expect(received.frames).toMatchObject([{ type: "message", id: "m", segments: [{ type: "text", content: "ab" }] }])
     expect(socket.seq).toBe(11)
   })
 
   test("[SO2] fragmented ops are one frame", async () => {
-    const { server, heard } = await live()
+    const { server, received } = await live()
     const piece = (at: number) => ({ ...ops(11, 10, "m", [{ op: "cut", to: at }]), piece: at, pieces: 3 })
     for (const at of [1, 2, 3]) server.last().say(piece(at))
-    expect(heard.frames).toMatchObject([{ type: "ops", ops: [{ to: 1 }, { to: 2 }, { to: 3 }] }])
+    expect(received.frames).toMatchObject([{ type: "ops", ops: [{ to: 1 }, { to: 2 }, { to: 3 }] }])
     server.last().say(ops(12, 11, "m", []))
-    expect(heard.frames).toHaveLength(2)
+    expect(received.frames).toHaveLength(2)
   })
 
   test("[SO8] seen is sent every SEEN_EVERY_FRAMES frames", async () => {
@@ -155,9 +155,9 @@ describe("losing and finding the server", () => {
   test("[SO5] delays grow up to ten seconds, and start again after a hello", async () => {
     expect([1, 2, 3, 6, 20].map((failures) => retryDelayMs(failures, 1))).toEqual([300, 600, 1200, 9600, 10_000])
     expect(retryDelayMs(1, 0)).toBe(150)
-    const { clock, server, heard } = await live()
+    const { clock, server, received } = await live()
     server.last().events.onClose(1006)
-    expect(heard.links.at(-1)).toBe("waiting")
+    expect(received.links.at(-1)).toBe("waiting")
     clock.pass(299)
     await settle()
     expect(server.sockets).toHaveLength(1)
@@ -200,27 +200,27 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] pings, and abandons a socket that doesn't respond", async () => {
-    const { clock, server, heard } = await live()
+    const { clock, server, received } = await live()
     clock.pass(PING_MS)
     expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
     server.last().say({ type: "pong" })
     clock.pass(DEAD_SOCKET_MS - PING_MS)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
     clock.pass(PING_MS * 2)
     await settle()
-    expect(heard.links).toContain("waiting")
+    expect(received.links).toContain("waiting")
     expect(server.sockets.length).toBeGreaterThan(1)
-    expect(heard.frames).toEqual([])
+    expect(received.frames).toEqual([])
   })
 
   test("[SO9] an unanswered send abandons the socket early", async () => {
-    const { clock, server, heard, socket } = await live()
+    const { clock, server, received, socket } = await live()
     clock.pass(1_000)
     socket.send({ type: "send", id: "a", content: "x" })
     clock.pass(7_999)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
     clock.pass(100)
-    expect(heard.links.at(-1)).toBe("waiting")
+    expect(received.links.at(-1)).toBe("waiting")
     socket.checkConnection()
     await settle()
     server.last().events.onOpen()
@@ -229,50 +229,50 @@ describe("losing and finding the server", () => {
     socket.send({ type: "send", id: "a", content: "x" })
     server.last().say({ type: "ack", id: "a", seq: 11 })
     clock.pass(10_000)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
   })
 
   test("[SO9] a socket that dies right after a response is found within DEAD_SOCKET_MS", async () => {
-    const { clock, server, heard } = await live()
+    const { clock, server, received } = await live()
     clock.pass(PING_MS)
     server.last().say({ type: "pong" })
     clock.pass(DEAD_SOCKET_MS - 1)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
     clock.pass(1)
-    expect(heard.links.at(-1)).toBe("waiting")
+    expect(received.links.at(-1)).toBe("waiting")
   })
 
   test("[SO9] an unanswered `seen` abandons nothing", async () => {
-    const { clock, server, heard } = await live()
+    const { clock, server, received } = await live()
     for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES; seq++) server.last().say(ops(seq, seq - 1, "m", []))
     expect(server.last().sent.at(-1)?.type).toBe("seen")
     clock.pass(PING_MS - 1)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
   })
 
   test("[SO9] a large message on a slow line may take as long as sending it takes", async () => {
-    const { clock, heard, socket } = await live()
+    const { clock, received, socket } = await live()
     socket.send({ type: "send", id: "a", content: "x".repeat(32_000) })
     clock.pass(15_000)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
     clock.pass(2_000)
-    expect(heard.links).toContain("waiting")
+    expect(received.links).toContain("waiting")
   })
 
   test("[SO9] a socket that only receives is abandoned too", async () => {
-    const { clock, server, heard } = await live()
+    const { clock, server, received } = await live()
     for (let seq = 11; seq <= 90; seq++) {
       clock.pass(1_000)
       if (server.sockets.length === 1) server.last().say(ops(seq, seq - 1, "m", []))
       await settle()
     }
-    expect(heard.links).toContain("waiting")
+    expect(received.links).toContain("waiting")
   })
 
   test("[SO9] an unanswered hello, and a socket that never opens, are abandoned", async () => {
     const mute = await connected()
     mute.clock.pass(9_000)
-    expect(mute.heard.links).toContain("waiting")
+    expect(mute.received.links).toContain("waiting")
     await settle()
     mute.clock.pass(15_000)
     await settle()
@@ -302,7 +302,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO10] a renewed token opens a second socket: the first stays until it is open, and no frame is lost or duplicated", async () => {
-    const { clock, server, heard } = await live()
+    const { clock, server, received } = await live()
     const pong = async () => {
       clock.pass(PING_MS)
       await settle()
@@ -319,14 +319,14 @@ describe("losing and finding the server", () => {
     first?.say(ops(12, 11, "m", []))
     second?.say(hello(12))
     second?.say(ops(12, 11, "m", []))
-    expect(heard.frames.map(({ seq }) => seq)).toEqual([11, 12])
-    expect(heard.links).toEqual(["connecting", "live", "live"])
+    expect(received.frames.map(({ seq }) => seq)).toEqual([11, 12])
+    expect(received.links).toEqual(["connecting", "live", "live"])
     first?.events.onClose(1000)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
   })
 
   test("[SO10] a renewal that fails leaves the first socket alone and is retried", async () => {
-    const { clock, server, deps, heard } = await live()
+    const { clock, server, deps, received } = await live()
     const pong = async () => {
       clock.pass(PING_MS)
       await settle()
@@ -335,7 +335,7 @@ describe("losing and finding the server", () => {
     for (let i = 0; i < 3_540_000 / PING_MS; i++) await pong()
     server.sockets[1]?.events.onClose(1006)
     expect(deps.forgotten).toBe(1)
-    expect(heard.links.at(-1)).toBe("live")
+    expect(received.links.at(-1)).toBe("live")
     await pong()
     expect(server.sockets).toHaveLength(3)
     expect(server.sockets[0]?.closedWith).toBe(null)
@@ -365,11 +365,11 @@ describe("losing and finding the server", () => {
       [4406, "outdated"],
       [4404, "gone"],
     ] as const) {
-      const { clock, server, heard } = await live()
+      const { clock, server, received } = await live()
       server.last().events.onClose(code)
       clock.pass(60_000)
       await settle()
-      expect(heard.links.at(-1)).toBe(link)
+      expect(received.links.at(-1)).toBe(link)
       expect(server.sockets).toHaveLength(1)
     }
   })

@@ -7,7 +7,7 @@ import { App } from "../../client/app/app.tsx"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { handleEscape } from "../../client/app/escape-key.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { setUp } from "./opened.ts"
+import { setUp } from "./open-session.ts"
 import { soon, until } from "./dom.ts"
 import { settle } from "./wire.ts"
 

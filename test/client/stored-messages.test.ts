@@ -5,7 +5,7 @@ import { RequestError } from "../../client/net/api.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
-import { opened, sends, setUp, user } from "./opened.ts"
+import { openSession, sends, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle } from "./wire.ts"
 
 type World = ReturnType<typeof setUp>
@@ -62,14 +62,14 @@ describe("stored messages", () => {
 
   test("[SO13] a refused message waits for the user, and one for an unknown session is refused", async () => {
     const world = setUp()
-    const room = new SessionController("gone", world.deps)
-    room.sendMessage("refused")
-    room.outbox.markFailed("n1", "No.")
-    room.close()
+    const controller = new SessionController("gone", world.deps)
+    controller.sendMessage("refused")
+    controller.outbox.markFailed("n1", "No.")
+    controller.close()
     const router = createRouter(world)
     router.resumeStored()
     await settle()
-    expect(world.asked).toEqual([])
+    expect(world.requests).toEqual([])
     const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
     const lost = new SessionController("gone", { ...world.deps, api: { ...world.api, getHistoryPage: page } })
     lost.sendMessage("for nobody")
@@ -80,25 +80,25 @@ describe("stored messages", () => {
   })
 
   test("[SO14] a full queue means later: nothing is lost, and nothing overtakes", async () => {
-    const { room, server } = await opened()
+    const { controller, server } = await openSession()
     const tell = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
         server.last().say({ type: "error", code: "queue_full", text: "full", id })
       else server.last().say({ type: "ack", id, seq: 0 })
     }
-    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) room.sendMessage(`w${at}`)
+    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
-    const said = () => sends(server.last().sent).map((one) => Reflect.get(one, "id"))
+    const sentIds = () => sends(server.last().sent).map((one) => Reflect.get(one, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
-    expect(said()).toEqual(first)
-    expect(room.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])
+    expect(sentIds()).toEqual(first)
+    expect(controller.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])
     server.last().say(messageFrame(11, 10, user("n1", "w1", { status: "completed" })))
-    expect(said()).toEqual([...first, "n9"])
+    expect(sentIds()).toEqual([...first, "n9"])
     server.last().say({ type: "ack", id: "n9", seq: 12 })
-    expect(said()).toEqual([...first, "n9", "n10"])
+    expect(sentIds()).toEqual([...first, "n9", "n10"])
     server.last().say({ type: "error", code: "queue_full", text: "full", id: "n10" })
     server.last().say(ops(12, 11, "n1", [{ op: "meta", status: "completed" }]))
-    expect(said()).toEqual([...first, "n9", "n10", "n10"])
+    expect(sentIds()).toEqual([...first, "n9", "n10", "n10"])
   })
 })
 
@@ -106,9 +106,9 @@ describe("first messages", () => {
   test("[SO15] are retried with growing delays, and at once when the device is back; refused ones aren't", async () => {
     const world = setUp()
     const answers = [new TypeError("no network"), new RequestError(503, "Something went wrong (error 503)."), null]
-    let asked = 0
+    let requests = 0
     const createSession = () => {
-      asked++
+      requests++
       const answer = answers.shift() ?? null
       return answer === null ? Promise.resolve("s9") : Promise.reject(answer)
     }
@@ -133,7 +133,7 @@ describe("first messages", () => {
     refusing.checkConnections()
     await settle()
     expect(refusing.startingEntry.value?.error).toBe("No.")
-    expect(asked).toBe(3)
+    expect(requests).toBe(3)
   })
 
   test("[SO15] of a closed page continue in the next; two pages create one session", async () => {

@@ -137,7 +137,7 @@ describe("adjacent calls", () => {
 })
 
 describe("agents", () => {
-  const asked = (more: object = {}): Segment => {
+  const pendingCall = (more: object = {}): Segment => {
     const args = JSON.stringify({ agent: "researcher", message: "**Compare** them", mode: "async" })
     return { type: "tool", call_id: "c1", name: "agents_message", args, status: "running", ...more } as Segment
   }
@@ -191,7 +191,7 @@ describe("agents", () => {
 
   test("[PG37] a call to an agent shows agent, question and answer; a slow one asks nothing of the user", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
-    const { root, store, actions } = transcript([answer("a", { segments: [asked()] })])
+    const { root, store, actions } = transcript([answer("a", { segments: [pendingCall()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
     expect(block?.querySelector("header")?.textContent).toBe("Asked researcherRunning")
     expect(block?.querySelector("strong")?.textContent).toBe("Compare")
@@ -214,7 +214,7 @@ describe("agents", () => {
 
   test("[PG37] a call of another shape is shown as any other", () => {
     for (const args of ["{}", "[1]", "nonsense", '{"agent":"r"}', '{"agent":1,"message":"m"}']) {
-      const { root } = transcript([answer("a", { segments: [asked({ args, status: "ok" })] })])
+      const { root } = transcript([answer("a", { segments: [pendingCall({ args, status: "ok" })] })])
       expect(root.querySelector("section.agent")).toBe(null)
       expect(root.querySelector(".calls [data-segment=tool] summary > code")?.textContent).toBe("agents_message")
       document.body.replaceChildren()

@@ -84,7 +84,7 @@ export async function settle(): Promise<void> {
   for (let i = 0; i < 8; i++) await Promise.resolve()
 }
 
-export interface Heard {
+export interface ReceivedEvents {
   readonly frames: (MessageFrame | OpsFrame)[]
   readonly acks: string[]
   readonly errors: (readonly [string, string | undefined])[]
@@ -96,20 +96,20 @@ export interface Heard {
 
 export function listen(
   frame: (frame: MessageFrame | OpsFrame) => void = () => {},
-): SessionSocketHandlers & { heard: Heard } {
-  const heard: Heard = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0, reached: 0 }
+): SessionSocketHandlers & { received: ReceivedEvents } {
+  const received: ReceivedEvents = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0, reached: 0 }
   return {
-    heard,
+    received,
     onFrame(one) {
       frame(one)
-      heard.frames.push(one)
+      received.frames.push(one)
     },
-    onAck: (id) => void heard.acks.push(id),
-    onError: ({ text, id }) => void heard.errors.push([text, id]),
-    onLive: () => void heard.lives++,
-    onReset: (why) => void heard.resets.push(why),
-    onStateChange: (state) => void heard.links.push(state),
-    onReachable: () => void heard.reached++,
+    onAck: (id) => void received.acks.push(id),
+    onError: ({ text, id }) => void received.errors.push([text, id]),
+    onLive: () => void received.lives++,
+    onReset: (why) => void received.resets.push(why),
+    onStateChange: (state) => void received.links.push(state),
+    onReachable: () => void received.reached++,
   }
 }
 

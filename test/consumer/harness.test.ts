@@ -144,9 +144,9 @@ test("[TE6] vars override everything, and the Worker's log lines arrive", async 
 })
 
 test("[TE7] only loopback addresses can be reached", async () => {
-  const asked: string[] = []
+  const requestUrls: string[] = []
   const upstream = createServer((incoming, answer) => {
-    asked.push(String(incoming.url))
+    requestUrls.push(String(incoming.url))
     answer.writeHead(500).end()
   })
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
@@ -154,7 +154,7 @@ test("[TE7] only loopback addresses can be reached", async () => {
   const MODEL = { MODEL: "openai", MODEL_NAME: "m", MODEL_API_KEY: "k" }
   const near = await start({ vars: { ...MODEL, MODEL_BASE_URL: `http://127.0.0.1:${port}/v1` } })
   expect((await answerTo(near, "hi")).status).toBe("failed")
-  expect(asked).not.toEqual([])
+  expect(requestUrls).not.toEqual([])
   const lines: string[] = []
   const vars = { ...MODEL, MODEL_BASE_URL: "http://model.example/v1" }
   const far = await start({ vars, onLog: (line) => lines.push(line) })
@@ -187,8 +187,8 @@ test("[TE8] a kill is SIGKILL: what was acknowledged is there for the next serve
   const first = await start()
   const pid = first.pid()
   const { id } = await first.createSession("kept")
-  const said = await call(first, `/v1/sessions/${id}/messages`, '{"id":"m1","content":"/say hi"}')
-  expect(said.status).toBe(202)
+  const sent = await call(first, `/v1/sessions/${id}/messages`, '{"id":"m1","content":"/say hi"}')
+  expect(sent.status).toBe(202)
   await first.kill()
   expect(isAlive(pid)).toBe(false)
   const second = await start({ persist: first.persist, port: Number(new URL(first.url).port) })

@@ -5,8 +5,8 @@ import { parse, type Segment } from "cuecard"
 
 export const segments: readonly Segment[] = parse("Hello.", [])
 
-const says: readonly ModelEvent[] = [{ type: "text_delta", delta: "Hello." }, { type: "finish" }]
-const options: CuecardOptions = { script: [says], port: 0, vars: { WEATHER_SOURCE: "sample" } }
+const events: readonly ModelEvent[] = [{ type: "text_delta", delta: "Hello." }, { type: "finish" }]
+const options: CuecardOptions = { script: [events], port: 0, vars: { WEATHER_SOURCE: "sample" } }
 
 export async function tokenOfEve(): Promise<string> {
   const cuecard: Cuecard = await startCuecard(options)

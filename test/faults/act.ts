@@ -6,11 +6,11 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { postMessage, readPage } from "./ask.ts"
-import { waitingIn } from "./clerk.ts"
+import { listWaitingCalls } from "./approver.ts"
 import type { Moment, TurnPlan } from "./plan.ts"
 import { RECOVERED_MS, WORK_MS } from "./endings.ts"
-import { answerIn, type Host, isTurnOver, RETRY_MS, type Stage, tabOf } from "./stage.ts"
-import { strike } from "./strike.ts"
+import { answerIn, type Host, isTurnOver, RETRY_MS, type TestSession, tabOf } from "./test-session.ts"
+import { injectFault } from "./inject-fault.ts"
 import { type Tab, untilTrue } from "./tab.ts"
 import { clip, type Rule } from "./violation.ts"
 
@@ -23,52 +23,52 @@ const QUIET_MS = 150
 /** Extra time until a tab with a blackholed socket sees an end, in milliseconds. */
 const DEAF_MS = 3_000
 
-export async function playStage(host: Host, stage: Stage): Promise<void> {
-  for (const turn of stage.plan.turns) await playTurn(host, stage, turn)
+export async function playSession(host: Host, session: TestSession): Promise<void> {
+  for (const turn of session.plan.turns) await playTurn(host, session, turn)
 }
 
-async function playTurn(host: Host, stage: Stage, turn: TurnPlan): Promise<void> {
+async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promise<void> {
   const { fault, moment } = turn
-  const tab = tabOf(stage, "tab" in fault ? fault.tab : 0)
+  const tab = tabOf(session, "tab" in fault ? fault.tab : 0)
   const isArmed = fault.kind === "cut" && moment.at === "frame"
   if (fault.kind === "cut" && moment.at === "frame") tab.proxy.cutAt(moment.n, fault.how, moment.inside)
   const from = tab.frames()
-  const said = say(host, stage, turn)
-  await reach(stage, tab, turn, from)
+  const sending = say(host, session, turn)
+  await reach(session, tab, turn, from)
   tab.proxy.disarm()
-  if (!isArmed) await strike(host, stage, turn)
-  await said
+  if (!isArmed) await injectFault(host, session, turn)
+  await sending
   if (!turn.patient) return
   const started = Date.now()
-  const turns = tabOf(stage, 0)
+  const turns = tabOf(session, 0)
     .messages()
     .filter(({ status }) => !isEnded(status)).length
-  await tabOf(stage, 0).until(() => isTurnOver(stage, turn.id), host.patienceMs)
-  reportLate(host, stage, started, Math.max(turns, 1))
+  await tabOf(session, 0).until(() => isTurnOver(session, turn.id), host.patienceMs)
+  reportLate(host, session, started, Math.max(turns, 1))
 }
 
 /** Reports a violation if the turns took too long, counted from their start or from the last restart. */
-function reportLate(host: Host, stage: Stage, started: number, turns: number): void {
+function reportLate(host: Host, session: TestSession, started: number, turns: number): void {
   const took = Date.now() - Math.max(started, host.server.readyAt.at(-1) ?? 0)
   if (took <= RECOVERED_MS + DEAF_MS + turns * WORK_MS) return
   const detail = `${turns} turns took ${took} ms after the last restart`
-  host.report({ rule: "turn_ends", session: stage.plan.name, detail })
+  host.report({ rule: "turn_ends", session: session.plan.name, detail })
 }
 
 /** Sends the message of a turn as a page does, or over HTTP until it is answered. */
-async function say(host: Host, stage: Stage, { id, content, via }: TurnPlan): Promise<void> {
-  if (via === "http") return postMessage(host, stage, id, content)
-  tabOf(stage, 0).room().sendMessageWithId(id, content)
+async function say(host: Host, session: TestSession, { id, content, via }: TurnPlan): Promise<void> {
+  if (via === "http") return postMessage(host, session, id, content)
+  tabOf(session, 0).controller().sendMessageWithId(id, content)
 }
 
 /** Waits for the moment of a turn, or until it can no longer happen. */
-async function reach(stage: Stage, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
-  const holds = momentOf(stage, tab, turn.id, turn.moment, from)
-  if (holds !== null) await tab.until(() => holds() || isTurnOver(stage, turn.id), MOMENT_MS)
+async function reach(session: TestSession, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
+  const holds = momentOf(session, tab, turn.id, turn.moment, from)
+  if (holds !== null) await tab.until(() => holds() || isTurnOver(session, turn.id), MOMENT_MS)
 }
 
 /** Returns null for a moment that is now. */
-function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: number): (() => boolean) | null {
+function momentOf(session: TestSession, tab: Tab, id: string, moment: Moment, from: number): (() => boolean) | null {
   const started = performance.now()
   switch (moment.at) {
     case "sent":
@@ -76,7 +76,7 @@ function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: numb
     case "shown":
       return () => tab.messages().some((message) => message.id === id)
     case "acked":
-      return () => (stage.ledger.get(id)?.acks.length ?? 0) > 0
+      return () => (session.ledger.get(id)?.acks.length ?? 0) > 0
     case "frame":
       return () => tab.frames() >= from + moment.n
     case "ms":
@@ -84,7 +84,7 @@ function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: numb
     case "waiting":
       return () => {
         const answer = answerIn(tab, id)
-        return answer !== undefined && waitingIn(answer).length > 0
+        return answer !== undefined && listWaitingCalls(answer).length > 0
       }
     case "ended":
       return () => false
@@ -92,51 +92,51 @@ function momentOf(stage: Stage, tab: Tab, id: string, moment: Moment, from: numb
 }
 
 /** Waits, after the last fault, until every turn has ended and every tab shows what a reload shows. */
-export async function settleStage(host: Host, stage: Stage, differs: Differs): Promise<void> {
-  const report = (rule: Rule, detail: string): void => host.report({ rule, session: stage.plan.name, detail })
-  stage.isSettling = true
-  for (const tab of stage.tabs) {
+export async function settleSession(host: Host, session: TestSession, differs: Differs): Promise<void> {
+  const report = (rule: Rule, detail: string): void => host.report({ rule, session: session.plan.name, detail })
+  session.isSettling = true
+  for (const tab of session.tabs) {
     tab.proxy.disarm()
-    tab.room().checkConnection()
+    tab.controller().checkConnection()
   }
-  const isOut = (): boolean => stage.tabs.every((tab) => tab.room().outbox.listPending().length === 0)
+  const isOut = (): boolean => session.tabs.every((tab) => tab.controller().outbox.listPending().length === 0)
   if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "a message was never acknowledged")
-  const open = await untilEnded(host, stage)
+  const open = await untilEnded(host, session)
   if (open.length > 0) report("turn_ends", clip(`not ended: ${open.join(", ")}`))
   await Promise.all(
-    stage.tabs.map((tab) => tab.until(() => differsFrom(stage, tab, differs) === null, host.patienceMs / 2)),
+    session.tabs.map((tab) => tab.until(() => differsFrom(session, tab, differs) === null, host.patienceMs / 2)),
   )
-  for (const tab of stage.tabs) {
-    const difference = differsFrom(stage, tab, differs)
+  for (const tab of session.tabs) {
+    const difference = differsFrom(session, tab, differs)
     if (difference !== null) report("live_is_history", difference)
   }
-  const before = stage.page
+  const before = session.page
   await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
-  stage.page = await readPage(host.server, stage.session)
-  if (open.length === 0 && toCanonicalJson(before) !== toCanonicalJson(stage.page)) {
-    report("nothing_later", clip(`${toCanonicalJson(before)} became ${toCanonicalJson(stage.page)}`))
+  session.page = await readPage(host.server, session.id)
+  if (open.length === 0 && toCanonicalJson(before) !== toCanonicalJson(session.page)) {
+    report("nothing_later", clip(`${toCanonicalJson(before)} became ${toCanonicalJson(session.page)}`))
   }
 }
 
 type Differs = (tab: Tab, page: HistoryPage) => string | null
 
-function differsFrom({ page }: Stage, tab: Tab, differs: Differs): string | null {
+function differsFrom({ page }: TestSession, tab: Tab, differs: Differs): string | null {
   return page === null ? "history could not be read" : differs(tab, page)
 }
 
 /** Reads the history until every message has ended. Returns the messages that have not ended in time. */
-async function untilEnded(host: Host, stage: Stage): Promise<string[]> {
+async function untilEnded(host: Host, session: TestSession): Promise<string[]> {
   const began = Date.now()
   const late = performance.now() + host.patienceMs
   let most = 0
   for (;;) {
-    const page = await readPage(host.server, stage.session)
-    stage.page = page ?? stage.page
+    const page = await readPage(host.server, session.id)
+    session.page = page ?? session.page
     const open = page?.messages.filter(({ status }) => !isEnded(status)) ?? []
     most = Math.max(most, open.length)
     const now = performance.now()
     if ((page !== null && open.length === 0) || now > late) {
-      reportLate(host, stage, began, most)
+      reportLate(host, session, began, most)
       return open.map(({ id, status }) => `${id} (${status})`)
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))

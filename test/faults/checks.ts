@@ -13,7 +13,7 @@ import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
-import type { Stage } from "./stage.ts"
+import type { TestSession } from "./test-session.ts"
 import type { Tab } from "./tab.ts"
 import { clip, type Rule, type Violation } from "./violation.ts"
 
@@ -30,15 +30,15 @@ export interface Facts {
 }
 
 /** Runs all checks on one session. The server must be stopped. */
-export function checkSession(stage: Stage, stored: StoredSession | undefined, facts: Facts): Violation[] {
+export function checkSession(session: TestSession, stored: StoredSession | undefined, facts: Facts): Violation[] {
   const found: Violation[] = []
-  const report: Report = (rule, detail) => void found.push({ rule, session: stage.plan.name, detail })
+  const report: Report = (rule, detail) => void found.push({ rule, session: session.plan.name, detail })
   if (stored === undefined) {
     report("stored_once", "the session is not stored")
     return found
   }
   try {
-    checkStored(stage, stored, facts, report)
+    checkStored(session, stored, facts, report)
   } catch (error) {
     // A missing row makes the code that reads the rows throw.
     report("rows_whole", clip(error instanceof Error ? (error.stack ?? error.message) : String(error)))
@@ -46,19 +46,19 @@ export function checkSession(stage: Stage, stored: StoredSession | undefined, fa
   return found
 }
 
-function checkStored(stage: Stage, stored: StoredSession, facts: Facts, report: Report): void {
-  checkSends(stage, stored, report)
-  checkOrder(stage, stored, report)
+function checkStored(session: TestSession, stored: StoredSession, facts: Facts, report: Report): void {
+  checkSends(session, stored, report)
+  checkOrder(session, stored, report)
   checkDoubles(stored, report)
-  checkRows(stage.page, stored, report)
-  checkEnds(stage, stored, facts, report)
-  checkCancels(stage, stored, report)
-  checkEffects(stage, stored, facts.effects, report)
-  for (const tab of stage.tabs) checkShown(tab, stored, report)
+  checkRows(session.page, stored, report)
+  checkEnds(session, stored, facts, report)
+  checkCancels(session, stored, report)
+  checkEffects(session, stored, facts.effects, report)
+  for (const tab of session.tabs) checkShown(tab, stored, report)
 }
 
 /** An acknowledged message is stored once with its text, or was withdrawn. A refused message is not stored. */
-function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSession, report: Report): void {
+function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: StoredSession, report: Report): void {
   for (const { id, content, acks, refusals } of ledger.values()) {
     const rows = all.filter((message) => message.id === id)
     const count = rows.length + (withdrawn.has(id) ? 1 : 0)
@@ -77,7 +77,7 @@ function checkSends({ ledger, withdrawals }: Stage, { all, withdrawn }: StoredSe
  * Messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are compared: a
  * later acknowledgement carries the seq of the beginning of the turn.
  */
-function checkOrder({ ledger }: Stage, { all, seqs }: StoredSession, report: Report): void {
+function checkOrder({ ledger }: TestSession, { all, seqs }: StoredSession, report: Report): void {
   let before = { id: "", seq: 0 }
   for (const { id, role } of all) {
     const seq = Math.min(...(ledger.get(id)?.acks ?? []))
@@ -92,18 +92,18 @@ function checkOrder({ ledger }: Stage, { all, seqs }: StoredSession, report: Rep
 }
 
 /** A cancelled answer is stored as cancelled and does not change afterwards. A withdrawn message starts no turn (SPEC FS3). */
-function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, report: Report): void {
-  for (const [exchange, told] of stage.cancelled) {
+function checkCancels(session: TestSession, { all, seqs, withdrawn }: StoredSession, report: Report): void {
+  for (const [exchange, acknowledgedSeqs] of session.cancelled) {
     const answers = all.filter((message) => message.exchange_id === exchange && message.role === "assistant")
-    for (const seq of new Set(told)) {
+    for (const seq of new Set(acknowledgedSeqs)) {
       const isCancelled = answers.some(({ id, status }) => status === "cancelled" && seqs.get(id) === seq)
       if (isCancelled || withdrawn.get(exchange) === seq) continue
       const stored = answers.map(({ id, status }) => `${status} at ${seqs.get(id)}`).join(", ")
       report("cancel_holds", `${exchange} was cancelled with seq ${seq}, and is stored as ${stored}`)
     }
   }
-  for (const [command, message] of stage.withdrawals) {
-    const isAcknowledged = (stage.ledger.get(command)?.acks.length ?? 0) > 0
+  for (const [command, message] of session.withdrawals) {
+    const isAcknowledged = (session.ledger.get(command)?.acks.length ?? 0) > 0
     if (isAcknowledged && !withdrawn.has(message)) report("cancel_holds", `${message} was withdrawn, and is stored`)
   }
 }
@@ -112,7 +112,7 @@ function checkCancels(stage: Stage, { all, seqs, withdrawn }: StoredSession, rep
  * Each tool call has its side effect at most once, exactly once if it succeeded, and never if it was denied or is unknown
  * (SPEC FS2). A retry keeps the ids of calls, so several answers can contain the same call.
  */
-function checkEffects({ plan }: Stage, { all }: StoredSession, effects: Facts["effects"], report: Report): void {
+function checkEffects({ plan }: TestSession, { all }: StoredSession, effects: Facts["effects"], report: Report): void {
   const calls = new Map<string, ToolCall[]>()
   for (const call of all.flatMap(listCalls)) {
     const key = keyIn(call)
@@ -161,7 +161,7 @@ function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSes
 }
 
 function checkEnds(
-  { cancelAsked }: Stage,
+  { cancelRequested }: TestSession,
   { all }: StoredSession,
   { kills, readyAt, hasSmallContext }: Facts,
   report: Report,
@@ -171,7 +171,7 @@ function checkEnds(
     if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
     if (role !== "assistant") continue
     const question = all.find((one) => one.id === exchange_id)?.words ?? ""
-    const isCancelAsked = cancelAsked.has(exchange_id)
+    const isCancelAsked = cancelRequested.has(exchange_id)
     const wrong = wrongEnding(message, { question, kills, isCancelAsked, hasSmallContext })
     if (wrong !== null) report("ends_rightly", wrong)
     const late = lateBy(message, readyAt)
@@ -188,7 +188,7 @@ function liveJson({ content: _content, ...message }: WireMessage): string {
 export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   const shown = tab.messages()
   const unsent = tab
-    .room()
+    .controller()
     .outbox.entries.peek()
     .filter(({ error }) => error === null)
   if (unsent.length > 0) return `not yet in the transcript: ${unsent.map(({ id }) => id).join(", ")}`

@@ -6,7 +6,7 @@
  */
 
 import type { Message } from "../../shared/protocol/message.ts"
-import { TIME_SCALE } from "./stage.ts"
+import { TIME_SCALE } from "./test-session.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clip } from "./violation.ts"
 

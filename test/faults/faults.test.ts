@@ -3,7 +3,7 @@
 import process from "node:process"
 import { expect, test } from "vitest"
 import { IS_FULL } from "../support/seeded.ts"
-import { readKept } from "./kept.ts"
+import { readStoredPlans } from "./stored-plans.ts"
 import { everyPlay } from "./plays.ts"
 import { runPlan } from "./run.ts"
 import { playUntil } from "./series.ts"
@@ -29,7 +29,7 @@ test("[FS1] [FS9] each model fault ends its answer with the right status and the
   expect([...faults.keys()]).toEqual(expect.arrayContaining(MODEL_FAULTS.map((play) => `model: ${play}`)))
 })
 
-test.each(readKept())("[FS1] [FS2] [FS3] [FS10] regression: $name", async ({ plan }) => {
+test.each(readStoredPlans())("[FS1] [FS2] [FS3] [FS10] regression: $name", async ({ plan }) => {
   const { faults, violations } = await runPlan(plan)
   expect(violations).toEqual([])
   expect(faults.size).toBeGreaterThan(0)

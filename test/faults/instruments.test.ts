@@ -13,7 +13,7 @@ import { createFrameReader } from "./frames.ts"
 import { strangeStates } from "./prefixes.ts"
 import { startProxy } from "./proxy.ts"
 import type { StoredSession } from "./rows.ts"
-import type { Stage } from "./stage.ts"
+import type { TestSession } from "./test-session.ts"
 import type { Rule } from "./violation.ts"
 import { createTap } from "./tap.ts"
 
@@ -77,12 +77,15 @@ test("[FS5] a cut closes the connection right after the intended frame", async (
     (how) => cuts.push(how),
   )
   proxy.cutAt(2, "half_to_client", false)
-  const heard: Buffer[] = []
+  const received: Buffer[] = []
   await new Promise<void>((resolve) => {
     const client = connect(proxy.port, "127.0.0.1", () => client.write("GET"))
-    client.on("data", (chunk) => heard.push(chunk)).on("end", resolve)
+    client.on("data", (chunk) => received.push(chunk)).on("end", resolve)
   })
-  expect({ cuts, heard: Buffer.concat(heard).length }).toEqual({ cuts: ["half_to_client"], heard: bytes.length - 32 })
+  expect({ cuts, received: Buffer.concat(received).length }).toEqual({
+    cuts: ["half_to_client"],
+    received: bytes.length - 32,
+  })
   await proxy.close()
   await new Promise((resolve) => far.close(resolve))
 })
@@ -91,9 +94,9 @@ function tapping() {
   const found: string[] = []
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", after: 3, live: true }))
-  tap.heard(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", seq: 5 }))
+  tap.received(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", seq: 5 }))
   const ops = (seq: number, prev: number) =>
-    tap.heard(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
+    tap.received(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
   return { found, ops }
 }
 
@@ -122,9 +125,10 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   const hello = (epoch: string, after: number) =>
     tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch, after, live: true }))
-  const welcome = (epoch: string, seq: number) => tap.heard(JSON.stringify({ type: "hello", protocol: 2, epoch, seq }))
+  const welcome = (epoch: string, seq: number) =>
+    tap.received(JSON.stringify({ type: "hello", protocol: 2, epoch, seq }))
   const ops = (seq: number, prev: number) =>
-    tap.heard(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
+    tap.received(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
   hello("e1", 3)
   welcome("e2", 9)
   hello("e2", 9)
@@ -149,11 +153,11 @@ test("[FS5] the tap matches answers to two frames with the same id, and reports 
   const answered: string[] = []
   const report = (_rule: Rule, detail: string): void => void found.push(detail)
   const tap = createTap({ report, onAnswer: (asked, { type }) => answered.push(`${asked.type}: ${type}`) })
-  const ack = (id: string) => tap.heard(JSON.stringify({ type: "ack", id, seq: 1 }))
+  const ack = (id: string) => tap.received(JSON.stringify({ type: "ack", id, seq: 1 }))
   tap.sent(JSON.stringify({ type: "send", id: "a", content: "x" }))
   tap.sent(JSON.stringify({ type: "cancel", exchange_id: "a" }))
   ack("a")
-  tap.heard(JSON.stringify({ type: "error", code: "turn_ended", text: "", id: "a" }))
+  tap.received(JSON.stringify({ type: "error", code: "turn_ended", text: "", id: "a" }))
   expect({ found, answered }).toEqual({ found: [], answered: ["send: ack", "cancel: error"] })
   tap.sent(JSON.stringify({ type: "send", id: "b", content: "x" }))
   tap.sent(JSON.stringify({ type: "send", id: "c", content: "x" }))
@@ -262,14 +266,14 @@ test("[FS5] an answer with the wrong ending or the wrong text is reported", () =
 
 /** Violations for these stored messages and these effects, by `<key>/<call id>`. */
 function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
-  const stage: Stage = {
-    session: "s",
+  const session: TestSession = {
+    id: "s",
     plan: { name: "s", tabs: 0, turns: [] },
     tabs: [],
     ledger: new Map(),
     withdrawals: new Map(),
-    cancelAsked: new Set(),
-    cancelHeard: new Set(),
+    cancelRequested: new Set(),
+    cancelAnswered: new Set(),
     cancelled: new Map(),
     isEvicting: false,
     isSettling: true,
@@ -285,7 +289,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
     lastSeq: 1,
   }
   const facts = { effects: new Map(Object.entries(happened)), kills: 0, readyAt: [], hasSmallContext: false }
-  return checkSession(stage, stored, facts).map(({ rule }) => rule)
+  return checkSession(session, stored, facts).map(({ rule }) => rule)
 }
 
 /** Violations for one call in two answers, as after a retry, whose effect happened `count` times. */

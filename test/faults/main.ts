@@ -6,24 +6,24 @@
  */
 
 import process from "node:process"
-import { keepPlan, readKept } from "./kept.ts"
+import { storePlan, readStoredPlans } from "./stored-plans.ts"
 import { planRun } from "./plan.ts"
 import { MUTANTS } from "./mutant-plans.ts"
 import { everyPlay } from "./plays.ts"
-import { type Report, runPlan, runSeed, USUAL_SIZE } from "./run.ts"
+import { type Report, runPlan, runSeed, DEFAULT_SIZE } from "./run.ts"
 import { playUntil, TRIES, triesToFind } from "./series.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 
-const USUAL_FAULTS = 1_000
+const DEFAULT_FAULTS = 1_000
 
-const { FAULT_SEED, FAULTS = String(USUAL_FAULTS), FAULT_FROM = "1000", KEEP } = process.env
+const { FAULT_SEED, FAULTS = String(DEFAULT_FAULTS), FAULT_FROM = "1000", KEEP } = process.env
 const started = performance.now()
-if (KEEP !== undefined) console.log(`kept/${keepPlan(KEEP, planRun(Number(FAULT_SEED), USUAL_SIZE))}`)
+if (KEEP !== undefined) console.log(`kept/${storePlan(KEEP, planRun(Number(FAULT_SEED), DEFAULT_SIZE))}`)
 const reports: Report[] = []
 if (FAULT_SEED === undefined) {
-  for (const { plan } of [{ plan: everyPlay() }, ...readKept()]) reports.push(await runPlan(plan))
-  const struck = reports.reduce((sum, { faults }) => sum + [...faults.values()].reduce((a, b) => a + b, 0), 0)
-  reports.push(...(await playUntil(Number(FAULTS) - struck, Number(FAULT_FROM), (line) => console.log(line))))
+  for (const { plan } of [{ plan: everyPlay() }, ...readStoredPlans()]) reports.push(await runPlan(plan))
+  const injected = reports.reduce((sum, { faults }) => sum + [...faults.values()].reduce((a, b) => a + b, 0), 0)
+  reports.push(...(await playUntil(Number(FAULTS) - injected, Number(FAULT_FROM), (line) => console.log(line))))
 } else reports.push(await runSeed(Number(FAULT_SEED)))
 const total = totalOf(reports, performance.now() - started)
 const lines = violationLines(total)

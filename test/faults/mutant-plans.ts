@@ -43,7 +43,7 @@ export function planFor(mutant: Mutant, seed: number): RunPlan {
   const name = `${mutant}-${seed}`
   const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
     const id = `${name}-${at}`
-    return { via: "socket", leave: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
+    return { via: "socket", approval: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
   })
   return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
 }
@@ -70,7 +70,7 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
     case "resume_gap":
       return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: frame(3) }]
     case "forget_cancel":
-      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "heard" }, moment: frame(4) }]
+      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "answered" }, moment: frame(4) }]
     case "send_first":
       return [{ content: LONG, fault: KILL, moment: frame(5) }]
     case "drop_window":

@@ -12,8 +12,8 @@ import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 /** The model of a run. */
 export type ModelKind = "scripted" | "upstream"
 
-/** `soon`: the process is killed 1 ms after the request; `heard`: as soon as the request is answered. */
-export type ThenKill = "soon" | "heard" | null
+/** `soon`: the process is killed 1 ms after the request; `answered`: as soon as the request is answered. */
+export type ThenKill = "soon" | "answered" | null
 
 export type Fault =
   /** `again`: kills a second time as soon as the server is back, while it recovers. */
@@ -44,7 +44,7 @@ export type Moment =
   | { readonly at: "ended" }
 
 /** The decision about a waiting call; null: none, the next message settles it. */
-export interface Leave {
+export interface PlannedApproval {
   readonly decision: "allow" | "deny"
   readonly tab: number
   readonly afterMs: number
@@ -58,7 +58,7 @@ export interface TurnPlan {
   readonly via: "socket" | "http"
   readonly fault: Fault
   readonly moment: Moment
-  readonly leave: Leave | null
+  readonly approval: PlannedApproval | null
   /** Waits for the end of the turn before the next one. Otherwise the next one is queued. */
   readonly patient: boolean
 }
@@ -120,17 +120,17 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
   const asks = fault.kind !== "model" && chance.odds(0.25)
   const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model, asks)
   const isAlone = fault.kind === "evict" || fault.kind === "revise"
-  const leave = planLeave(chance, tabs) ?? (isAlone ? REFUSAL : null)
+  const approval = planApproval(chance, tabs) ?? (isAlone ? DENIAL : null)
   // Without a decision only the next message ends the turn.
-  const patient = isAlone || (chance.odds(0.75) && !(asks && leave === null))
+  const patient = isAlone || (chance.odds(0.75) && !(asks && approval === null))
   const moment = planMoment(chance, fault, asks)
-  return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, leave, patient }
+  return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, approval, patient }
 }
 
 /** The decision if the plan has none. */
-export const REFUSAL: Leave = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
+export const DENIAL: PlannedApproval = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
 
-function planLeave(chance: Chance, tabs: number): Leave | null {
+function planApproval(chance: Chance, tabs: number): PlannedApproval | null {
   if (chance.odds(0.2)) return null
   const decision = chance.odds(0.7) ? "allow" : "deny"
   return { decision, tab: chance.int(tabs), afterMs: chance.between(0, 400), disputed: tabs > 1 && chance.odds(0.3) }
@@ -159,7 +159,7 @@ function planFault(chance: Chance, tabs: number): Fault {
 }
 
 function planKill(chance: Chance): ThenKill {
-  return chance.pick(["soon", "heard", ...Array.from({ length: 6 }, () => null)])
+  return chance.pick(["soon", "answered", ...Array.from({ length: 6 }, () => null)])
 }
 
 const MOMENTS = ["sent", "shown", "acked", "frame", "frame", "frame", "ms", "ended"] as const

@@ -16,7 +16,7 @@ export function everyPlay(): RunPlan {
       patient: true,
       fault: { kind: "repeat", via: "http" },
       moment: { at: "ended" },
-      leave: { decision: "allow", tab: 0, afterMs: 0, disputed: false },
+      approval: { decision: "allow", tab: 0, afterMs: 0, disputed: false },
     }
     return { name, tabs: 1, turns: [turn] }
   })

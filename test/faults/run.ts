@@ -2,14 +2,21 @@
  * run.ts: one seeded run: a server, several sessions side by side with their plans, and the violations.
  */
 
-import { playStage, settleStage } from "./act.ts"
+import { playSession, settleSession } from "./act.ts"
 import { createChance } from "./chance.ts"
 import { checkSession, liveDifference } from "./checks.ts"
-import { startClerk } from "./clerk.ts"
+import { startApprover } from "./approver.ts"
 import { planRun, type RunPlan, type Size } from "./plan.ts"
 import { readSessions } from "./rows.ts"
 import { startServer } from "./server.ts"
-import { closeStage, type Host, openStage, type Stage, TIME_SCALE, TURN_END_MS } from "./stage.ts"
+import {
+  closeTestSession,
+  type Host,
+  openTestSession,
+  type TestSession,
+  TIME_SCALE,
+  TURN_END_MS,
+} from "./test-session.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
 import type { Violation } from "./violation.ts"
 
@@ -26,20 +33,20 @@ export interface Report {
 }
 
 /** Six sessions of six turns: enough that one kill meets turns in many states. */
-export const USUAL_SIZE: Size = { sessions: 6, turns: 6 }
+export const DEFAULT_SIZE: Size = { sessions: 6, turns: 6 }
 
 /** The variables of every server of the suite. */
 const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
 
 function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
   const context = contextTokens === null ? {} : { MODEL_CONTEXT_TOKENS: String(contextTokens) }
-  const usual = { ...VARS, ...context, PROBE_TOOLS: "on", PROBE_URL: upstream.url }
-  if (model === "scripted") return usual
-  return { ...usual, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
+  const common = { ...VARS, ...context, PROBE_TOOLS: "on", PROBE_URL: upstream.url }
+  if (model === "scripted") return common
+  return { ...common, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
 }
 
 /** Plays a seed. */
-export function runSeed(seed: number, size: Size = USUAL_SIZE): Promise<Report> {
+export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report> {
   return runPlan(planRun(seed, size))
 }
 
@@ -61,10 +68,10 @@ export async function runPlan(
   const upstream = await startUpstream((play) => count(`model: ${play}`))
   const server = await startServer({ ...varsFor(plan, upstream), ...vars })
   const violations: Violation[] = []
-  const stages: Stage[] = []
+  const sessions: TestSession[] = []
   let hits = 0
   const host: Host = {
-    stages,
+    sessions,
     server,
     patienceMs,
     model: plan.model,
@@ -76,12 +83,12 @@ export async function runPlan(
     },
   }
   try {
-    stages.push(...(await Promise.all(plan.sessions.map((session) => openStage(host, session)))))
-    const stopClerks = stages.map((stage) => startClerk(host, stage))
-    await Promise.all(stages.map((stage) => playStage(host, stage)))
-    await Promise.all(stages.map((stage) => settleStage(host, stage, liveDifference)))
-    for (const stop of stopClerks) stop()
-    await Promise.all(stages.map(closeStage))
+    sessions.push(...(await Promise.all(plan.sessions.map((session) => openTestSession(host, session)))))
+    const stopApprovers = sessions.map((session) => startApprover(host, session))
+    await Promise.all(sessions.map((session) => playSession(host, session)))
+    await Promise.all(sessions.map((session) => settleSession(host, session, liveDifference)))
+    for (const stop of stopApprovers) stop()
+    await Promise.all(sessions.map(closeTestSession))
     await server.stop()
     const stored = readSessions(server.persist, (error) => {
       violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
@@ -92,15 +99,15 @@ export async function runPlan(
       readyAt: server.readyAt,
       hasSmallContext: plan.contextTokens !== null,
     }
-    for (const stage of stages) violations.push(...checkSession(stage, stored.get(stage.session), facts))
+    for (const session of sessions) violations.push(...checkSession(session, stored.get(session.id), facts))
   } finally {
     await server.stop()
     await server.remove()
     await upstream.close()
   }
   const cancels = {
-    asked: stages.reduce((sum, { cancelAsked }) => sum + cancelAsked.size, 0),
-    stopped: stages.reduce((sum, { cancelled }) => sum + cancelled.size, 0),
+    asked: sessions.reduce((sum, { cancelRequested }) => sum + cancelRequested.size, 0),
+    stopped: sessions.reduce((sum, { cancelled }) => sum + cancelled.size, 0),
   }
   return { seed, faults, hits, cancels, violations, ms: performance.now() - started }
 }

@@ -11,12 +11,12 @@ const PATIENCE_MS = 1_200
 
 export async function playUntil(faults: number, from: number, say: (line: string) => void): Promise<Report[]> {
   const reports: Report[] = []
-  let struck = 0
-  for (let seed = from; struck < faults; seed++) {
+  let injected = 0
+  for (let seed = from; injected < faults; seed++) {
     const report = await runSeed(seed)
     reports.push(report)
     const own = [...report.faults.values()].reduce((sum, count) => sum + count, 0)
-    struck += own
+    injected += own
     const wrong = report.violations.length === 0 ? "" : `, ${report.violations.length} violations`
     say(`seed ${seed}: ${own} faults in ${(report.ms / 1000).toFixed(1)} s${wrong} (FAULT_SEED=${seed})`)
   }

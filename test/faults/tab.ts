@@ -25,19 +25,19 @@ const REQUEST_MS = 30_000
 export interface TabDeps {
   readonly session: string
   readonly proxy: TabProxy
-  readonly shelf: KeyValueStorage
+  readonly storage: KeyValueStorage
   readonly chance: Chance
   readonly nextId: () => string
   readonly report: (rule: Rule, detail: string) => void
   /** Called for each frame that the tab sends. */
-  readonly onSaid: (frame: ClientFrame) => void
+  readonly onFrameSent: (frame: ClientFrame) => void
   /** Called for each acknowledgement or refusal before it is applied, with the frame that it answers. */
-  readonly onAnswer: (asked: ClientFrame, answer: Answered) => void
+  readonly onAnswer: (frame: ClientFrame, answer: Answered) => void
 }
 
 export interface Tab {
   readonly proxy: TabProxy
-  room(): SessionController
+  controller(): SessionController
   /** Number of numbered frames received so far. */
   frames(): number
   /** The messages that the tab shows. */
@@ -55,16 +55,16 @@ export interface Tab {
   until(holds: () => boolean, ms: number): Promise<boolean>
 }
 
-export function createShelf(): KeyValueStorage {
-  const kept = new Map<string, string>()
+export function createMemoryStorage(): KeyValueStorage {
+  const items = new Map<string, string>()
   return {
     get length() {
-      return kept.size
+      return items.size
     },
-    key: (at) => [...kept.keys()][at] ?? null,
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
+    key: (at) => [...items.keys()][at] ?? null,
+    getItem: (key) => items.get(key) ?? null,
+    setItem: (key, value) => void items.set(key, value),
+    removeItem: (key) => void items.delete(key),
   }
 }
 
@@ -83,11 +83,11 @@ export function openTab(deps: TabDeps): Tab {
 
   const put = ({ socket, tap }: Wire, text: string): void => {
     tap.sent(text)
-    deps.onSaid(JSON.parse(text) as ClientFrame)
+    deps.onFrameSent(JSON.parse(text) as ClientFrame)
     socket.send(text)
   }
-  const lookAt = (room: SessionController): void => {
-    for (const message of messagesOf(room)) {
+  const recordStates = (controller: SessionController): void => {
+    for (const message of messagesOf(controller)) {
       const states = shown.get(message.id) ?? []
       if (states.at(-1) === message) continue
       states.push(message)
@@ -95,7 +95,7 @@ export function openTab(deps: TabDeps): Tab {
     }
     for (const watch of [...watchers]) watch()
   }
-  const connect = (room: () => SessionController, protocols: string[], events: WebSocketEvents) => {
+  const connect = (controller: () => SessionController, protocols: string[], events: WebSocketEvents) => {
     const socket = new WebSocket(`ws://127.0.0.1:${proxy.port}/v1/sessions/${session}/socket`, protocols)
     const tap = createTap(deps)
     const own = { socket, tap }
@@ -104,15 +104,15 @@ export function openTab(deps: TabDeps): Tab {
       events.onOpen()
     }
     socket.onmessage = ({ data }) => {
-      const frame = tap.heard(String(data))
+      const frame = tap.received(String(data))
       if (frame?.type === "message" || frame?.type === "ops") frames += 1
       events.onMessage(data)
-      lookAt(room())
+      recordStates(controller())
     }
     socket.onclose = ({ code }) => {
       if (wire === own) wire = null
       events.onClose(code)
-      lookAt(room())
+      recordStates(controller())
     }
     return {
       send(text: string) {
@@ -131,13 +131,13 @@ export function openTab(deps: TabDeps): Tab {
       const page = await readPage(id, limit, before)
       pages += 1
       // The controller applies the page with this promise.
-      setTimeout(() => lookAt(room), 0)
+      setTimeout(() => recordStates(controller), 0)
       return page
     }
-    const room: SessionController = new SessionController(session, {
+    const controller: SessionController = new SessionController(session, {
       api,
-      storage: deps.shelf,
-      connect: (_session, protocols, events) => connect(() => room, protocols, events),
+      storage: deps.storage,
+      connect: (_session, protocols, events) => connect(() => controller, protocols, events),
       now: clock.now,
       setTimer: clock.after,
       random: deps.chance.real,
@@ -145,17 +145,17 @@ export function openTab(deps: TabDeps): Tab {
       scheduleRender: (call) => call(),
       onMessageEnd() {},
     })
-    void room.loadNewest()
-    return room
+    void controller.loadNewest()
+    return controller
   }
   let opened = 1
-  let room = open()
+  let controller = open()
   return {
     proxy,
     shown,
-    room: () => room,
+    controller: () => controller,
     frames: () => frames,
-    messages: () => messagesOf(room),
+    messages: () => messagesOf(controller),
     resets: () => Math.max(0, pages - opened),
     say(frame) {
       if (wire === null || wire.socket.readyState !== WebSocket.OPEN) return false
@@ -163,19 +163,19 @@ export function openTab(deps: TabDeps): Tab {
       return true
     },
     reopen() {
-      room.close()
+      controller.close()
       opened += 1
-      room = open()
+      controller = open()
     },
     close() {
-      room.close()
+      controller.close()
     },
     until: (holds, ms) => untilTrue(holds, ms, watchers),
   }
 }
 
-function messagesOf(room: SessionController): WireMessage[] {
-  return room.store.messageIds.peek().flatMap((id) => room.store.getMessageSignal(id)?.peek() ?? [])
+function messagesOf(controller: SessionController): WireMessage[] {
+  return controller.store.messageIds.peek().flatMap((id) => controller.store.getMessageSignal(id)?.peek() ?? [])
 }
 
 function createClock() {

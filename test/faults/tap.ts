@@ -17,13 +17,13 @@ export interface Tap {
   /** Handles a frame from the client. */
   sent(text: string): void
   /** Handles a frame from the server, as text. Returns the parsed frame if it is valid. */
-  heard(text: string): ServerFrame | null
+  received(text: string): ServerFrame | null
 }
 
 export interface TapDeps {
   readonly report: (rule: Rule, detail: string) => void
   /** Called for an acknowledgement or a refusal, with the frame that it answers. */
-  readonly onAnswer?: (asked: ClientFrame, answer: Answered) => void
+  readonly onAnswer?: (unanswered: ClientFrame, answer: Answered) => void
 }
 
 /**
@@ -32,7 +32,7 @@ export interface TapDeps {
  */
 export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   /** Frames without an answer, oldest first. */
-  const asked: ClientFrame[] = []
+  const unanswered: ClientFrame[] = []
   /** The last seq of this socket; null before the first hello, and between the announcement of a new epoch and the next hello. */
   let last: number | null = null
   let epoch = ""
@@ -42,12 +42,12 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   let pieces = 0
 
   const welcome = (frame: Welcome): void => {
-    const isTold = last !== null && frame.epoch !== epoch
-    if (isTold) last = null
+    const isNewEpoch = last !== null && frame.epoch !== epoch
+    if (isNewEpoch) last = null
     else {
-      const [hello] = asked
+      const [hello] = unanswered
       if (hello?.type !== "hello") return report("answers_in_order", `a welcome, and ${hello?.type} was asked first`)
-      asked.shift()
+      unanswered.shift()
       last = hello.epoch === frame.epoch ? (hello.after ?? frame.seq) : frame.seq
     }
     epoch = frame.epoch
@@ -56,15 +56,15 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   }
 
   const answer = (frame: Answered): void => {
-    const [first] = asked
+    const [first] = unanswered
     if (frame.id === undefined) {
       if (frame.type === "error" && frame.code === "internal") report("answered", "a frame met an internal error")
-      if (first?.type === "hello" || (frame.type === "error" && frame.code === "internal")) asked.shift()
+      if (first?.type === "hello" || (frame.type === "error" && frame.code === "internal")) unanswered.shift()
       return
     }
-    const at = asked.findIndex((one) => idOf(one) === frame.id)
+    const at = unanswered.findIndex((one) => idOf(one) === frame.id)
     if (at !== 0) report("answers_in_order", `${frame.id} is answered, and ${idOf(first)} was asked first`)
-    const [own] = at < 0 ? [] : asked.splice(0, at + 1).slice(-1)
+    const [own] = at < 0 ? [] : unanswered.splice(0, at + 1).slice(-1)
     if (own !== undefined) onAnswer(own, frame)
   }
 
@@ -88,9 +88,9 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   return {
     sent(text) {
       const frame = JSON.parse(text) as ClientFrame
-      if (frame.type === "hello" || idOf(frame) !== null) asked.push(frame)
+      if (frame.type === "hello" || idOf(frame) !== null) unanswered.push(frame)
     },
-    heard(text) {
+    received(text) {
       const frame = parseServerFrame(text)
       if (frame?.type === "hello") welcome(frame)
       if (frame?.type === "ack" || frame?.type === "error") answer(frame)

@@ -24,7 +24,7 @@ function readBack(records: readonly object[]): { messages: Message[]; late: stri
 }
 
 const agent = { direction: "received", name: "researcher", exchange: "x1" } as const
-const heard = createMessage({
+const request = createMessage({
   id: "x1",
   role: "agent",
   exchange_id: "x1",
@@ -33,8 +33,8 @@ const heard = createMessage({
   agent,
   words: "Look at <b>Oslo</b>.",
 })
-const told: Message = {
-  ...heard,
+const callback: Message = {
+  ...request,
   id: "x2",
   exchange_id: "x2",
   agent: { ...agent, exchange: "x2", call_id: "call_2_1" },
@@ -48,14 +48,14 @@ const answer: Message = {
 }
 
 test("[SG14] a message from another agent is one segment with its text unchanged", () => {
-  expect(segmentsOf(heard)).toEqual([{ type: "agent", content: "Look at <b>Oslo</b>.", ...agent }])
-  expect(messageToWire(heard).agent).toEqual(agent)
+  expect(segmentsOf(request)).toEqual([{ type: "agent", content: "Look at <b>Oslo</b>.", ...agent }])
+  expect(messageToWire(request).agent).toEqual(agent)
 })
 
 describe("round trip", () => {
   test.each([
-    ["a request", heard, "agent_message"],
-    ["a callback", told, "agent_callback"],
+    ["a request", request, "agent_message"],
+    ["a callback", callback, "agent_callback"],
     ["an answer that goes back", answer, "assistant_message"],
   ])("[RE12] %s", (_name, message, type) => {
     const records = messageToRecords({ pos: 3, parent: 2, tip: null, message }, "s1")

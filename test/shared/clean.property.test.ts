@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { type CleanState, clean, createCleaner } from "../../shared/sanitize/clean.ts"
 import { splitFences } from "../../shared/text/code-tracker.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
-import { hold, RUNS } from "../support/seeded.ts"
+import { assertProperty, RUNS } from "../support/seeded.ts"
 
 /** Runs with texts of about MAX_PENDING_CHARS, which cost a hundred times as much as the RUNS short ones. */
 const LONG_RUNS = RUNS / 10
@@ -43,12 +43,12 @@ test("[CL9] any cut gives the same clean text, also when the cleaner is saved be
       expect(cleanChunks(splitAt(raw, at))).toBe(whole)
       expect(cleanWithRestarts(splitAt(raw, at))).toBe(whole)
     })
-  hold(property(shortText))
-  hold(property(longText), LONG_RUNS)
+  assertProperty(property(shortText))
+  assertProperty(property(longText), LONG_RUNS)
 })
 
 test("[CL9] single code units give the same clean text", () => {
-  hold(
+  assertProperty(
     fc.property(shortText, (raw) => {
       expect(cleanChunks(raw.split(""))).toBe(clean(raw))
     }),
@@ -61,8 +61,8 @@ test("[CL9] cleaning twice is cleaning once", () => {
       const once = clean(raw)
       expect(clean(once)).toBe(once)
     })
-  hold(property(shortText))
-  hold(property(longText), LONG_RUNS)
+  assertProperty(property(shortText))
+  assertProperty(property(longText), LONG_RUNS)
 })
 
 test("[CL10] the code blocks of clean text are those of the raw text", () => {
@@ -70,8 +70,8 @@ test("[CL10] the code blocks of clean text are those of the raw text", () => {
     fc.property(text, (raw) => {
       expect(listCode(clean(raw))).toEqual(listCode(normalized(raw)))
     })
-  hold(property(shortText))
-  hold(property(longText), LONG_RUNS)
+  assertProperty(property(shortText))
+  assertProperty(property(longText), LONG_RUNS)
 })
 
 /** Tags that must never remain outside code: those that are not allowed, or have attributes. */
@@ -81,7 +81,7 @@ const LEFT =
 test("[CL4] outside code only bare, allowed tags remain", () => {
   // Without backticks and tildes there is no code.
   const words = shortText.map((text) => text.replace(/[`~]/g, ""))
-  hold(
+  assertProperty(
     fc.property(words, (raw) => {
       expect(clean(raw)).not.toMatch(LEFT)
     }),
@@ -91,7 +91,7 @@ test("[CL4] outside code only bare, allowed tags remain", () => {
 test("[CL1] a tag ends where htmlparser2 ends it", () => {
   const parts = ["a", "b=", "=", "'", '"', ">", "/", " ", "\n", "x", "é", "\t", "id='c_1'", "-"]
   const attributes = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((all) => all.join(""))
-  hold(
+  assertProperty(
     fc.property(attributes, (written) => {
       const raw = `<b ${written}>tail`
       const ends: number[] = []
@@ -178,12 +178,12 @@ const noise = fc
 const documents = fc.array(fc.oneof(fenced, noise), { maxLength: 6 }).map((all) => all.join("\n\n"))
 
 test("[CL10] code that the page's Markdown parser finds in the raw text survives", () => {
-  hold(
+  assertProperty(
     fc.property(documents, (raw) => {
-      const kept = listCodeByMarked(clean(raw))
+      const codeAfter = listCodeByMarked(clean(raw))
       let from = 0
       for (const code of listCodeByMarked(raw)) {
-        const at = kept.indexOf(code, from)
+        const at = codeAfter.indexOf(code, from)
         expect(at, code).toBeGreaterThanOrEqual(0)
         from = at + 1
       }

@@ -146,9 +146,9 @@ test.each([
   ["inline code", "`", "<b x> ", "`"],
   ["an autolink", "<https://", "x", ">"],
 ])("[CL8] %s over MAX_PENDING_CHARS is text, whole or in fragments", (_, open, fill, close) => {
-  const room = MAX_PENDING_CHARS - open.length - close.length
-  const fits = open + fill.repeat(Math.floor(room / fill.length)) + close
-  const over = open + fill.repeat(Math.floor(room / fill.length) + 1) + close
+  const available = MAX_PENDING_CHARS - open.length - close.length
+  const fits = open + fill.repeat(Math.floor(available / fill.length)) + close
+  const over = open + fill.repeat(Math.floor(available / fill.length) + 1) + close
   expect(clean(fits)).not.toMatch(/^(&lt;|\\)/)
   expect(clean(over)).toMatch(/^(&lt;|\\)/)
   for (const raw of [fits, over]) {

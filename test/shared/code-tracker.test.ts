@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { splitCode, splitFences } from "../../shared/text/code-tracker.ts"
 import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
-import { hold, RUNS } from "../support/seeded.ts"
+import { assertProperty, RUNS } from "../support/seeded.ts"
 
 /** Prints blocks on one line: text unchanged, code in brackets, `…` if it is not closed. */
 function printBlocks(text: string): string {
@@ -145,7 +145,7 @@ function listFencesByLine(text: string): Found[] {
 }
 
 test("[CO1] [CO2] page and clean see the same fences, line by line", () => {
-  hold(
+  assertProperty(
     fc.property(shortText, (raw) => {
       const text = normalized(raw)
       const found = listFencesByLine(text)
@@ -177,6 +177,6 @@ test("[CO3] inline code reaches from a run to the next run of its length", () =>
         expect(piece.text).not.toContain("\n\n")
       }
     })
-  hold(property(shortText))
-  hold(property(longText), RUNS / 10)
+  assertProperty(property(shortText))
+  assertProperty(property(longText), RUNS / 10)
 })

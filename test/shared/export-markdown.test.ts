@@ -8,7 +8,7 @@ import { createIntake } from "../../shared/ingest/intake.ts"
 import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
 import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { readGoldens } from "../support/golden-files.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 
 const HEAD = { id: "m1", exchange_id: "q1", timestamp: "2026-01-02T03:04:05.000Z" } as const
 
@@ -153,9 +153,9 @@ Bye.
       "# b",
       "<b>",
     )
-    const said = fc.array(crumb, { maxLength: 14 }).map((crumbs) => crumbs.join(""))
-    hold(
-      fc.property(said, said, said, (words, thought, prose) => {
+    const crumbText = fc.array(crumb, { maxLength: 14 }).map((crumbs) => crumbs.join(""))
+    assertProperty(
+      fc.property(crumbText, crumbText, crumbText, (words, thought, prose) => {
         const answer = answerOf({ type: "thinking_delta", delta: thought }, { type: "thinking_done" }, text(prose), END)
         const markdown = [createQuestion(words), answer, createQuestion("next")].map(messageToMarkdown).join("\n")
         expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(3)

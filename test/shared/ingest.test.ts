@@ -16,7 +16,7 @@ import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
 import type { Mapper } from "../../shared/ingest/record-writer.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { cutsOf, hold } from "../support/seeded.ts"
+import { cutsOf, assertProperty } from "../support/seeded.ts"
 
 const FOLDER = join(import.meta.dirname, "ingest")
 const MAPPERS: Record<string, () => Mapper> = {
@@ -64,9 +64,9 @@ function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string
         return `${segment.type} ${JSON.stringify(segment.content)}`
       case "tool": {
         const { name, args, status, output, result, error } = segment
-        const said = output === undefined ? "" : ` output ${JSON.stringify(output)}`
+        const nestedText = output === undefined ? "" : ` output ${JSON.stringify(output)}`
         const came = result === undefined ? "" : ` result ${JSON.stringify(result)}`
-        return `tool ${name} ${JSON.stringify(args)} ${status}${said}${came}${error ? ` ${error.code}: ${error.message}` : ""}`
+        return `tool ${name} ${JSON.stringify(args)} ${status}${nestedText}${came}${error ? ` ${error.code}: ${error.message}` : ""}`
       }
       default:
         return segment.type
@@ -196,8 +196,14 @@ describe("what a mapper handles", () => {
       parent_tool_use_id: parent,
       message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
     })
-    const said = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
-    const told = [call("a", "Task", null), call("b", "Task", "a"), said("a", "one"), said("b", "deep"), DONE]
+    const nestedText = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
+    const told = [
+      call("a", "Task", null),
+      call("b", "Task", "a"),
+      nestedText("a", "one"),
+      nestedText("b", "deep"),
+      DONE,
+    ]
     expect(shownOf(createClaudeMapper, told)).toContain('output "[Task]\\none\\ndeep')
   })
 
@@ -267,13 +273,13 @@ describe("deltas and wholes", () => {
         expect(show([begin, ...partial])).toBe(show(wholes))
       },
     )
-    hold(property, 2_000)
+    assertProperty(property, 2_000)
   })
 
   test("[PI3] hostile lines never throw, and each is counted or reported", () => {
     const lineArb = fc.oneof(fc.string(), fc.json(), fc.constantFrom(...names.flatMap(linesOf)), jsonOf(names))
     for (const make of Object.values(MAPPERS)) {
-      hold(
+      assertProperty(
         fc.property(fc.array(lineArb, { maxLength: 12 }), (lines) => {
           expect(mapped(make(), lines, 0).at(-1)?.type).toBe("assistant_message")
         }),

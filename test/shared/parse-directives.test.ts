@@ -14,7 +14,7 @@ import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { printReply, printSegments } from "../support/golden.ts"
 import { directiveText, PICTURE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
-import { cutsOf, hold, RUNS } from "../support/seeded.ts"
+import { cutsOf, assertProperty, RUNS } from "../support/seeded.ts"
 
 /** The segments of a text, one per line, in the notation of the golden files. */
 function read(text: string, context: DirectiveContext = {}): string[] {
@@ -247,11 +247,11 @@ function createFollower() {
 
 function expectAnyCut(text: string, pieces: readonly string[]): void {
   const cut = createFollower()
-  let sofar = ""
+  let soFar = ""
   for (const piece of pieces) {
-    sofar += piece
+    soFar += piece
     const fresh = createFollower()
-    fresh.push(sofar)
+    fresh.push(soFar)
     cut.push(piece)
     expect(cut.state()).toBe(fresh.state())
   }
@@ -262,7 +262,7 @@ function expectAnyCut(text: string, pieces: readonly string[]): void {
 
 describe("any cut", () => {
   test("[DR9] the same segments, replies, voice and drift after every chunk, between spans, fences, lists and quotes", () => {
-    hold(
+    assertProperty(
       fc.property(
         directiveText.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
         ({ text, pieces }) => expectAnyCut(text, pieces),
@@ -271,12 +271,12 @@ describe("any cut", () => {
   })
 
   test("[DR9] one code unit at a time, and around the limits", () => {
-    hold(
+    assertProperty(
       fc.property(directiveText, (text) => expectAnyCut(text, text.split(""))),
       RUNS / 10,
     )
     const long = fc.tuple(directiveText, longText, directiveText).map((all) => all.join(""))
-    hold(
+    assertProperty(
       fc.property(
         long.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
         ({ text, pieces }) => expectAnyCut(text, pieces),
@@ -286,7 +286,7 @@ describe("any cut", () => {
   })
 
   test("[DR9] the tokens joined are the text", () => {
-    hold(
+    assertProperty(
       fc.property(fc.oneof(directiveText, shortText), (text) => {
         const scanner = createTokenScanner()
         expect(rawOf([...scanner.push(text), ...scanner.end()])).toBe(text)
@@ -319,7 +319,7 @@ test("[DR4] no directive is taken from inside code", () => {
     splitCode(text)
       .map((piece) => (piece.code ? piece.text : ""))
       .join("")
-  hold(
+  assertProperty(
     fc.property(directiveText, (text) => {
       fc.pre(!/<\/?spa|\\|\[embed|media:/i.test(text))
       const { segments } = parseDirectives(text)

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 import { INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
 
 test("[PU1] the table has at least 250 different addresses", () => {
@@ -67,7 +67,7 @@ test("[PU4] it never throws, and it accepts the https URL that it returns", () =
     "#",
   )
   const glued = fc.array(part, { maxLength: 14 }).map((parts) => parts.join(""))
-  hold(
+  assertProperty(
     fc.property(
       fc.oneof(
         glued,
@@ -145,7 +145,7 @@ const innerAddress = fc
 
 test("[PU3] every notation of every private IPv4 address is refused, inside IPv6 too", () => {
   const notation = innerAddress.chain((address) => fc.tuple(fc.constant(address), toV4Notation(address)))
-  hold(
+  assertProperty(
     fc.property(notation, ([address, text]) => {
       expect(verdictOf(`https://${text}/x`)).toBe("host")
       for (const inner of toV6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("host")
@@ -161,7 +161,7 @@ test("[PU3] no notation of a public address is refused", () => {
   const isOther = (address: number): boolean =>
     [0xc0af30, 0xc01fc4, 0xc034c1].includes(address >>> 8) || address === 0xa83f8110
   const outer = fc.nat({ max: 0xffffffff }).filter((address) => !isInner(address) && !isOther(address))
-  hold(
+  assertProperty(
     fc.property(
       outer.chain((address) => fc.tuple(fc.constant(address), toV4Notation(address))),
       ([address, text]) => {

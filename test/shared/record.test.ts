@@ -13,7 +13,7 @@ import { parseRecord } from "../../shared/protocol/record.ts"
 import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 import { createMessageSegmenter, messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { readGoldens } from "../support/golden-files.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 import { cutDeltas, eventArb } from "../support/stream-events.ts"
 
 const TIME = "2026-01-01T00:00:00.000Z"
@@ -79,9 +79,9 @@ const placeArb = fc.record({
 
 describe("any stream", () => {
   test("[RE2] looks the same live (cut anywhere), stored, and after export and import", () => {
-    const said = fc.array(eventArb, { maxLength: 24 })
-    hold(
-      fc.property(said, placeArb, fc.nat(40), ([...events], { version, ...place }, cut) => {
+    const eventLists = fc.array(eventArb, { maxLength: 24 })
+    assertProperty(
+      fc.property(eventLists, placeArb, fc.nat(40), ([...events], { version, ...place }, cut) => {
         const all: TurnEvent[] = [...events, { ...END, status: "interrupted" }]
         const transcriber = createMessageSegmenter()
         const intake = createIntake()
@@ -107,7 +107,7 @@ describe("any stream", () => {
 
   test("[RE2] an event that arrives after the export changes the copy as it changes the original", () => {
     const late = fc.array(fc.constantFrom("c0", "c1", "c2"), { maxLength: 4 })
-    hold(
+    assertProperty(
       fc.property(fc.array(eventArb, { maxLength: 16 }), late, (events, calls) => {
         const message = createAnswer([...events, END])
         const results = calls.map((callId, n) => ({
@@ -120,13 +120,13 @@ describe("any stream", () => {
         const question = { type: "user_message", turnId: "q2", responseId: "q2", text: "next" }
         const file = [...messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
         const taken = assembleAll(file)
-        const heard = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
+        const lateEvents = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
         const [back] = taken.flatMap((one) => (one.kind === "message" && one.message.id === "a1" ? [one.message] : []))
-        const told = heard.reduce(fold, back ?? message)
+        const restored = lateEvents.reduce(fold, back ?? message)
         const here = calls.reduce<Message>((at, call_id, n) => {
           return fold(at, { type: "tool_result", call_id, status: "ok", result: `${n}`, card: null, error: null })
         }, message)
-        expect(printMessage(told)).toBe(printMessage(here))
+        expect(printMessage(restored)).toBe(printMessage(here))
       }),
       2_000,
     )

@@ -7,22 +7,16 @@ import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import { toCanonicalJson, parseJson } from "../../shared/json.ts"
 import { MAX_CARD_BYTES, MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../../shared/limits.ts"
 import { fold, createMessage } from "../../shared/protocol/message.ts"
-import {
-  createSegmenter,
-  messageToWire,
-  parse,
-  plainText,
-  segmentsOf,
-  stripSpans,
-} from "../../shared/segment/segmenter.ts"
+import { createSegmenter, messageToWire, parse, plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
+import { stripSpans } from "../../shared/segment/span-tag.ts"
 import { truncateLines, countUtf8Bytes } from "../../shared/truncate.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
-import { cutsOf, hold } from "../support/seeded.ts"
+import { cutsOf, assertProperty } from "../support/seeded.ts"
 
 const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
 /** The original parser. Rows without `card` must give the same result. */
-function seedParse(content: string, rows: readonly { result: string }[]): unknown[] {
+function originalParse(content: string, rows: readonly { result: string }[]): unknown[] {
   const segments: unknown[] = []
   let cursor = 0
   for (const match of content.matchAll(/<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>([\s\S]*?)<\/span>/gi)) {
@@ -70,9 +64,9 @@ const TEXT = fc.array(TOKENS, { maxLength: 24 }).map((tokens) => tokens.join("")
 
 describe("parse", () => {
   test("[SG10] agrees with the original regular expression on texts without code, backslashes or entities", () => {
-    hold(
+    assertProperty(
       fc.property(TEXT, (text) => {
-        expect(parse(text, ROWS)).toEqual(seedParse(text, ROWS))
+        expect(parse(text, ROWS)).toEqual(originalParse(text, ROWS))
       }),
     )
   })
@@ -96,16 +90,16 @@ describe("parse", () => {
     const withCode = fc
       .array(fc.oneof(TOKENS, fc.constantFrom("`", "``", "\n```\n", "~~~", "\\", "`x`")), { maxLength: 24 })
       .map((tokens) => tokens.join(""))
-    const cases = withCode.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces })))
-    hold(
-      fc.property(cases, ({ text, pieces }) => {
+    const cases = withCode.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks })))
+    assertProperty(
+      fc.property(cases, ({ text, chunks }) => {
         const cut = createSegmenter(ROWS)
         let live: Segment[] = []
-        let sofar = ""
-        for (const piece of pieces) {
-          live = apply(live, cut.push(piece))
-          sofar += piece
-          const whole = apply([], createSegmenter(ROWS).push(sofar))
+        let soFar = ""
+        for (const chunk of chunks) {
+          live = apply(live, cut.push(chunk))
+          soFar += chunk
+          const whole = apply([], createSegmenter(ROWS).push(soFar))
           expect(toCanonicalJson(live)).toBe(toCanonicalJson(whole))
         }
         live = apply(live, cut.end())
@@ -116,8 +110,8 @@ describe("parse", () => {
 
   test("[SG1] a live card opens with its payload when its tag is complete, and its text streams in", () => {
     const segmenter = createSegmenter(ROWS)
-    const ops: Op[][] = ["In Paris: <span id='weather_1'", "> co", "ol ", "and dry", "</span> bye"].map((piece) =>
-      segmenter.push(piece),
+    const ops: Op[][] = ["In Paris: <span id='weather_1'", "> co", "ol ", "and dry", "</span> bye"].map((chunk) =>
+      segmenter.push(chunk),
     )
     expect(ops).toEqual([
       [{ op: "open", at: 0, segment: { type: "text", content: "In Paris:" } }],
@@ -191,7 +185,7 @@ describe("messages", () => {
   })
 
   test("[SG9] a single line over the limit is cut between code points, within the limit", () => {
-    hold(
+    assertProperty(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat({ max: 60 }), (text, bytes) => {
         const well = text.toWellFormed().replaceAll("\n", "")
         const shown = truncateLines(well, 10, bytes)
@@ -226,8 +220,8 @@ describe("messages", () => {
       return messageToWire({ ...EMPTY, mode, parts: [part], status: "completed" })
     }
     expect(wireOf("[[reply_to_current]] Yes", "chat")).toMatchObject({ reply_to: "u" })
-    const outside = wireOf("[[reply_to_current]] Yes", "external")
-    expect([outside.segments, outside.reply_to]).toEqual([[{ type: "text", content: "Yes" }], undefined])
+    const external = wireOf("[[reply_to_current]] Yes", "external")
+    expect([external.segments, external.reply_to]).toEqual([[{ type: "text", content: "Yes" }], undefined])
     expect(wireOf("[[reply_to:m1]][[reply_to_current]]Yes", "external").reply_to).toBe("m1")
   })
 

@@ -4,7 +4,7 @@ import { splitCode } from "../../shared/text/code-tracker.ts"
 import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 import { createSpanScanner, type SpanToken, stripSpans } from "../../shared/segment/span-tag.ts"
 import { longText, shortText } from "../support/model-text.ts"
-import { hold, RUNS } from "../support/seeded.ts"
+import { assertProperty, RUNS } from "../support/seeded.ts"
 
 /** Tokens on one line: text as it is, an opening tag as `{tag}`, a closing tag as `{}`. */
 function print(marks: readonly SpanToken[]): string {
@@ -82,8 +82,8 @@ test.each([
   ["```js", "```js"],
   ["```\n<span id='a_1'>", "```\n<span id='a_1'>"],
   ["a \\", "a \\"],
-])("[MK4] of %j this much is released at once: %j", (text, told) => {
-  expect(print(createSpanScanner().push(text))).toBe(told)
+])("[MK4] of %j this much is released at once: %j", (text, released) => {
+  expect(print(createSpanScanner().push(text))).toBe(released)
 })
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
@@ -97,18 +97,18 @@ test("[MK4] what is released after some text depends on that text alone; all of 
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const scanner = createSpanScanner()
-      const told: SpanToken[] = []
+      const released: SpanToken[] = []
       let seen = ""
       for (const piece of piecesOf(raw, at)) {
-        told.push(...scanner.push(piece))
+        released.push(...scanner.push(piece))
         seen += piece
-        expect(print(told)).toBe(print(createSpanScanner().push(seen)))
+        expect(print(released)).toBe(print(createSpanScanner().push(seen)))
       }
-      expect(rawOf([...told, ...scanner.end()])).toBe(raw)
+      expect(rawOf([...released, ...scanner.end()])).toBe(raw)
       expect(print(marksIn(raw.split("")))).toBe(print(marksIn([raw])))
     })
-  hold(property(shortText))
-  hold(property(longText), RUNS / 50)
+  assertProperty(property(shortText))
+  assertProperty(property(longText), RUNS / 50)
 })
 
 /** The original expression without its end, because a live text may not have it yet. */
@@ -116,7 +116,7 @@ const SEED = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>(.*?)<\/span>/gis
 
 test("[MK1] without code and backslashes, tags are found where the original expression finds them", () => {
   const words = shortText.map((text) => text.replace(/[`~\\]/g, ""))
-  hold(
+  assertProperty(
     fc.property(words, (text) => {
       const found: string[] = []
       let inner: string | null = null
@@ -154,7 +154,7 @@ function marksByRule(text: string): string {
 }
 
 test("[MK3] code is decided by the shared tracker", () => {
-  hold(
+  assertProperty(
     fc.property(shortText, (text) => {
       // Inside a span an opening tag is text, and its white space may end a paragraph. Not compared here.
       fc.pre(!/<span\s*\n/i.test(text))
@@ -225,6 +225,6 @@ test("[MK6] stripping leaves no opening tag, and stripping twice equals strippin
       expect(stripped).not.toMatch(/<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i)
       expect(stripSpans(stripped)).toBe(stripped)
     })
-  hold(property(glued))
-  hold(property(shortText))
+  assertProperty(property(glued))
+  assertProperty(property(shortText))
 })

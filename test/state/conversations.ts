@@ -238,7 +238,7 @@ export async function writeSummary(cuecard: Cuecard): Promise<void> {
 
 /** What is under way when the server is killed. Last of all, since nothing here may come to its end. */
 export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
-  await writeHalfTold(cuecard)
+  await writeUnfinishedAnswers(cuecard)
   const away = await clientOf(cuecard, "away")
   await away.createSession(STAGED.session)
   const lost = { id: "lost", kind: "file", mime_type: "text/plain", label: "lost.txt", size: 4 }
@@ -258,7 +258,7 @@ export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
 }
 
 /** Half of an answer of an external producer, with a message that waits behind it and one that was taken back. */
-async function writeHalfTold(cuecard: Cuecard): Promise<void> {
+async function writeUnfinishedAnswers(cuecard: Cuecard): Promise<void> {
   const { session, answer, queued } = HALF_TOLD
   const producer = await external(cuecard, session)
   const you = await clientOf(cuecard, "you")

@@ -97,7 +97,7 @@ export class StateClient {
     const url = `${this.#url.replace(/^http/, "ws")}/v1/sessions/${session}/socket`
     const socket = new WebSocket(url, ["cuecard.v1", `token.${this.#token}`])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const say = (said: ClientFrame): void => socket.send(JSON.stringify(said))
+    const say = (clientFrame: ClientFrame): void => socket.send(JSON.stringify(clientFrame))
     socket.onopen = () => say({ type: "hello", protocol: PROTOCOL_VERSION, live: false })
     let isGreeted = false
     socket.onmessage = ({ data }) => {

@@ -10,9 +10,9 @@ import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
  */
 export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
   const { timestamp } = question
-  const asked: StreamRecord = { type: "user_message", timestamp, text: question.words }
+  const userMessage: StreamRecord = { type: "user_message", timestamp, text: question.words }
   return [
-    asked,
+    userMessage,
     ...messageToRecords({ pos: 0, parent: null, tip: null, message: answer }, "").flatMap((record) =>
       legacy(record, answer),
     ),

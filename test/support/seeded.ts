@@ -5,10 +5,10 @@
 
 import fc from "fast-check"
 
-const USUAL_SEED = 586_031
+const DEFAULT_SEED = 586_031
 
-const asked = process.env["FC_SEED"]
-const seed = asked === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(asked ?? USUAL_SEED)
+const requestedSeed = process.env["FC_SEED"]
+const seed = requestedSeed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(requestedSeed ?? DEFAULT_SEED)
 
 const length = process.env["FC_RUNS"]
 /** `RUNS=full`, as `npm run check` sets it, plays everything. Any other test run plays a smaller share from the same seed. */
@@ -26,12 +26,12 @@ export function shareOf(runs: number): number {
 }
 
 /** Asserts a property from the printed seed; `runs` is its length in full. */
-export function hold<T>(property: fc.IProperty<T>, runs = RUNS): void {
+export function assertProperty<T>(property: fc.IProperty<T>, runs = RUNS): void {
   fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
 
 /** The same for an asynchronous property. */
-export async function holdAsync<T>(property: fc.IAsyncProperty<T>, runs = RUNS): Promise<void> {
+export async function assertPropertyAsync<T>(property: fc.IAsyncProperty<T>, runs = RUNS): Promise<void> {
   await fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
 

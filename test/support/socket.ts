@@ -56,8 +56,8 @@ export async function connect(id: string, claims: Claims = CLAIMS, hello: object
   socket.accept()
   if (hello !== null) {
     client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, ...hello })
-    const said = await client.until((frame) => frame.type === "hello" || frame.type === "error")
-    if (said.type === "hello" && !("after" in hello)) client.last = said.seq
+    const welcome = await client.until((frame) => frame.type === "hello" || frame.type === "error")
+    if (welcome.type === "hello" && !("after" in hello)) client.last = welcome.seq
   }
   return client
 }

@@ -83,11 +83,11 @@ function playCards(call: Call): void {
     const calls = ["London", "Tokyo"].map((city, i) => toolDelta(i, JSON.stringify({ location: city }), `call_${city}`))
     return stream(call, [text("Let me look."), ...calls, finish("tool_calls"), USAGE])
   }
-  const said = results.map(({ content }) => {
+  const outputs = results.map(({ content }) => {
     const tag = /<span id='(\w+)'>/.exec(content)?.[1] ?? "none"
     return text(`Here: <span id='${tag}'>as you see</span> `)
   })
-  stream(call, [...said, finish("stop"), USAGE])
+  stream(call, [...outputs, finish("stop"), USAGE])
 }
 
 function text(content: string): Chunk {

@@ -25,7 +25,7 @@ async function start(options: Parameters<typeof startCuecard>[0] = {}): Promise<
 
 interface Piping {
   readonly child: ChildProcess
-  readonly said: () => string
+  readonly output: () => string
   readonly exit: Promise<number | null>
 }
 
@@ -34,13 +34,13 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
   const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", cuecard.url, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
   })
-  let said = ""
+  let output = ""
   child.stderr?.on("data", (chunk) => {
-    said += String(chunk)
+    output += String(chunk)
   })
-  onTestFailed(() => console.error(`pipe ${args.join(" ")}: exit ${child.exitCode}\n${said}`))
+  onTestFailed(() => console.error(`pipe ${args.join(" ")}: exit ${child.exitCode}\n${output}`))
   cleanups.push(async () => child.kill("SIGKILL"))
-  return { child, said: () => said, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
+  return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
 /** The command that prints a recorded stream slowly. */
@@ -76,8 +76,8 @@ describe("a program", () => {
     const [message] = await messagesOf(cuecard, id)
     expect(message?.status).toBe("completed")
     expect(kindsIn(message)).toEqual(WHOLE)
-    expect(piping.said()).toContain("the answer is completed")
-    expect(piping.said()).toContain("rate_limit_event ×1")
+    expect(piping.output()).toContain("the answer is completed")
+    expect(piping.output()).toContain("rate_limit_event ×1")
   })
 
   test("[PI9] continues, each record at most once, after the server was killed and restarted", async () => {
@@ -89,7 +89,7 @@ describe("a program", () => {
     await expect.poll(() => shownIn(first, id), POLL).toBeGreaterThan(2)
     await first.kill()
     const second = await start({ persist, port: Number(new URL(first.url).port) })
-    expect(await piping.exit, piping.said()).toBe(0)
+    expect(await piping.exit, piping.output()).toBe(0)
     const messages = await messagesOf(second, id)
     expect(messages).toHaveLength(1)
     expect(messages[0]?.status).toBe("completed")
@@ -107,7 +107,7 @@ describe("a program", () => {
     expect((await messagesOf(cuecard, id)).at(-1)).toMatchObject({ status: "failed", reason: "producer_failed" })
     const none = pipe(cuecard, id, "--", "./claude", "-p", "x")
     expect(await none.exit).toBe(127)
-    expect(none.said()).toContain("./claude")
+    expect(none.output()).toContain("./claude")
     expect(await messagesOf(cuecard, id)).toHaveLength(1)
   })
 
@@ -121,7 +121,7 @@ describe("a program", () => {
     expect(stopped.status).toBe(200)
     // The program alone would never end.
     expect(await piping.exit).not.toBe(0)
-    expect(piping.said()).toContain("the answer is cancelled")
+    expect(piping.output()).toContain("the answer is cancelled")
     expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
   })
 
@@ -151,7 +151,7 @@ describe("a recorded stream", () => {
     const piping = pipe(cuecard, id, "--stdin", "--format", "codex")
     piping.child.stdin?.end(readFileSync(join(RECORDED, "codex-tools.jsonl")))
     expect(await busy.exit).toBe(0)
-    expect(await piping.exit, piping.said()).toBe(0)
+    expect(await piping.exit, piping.output()).toBe(0)
     const messages = await messagesOf(cuecard, id)
     expect(messages.map(({ status }) => status)).toEqual(["completed", "completed"])
     expect(kindsIn(messages[1])).toEqual([
@@ -166,7 +166,7 @@ describe("a recorded stream", () => {
       "tool",
       "text",
     ])
-    expect(piping.said()).toContain("item hologram ×1")
+    expect(piping.output()).toContain("item hologram ×1")
   })
 
   test("[PI6] without a session or a format it prints the usage", async () => {
@@ -176,6 +176,6 @@ describe("a recorded stream", () => {
     const { id } = await cuecard.createSession()
     const unknown = pipe(cuecard, id, "--", "cat", "x")
     expect(await unknown.exit).toBe(1)
-    expect(unknown.said()).toContain("--format")
+    expect(unknown.output()).toContain("--format")
   })
 })

@@ -69,10 +69,10 @@ async function live(cuecard: Cuecard, chance: Chance, gone: Set<string>): Promis
   const kept = await Promise.all(files.map((file) => ask(cuecard, "POST", `${id}/assets`, file)))
   const attachments = kept.flatMap((answer) => (answer === null ? [] : [JSON.parse(answer).id]))
   await ask(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset", attachments }))
-  const told = await ask(cuecard, "GET", `${id}/events`)
-  for (const ms of told === null ? [] : copiedAt) {
+  const events = await ask(cuecard, "GET", `${id}/events`)
+  for (const ms of events === null ? [] : copiedAt) {
     const copy = await cuecard.createSession()
-    jobs.push(ask(cuecard, "POST", `${copy.id}/import`, told ?? ""), erase(copy.id, ms))
+    jobs.push(ask(cuecard, "POST", `${copy.id}/import`, events ?? ""), erase(copy.id, ms))
   }
   await Promise.all(jobs)
 }

@@ -28,8 +28,8 @@ async function folder(): Promise<string> {
 
 async function upload({ url, token }: Cuecard, session: string, body: Uint8Array<ArrayBuffer>) {
   const headers = { authorization: `Bearer ${token}` }
-  const told = await fetch(`${url}/v1/sessions/${session}/assets?name=a.png`, { method: "POST", headers, body })
-  return { status: told.status, json: (await told.json()) as { readonly code?: string } }
+  const response = await fetch(`${url}/v1/sessions/${session}/assets?name=a.png`, { method: "POST", headers, body })
+  return { status: response.status, json: (await response.json()) as { readonly code?: string } }
 }
 
 test("[AS3] a client that sends too much, or the wrong type, receives the error", async () => {

@@ -18,12 +18,12 @@ export function png(size: number, mark = 0): Uint8Array<ArrayBuffer> {
 }
 
 /** Sends the head of an upload and some of its bytes, and leaves the line open. */
-export function begin({ url, token }: Cuecard, session: string, told: number, sent: Uint8Array): Socket {
+export function begin({ url, token }: Cuecard, session: string, declaredBytes: number, sent: Uint8Array): Socket {
   const { hostname, port } = new URL(url)
   const line = connect(Number(port), hostname)
   line.on("error", () => {})
   line.write(`POST /v1/sessions/${session}/assets?name=a HTTP/1.1\r\nhost: ${hostname}\r\n`)
-  line.write(`authorization: Bearer ${token}\r\ncontent-length: ${told}\r\n\r\n`)
+  line.write(`authorization: Bearer ${token}\r\ncontent-length: ${declaredBytes}\r\n\r\n`)
   line.write(sent)
   return line
 }

@@ -4,7 +4,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn, shape } from "./agents.ts"
-import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./follow.ts"
+import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 
 describe("sync", () => {
@@ -52,13 +52,13 @@ describe("sync", () => {
       [say("<span id='weather_1'>Rome</span>")],
     )
     const answer = await askFor(client, "q1", main)
-    const [asked] = resultsIn(answer)
-    expect(asked?.["answer"]).toBe("Cold: brr!")
+    const [askResult] = resultsIn(answer)
+    expect(askResult?.["answer"]).toBe("Cold: brr!")
     // The card belongs to the first agent's own first call.
     expect(answer.segments.at(-1)).toMatchObject({ type: "rich", tag: "weather_1", payload: { location: "Rome, IT" } })
-    const { messages } = await pageOf(asked?.["session"] ?? "")
+    const { messages } = await pageOf(askResult?.["session"] ?? "")
     expect(messages[1]?.segments.filter(({ type }) => type === "rich")).toEqual([])
-    const rows = await runInDurableObject(sessionOf(asked?.["session"] ?? ""), (_object, state) =>
+    const rows = await runInDurableObject(sessionOf(askResult?.["session"] ?? ""), (_object, state) =>
       state.storage.sql.exec("SELECT channel, ordinal, card, result FROM tool_calls").toArray(),
     )
     expect(rows).toMatchObject([{ channel: "subagent", ordinal: null, card: null }])

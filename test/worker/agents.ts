@@ -2,7 +2,7 @@
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { TestClient } from "../support/socket.ts"
-import { call, freshSession, toolsIn } from "./follow.ts"
+import { call, freshSession, toolsIn } from "./session-helpers.ts"
 
 /** A session of its own for each test. */
 export const freshAsker = (): Promise<string> => freshSession("ag")
@@ -27,7 +27,7 @@ export function shape({ role, agent, status }: WireMessage): string {
 
 /** The answer of the turn that a callback begins. */
 export async function followUp(client: TestClient): Promise<WireMessage> {
-  const heard = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
-  await client.untilTrue(() => heard() !== undefined)
-  return await client.untilEnd(heard()?.exchange_id ?? "")
+  const agentMessage = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
+  await client.untilTrue(() => agentMessage() !== undefined)
+  return await client.untilEnd(agentMessage()?.exchange_id ?? "")
 }

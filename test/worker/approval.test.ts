@@ -3,7 +3,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { createSessionStore } from "../../worker/store/session-store.ts"
-import { answerTo, begin, call, expectSame, freshSession as fresh, say, script, toolsIn } from "./follow.ts"
+import { answerTo, begin, call, expectSame, freshSession as fresh, say, script, toolsIn } from "./session-helpers.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
 const freshSession = (): Promise<string> => fresh("ap")
@@ -11,7 +11,7 @@ const freshSession = (): Promise<string> => fresh("ap")
 describe("approval", () => {
   const ASK = script([say("May I? "), call("probe_ask", { text: "pay" })], [say("Thanks.")])
 
-  async function asked(id: string, client: TestClient, content = ASK): Promise<string> {
+  async function askForApproval(id: string, client: TestClient, content = ASK): Promise<string> {
     await begin(client, "q1", content, 2)
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
     const tool = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")
@@ -23,7 +23,7 @@ describe("approval", () => {
   test("[AP1] a call waits in storage, through eviction and alarms, and runs once it is allowed", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const call_id = await asked(id, client)
+    const call_id = await askForApproval(id, client)
     await evictDurableObject(sessionOf(id))
     await runDurableObjectAlarm(sessionOf(id))
     await evictDurableObject(sessionOf(id))
@@ -38,7 +38,7 @@ describe("approval", () => {
   test("[AP2] a denied call fails as denied, and the model continues", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const call_id = await asked(id, client)
+    const call_id = await askForApproval(id, client)
     client.say({ type: "approve", call_id, decision: "deny" })
     const answer = await client.untilEnd("q1")
     expect(answer.status).toBe("completed")
@@ -49,7 +49,7 @@ describe("approval", () => {
   test("[AP3] the first decision wins, the same again is acknowledged, another is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const call_id = await asked(id, client)
+    const call_id = await askForApproval(id, client)
     const second = await connect(id)
     client.say({ type: "approve", call_id, decision: "deny" })
     await client.untilEnd("q1")
@@ -68,7 +68,7 @@ describe("approval", () => {
   test("[AP4] a new message denies the pending call, waits its turn and is answered", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await asked(id, client)
+    await askForApproval(id, client)
     client.say({ type: "send", id: "q2", content: "/say on we go" })
     expect(await client.untilEnd("q2")).toMatchObject({ status: "completed" })
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }])
@@ -105,7 +105,7 @@ describe("approval", () => {
   test("[AP3] a decision repeated after the next turn began is still acknowledged", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const call_id = await asked(id, client)
+    const call_id = await askForApproval(id, client)
     client.say({ type: "approve", call_id, decision: "allow" })
     await client.untilEnd("q1")
     client.say({ type: "send", id: "q2", content: "/say next" })
@@ -120,7 +120,7 @@ describe("approval", () => {
   test("[AP1] [TU11] a waiting turn lets its object sleep until the deadline, and a resumed turn is watched again", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const call_id = await asked(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))
+    const call_id = await askForApproval(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))
     const alarm = () => runInDurableObject(sessionOf(id), (_object, state) => state.storage.getAlarm())
     await evictDurableObject(sessionOf(id))
     await runDurableObjectAlarm(sessionOf(id))
@@ -134,7 +134,7 @@ describe("approval", () => {
   test("[AP6] cancelled while it waits, it stays cancelled; a decision comes too late", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const call_id = await asked(id, client)
+    const call_id = await askForApproval(id, client)
     await evictDurableObject(sessionOf(id))
     const second = await connect(id)
     second.say({ type: "cancel", exchange_id: "q1" })
@@ -147,7 +147,7 @@ describe("approval", () => {
   test("[AP7] the alarm denies a call that gets no decision in time", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await asked(id, client)
+    await askForApproval(id, client)
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const stored = createSessionStore(state.storage.sql).findMessageAt(2)
       expect(stored?.deadline).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)

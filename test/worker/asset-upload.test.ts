@@ -4,8 +4,8 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { describe, expect, test } from "vitest"
 import { ASSET_PENDING_MS, MAX_IMAGE_BYTES, MAX_SESSION_ASSETS, MAX_VIDEO_BYTES } from "../../shared/limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
-import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
-import { brokenBucket, file, leftOf, NOTHING, png, upload, withBrokenBucket } from "./files.ts"
+import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
+import { brokenBucket, file, listStoredAssets, NOTHING, png, upload, withBrokenBucket } from "./files.ts"
 
 const T = "upl"
 const stubOf = (id: string) => env.SESSION.getByName(`${T}:${id}`)
@@ -32,7 +32,7 @@ describe("accepted", () => {
     expect(response.status).toBe(201)
     const { id: asset, ...rest } = response.json
     expect(rest).toEqual({ kind: "image", mime_type: "image/png", label: "cat.png", size: 50_000, duplicate: false })
-    expect(await leftOf(T, id)).toEqual({ bytes: [asset], rows: [`${asset} kept`] })
+    expect(await listStoredAssets(T, id)).toEqual({ bytes: [asset], rows: [`${asset} kept`] })
     const stored = await env.MEDIA.get(`${T}/${id}/${asset}`)
     expect(new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(png(1, 50_000))
   })
@@ -43,7 +43,7 @@ describe("accepted", () => {
     const first = await upload(id, token, png(2), { name: "a.png" })
     const again = await upload(id, token, png(2), { name: "b.png" })
     expect(again).toMatchObject({ status: 200, json: { ...first.json, duplicate: true } })
-    expect(await leftOf(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
+    expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
     const other = await makeSession(token)
     expect((await upload(other, token, png(2))).status).toBe(201)
   })
@@ -55,7 +55,7 @@ describe("accepted", () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
     const ids = new Set(responses.map(({ json }) => json.id))
     expect(ids.size).toBe(1)
-    expect(await leftOf(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
+    expect(await listStoredAssets(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
   test("[AS5] in a full session, too", async () => {
@@ -67,13 +67,13 @@ describe("accepted", () => {
         storage.sql.exec("INSERT INTO asset (id, state, origin, created) VALUES (?, 'kept', 'user', 1)", `x${i}`)
       }
     })
-    const before = await leftOf(T, id)
+    const before = await listStoredAssets(T, id)
     const again = await upload(id, token, png(4, 70_000))
     expect(again).toMatchObject({ status: 200, json: { ...first.json, duplicate: true } })
     expect(await upload(id, token, png(5, 70_000))).toEqual(refusal(409, "assets_full"))
     const options = { headers: { "content-length": "70000" } }
     expect(await upload(id, token, streamOf(png(4, 70_000), 60_000), options)).toEqual(refusal(400, "asset_cut_off"))
-    expect(await leftOf(T, id)).toEqual(before)
+    expect(await listStoredAssets(T, id)).toEqual(before)
   })
 
   test("[AS6] a label is the last part of a name, without invisible characters, and never too long", async () => {
@@ -109,7 +109,7 @@ describe("refused", () => {
     expect(image).toEqual(refusal(413, "asset_too_large", "20 MB"))
     expect(await upload(id, token, streamOf(png(1, 9_000)), headers(20_000))).toEqual(refusal(400, "asset_cut_off"))
     expect(await upload(id, token, streamOf(png(1, 9_000)), headers(8_000))).toEqual(refusal(400, "asset_cut_off"))
-    expect(await leftOf(T, id)).toEqual(NOTHING)
+    expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
   test("[AS7] a file that is cut off, at any place", async () => {
@@ -119,7 +119,7 @@ describe("refused", () => {
       const options = { headers: { "content-length": "30000" } }
       const response = await upload(id, token, streamOf(png(1, 30_000), at), options)
       expect(response).toEqual(refusal(400, "asset_cut_off"))
-      expect(await leftOf(T, id)).toEqual(NOTHING)
+      expect(await listStoredAssets(T, id)).toEqual(NOTHING)
     }
   })
 
@@ -128,7 +128,7 @@ describe("refused", () => {
     const id = await makeSession(token)
     const bad = [file(100, "PK", 3, 4), file(100, "MZ"), file(100, 0x7f, "ELF"), file(0), file(9, "hello", 0)]
     for (const bytes of bad) expect(await upload(id, token, bytes)).toEqual(refusal(415, "asset_type_refused"))
-    expect(await leftOf(T, id)).toEqual(NOTHING)
+    expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
   test("[AS4] one more than a session may hold, counting uploads in progress", async () => {
@@ -145,7 +145,7 @@ describe("refused", () => {
     })
     expect((await upload(id, token, png(1))).status).toBe(201)
     expect(await upload(id, token, png(2))).toEqual(refusal(409, "assets_full"))
-    const { bytes, rows } = await leftOf(T, id)
+    const { bytes, rows } = await listStoredAssets(T, id)
     expect([bytes.length, rows.length]).toEqual([1, MAX_SESSION_ASSETS])
   })
 
@@ -159,7 +159,7 @@ describe("refused", () => {
       const claims = { tenant: T, user: "bob", expires: nowSeconds() + 60, token: null, issued: 0, scope, session: id }
       expect(await upload(id, await issueToken(claims, SECRET), png())).toEqual(refusal(403, "scope_denied"))
     }
-    expect(await leftOf(T, id)).toEqual(NOTHING)
+    expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 })
 
@@ -170,7 +170,7 @@ describe("when the bucket fails", () => {
     for (const bucket of [brokenBucket("put"), brokenBucket("put", "late")]) {
       const response = await upload(id, token, png(1, 40_000), { env: { MEDIA: bucket } })
       expect(response).toEqual(refusal(503, "asset_store_failed"))
-      expect(await leftOf(T, id)).toEqual(NOTHING)
+      expect(await listStoredAssets(T, id)).toEqual(NOTHING)
     }
     expect((await upload(id, token, png(1, 40_000))).status).toBe(201)
   })
@@ -181,9 +181,9 @@ describe("when the bucket fails", () => {
     const first = await upload(id, token, png(1))
     const again = await upload(id, token, png(1), { env: { MEDIA: brokenBucket("delete") } })
     expect(again).toMatchObject({ status: 200, json: { id: first.json.id, duplicate: true } })
-    expect((await leftOf(T, id)).bytes).toHaveLength(2)
+    expect((await listStoredAssets(T, id)).bytes).toHaveLength(2)
     await sweep(id)
-    expect(await leftOf(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
+    expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
   })
 
   test("[AS7] and when the uploading process is killed between put and keep", async () => {
@@ -195,10 +195,10 @@ describe("when the bucket fails", () => {
     await evictDurableObject(stubOf(id))
     // Too early: the upload may still arrive.
     await runDurableObjectAlarm(stubOf(id))
-    expect(await leftOf(T, id)).toEqual({ bytes: [reserved.value], rows: [`${reserved.value} pending`] })
+    expect(await listStoredAssets(T, id)).toEqual({ bytes: [reserved.value], rows: [`${reserved.value} pending`] })
     await evictDurableObject(stubOf(id))
     await sweep(id)
-    expect(await leftOf(T, id)).toEqual(NOTHING)
+    expect(await listStoredAssets(T, id)).toEqual(NOTHING)
     // A late commit is refused.
     const asset = { id: reserved.value, kind: "image", mime_type: "image/png", label: "x", size: 200 } as const
     expect(await stubOf(id).commitAsset(claimsOf("cid"), asset, "00")).toMatchObject({ ok: false })
@@ -214,7 +214,7 @@ async function sweep(id: string): Promise<void> {
   })
   expect(await runDurableObjectAlarm(stubOf(id))).toBe(true)
   await expect
-    .poll(async () => (await leftOf(T, id)).rows.filter((row) => !row.endsWith("kept")), { timeout: 5_000 })
+    .poll(async () => (await listStoredAssets(T, id)).rows.filter((row) => !row.endsWith("kept")), { timeout: 5_000 })
     .toEqual([])
 }
 
@@ -258,7 +258,7 @@ describe("an erased session", () => {
       },
     })
     const uploading = upload(id, token, body, { headers: { "content-length": "30000" } })
-    await expect.poll(async () => (await leftOf(T, id)).rows.length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(async () => (await listStoredAssets(T, id)).rows.length, { timeout: 5_000 }).toBe(1)
     expect((await remove(id, token)).status).toBe(204)
     resolve()
     expect(await uploading).toEqual(refusal(404, "session_unknown"))

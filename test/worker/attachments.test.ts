@@ -7,10 +7,10 @@ import { MAX_ATTACHMENTS, MAX_QUOTE_CHARS, PROTOCOL_VERSION } from "../../shared
 import { createPastTurns } from "../../worker/turn/past-turns.ts"
 import { createQuoteLookup } from "../../worker/turn/past-turns.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
-import { announce, assetOf, keep } from "./kept.ts"
+import { reserveAsset, assetOf, putAsset } from "./sample-assets.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
-import { begin, call, expectSame, freshSession as fresh, pause, rowsIn, say, script } from "./follow.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
+import { begin, call, expectSame, freshSession as fresh, pause, rowsIn, say, script } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("att")
 
@@ -51,8 +51,8 @@ describe("attachments of a message", () => {
   test("[AT1] come after its text in order, live, after a reload and an eviction", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await keep(id, assetOf("one"))
-    await keep(id, assetOf("two", { kind: "audio", mime_type: "audio/wav", voice: true }))
+    await putAsset(id, assetOf("one"))
+    await putAsset(id, assetOf("two", { kind: "audio", mime_type: "audio/wav", voice: true }))
     await sendFiles(client, "q1", "/say seen", ["two", "one"])
     const segments = [{ type: "text", content: "/say seen" }, { ...seen("two"), voice: true }, media("one")]
     expect(client.messages.get("q1")).toMatchObject({ content: "/say seen", segments })
@@ -67,7 +67,7 @@ describe("attachments of a message", () => {
   test("[AT1] a message with attachments needs no text, and the first file names an untitled session", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await keep(id, assetOf("map", { label: "Map of Paris.png" }))
+    await putAsset(id, assetOf("map", { label: "Map of Paris.png" }))
     expect((await sendFiles(client, "q1", " \n", ["map"])).status).toBe("completed")
     expect(client.messages.get("q1")).toMatchObject({ content: "", segments: [{ url: "/media/map" }] })
     const title = await runInDurableObject(
@@ -80,7 +80,7 @@ describe("attachments of a message", () => {
   test("[AT1] POST /v1/sessions/:id/messages accepts them too", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
-    await keep(id, assetOf("one"))
+    await putAsset(id, assetOf("one"))
     const post = (body: object) =>
       callRoute(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify(body) })
     expect(await post({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
@@ -93,10 +93,10 @@ describe("attachments of a message", () => {
   test("[AT2] a file that isn't stored in this session, a duplicate and one too many are refused, and nothing is stored", async () => {
     const [id, other] = [await freshSession(), await freshSession()]
     const many = Array.from({ length: MAX_ATTACHMENTS + 1 }, (_, n) => `many${n}`)
-    for (const one of [...many, "here"]) await keep(id, assetOf(one))
-    await keep(id, assetOf("doc", { kind: "canvas", mime_type: "text/html" }))
-    await keep(other, assetOf("there"))
-    await announce(id, "pending")
+    for (const one of [...many, "here"]) await putAsset(id, assetOf(one))
+    await putAsset(id, assetOf("doc", { kind: "canvas", mime_type: "text/html" }))
+    await putAsset(other, assetOf("there"))
+    await reserveAsset(id, "pending")
     const client = await connect(id)
     const before = await rowsIn(id)
     const attempt = (attachments: unknown, content = "x") =>
@@ -121,7 +121,7 @@ describe("attachments of a message", () => {
   test("[AT2] the same message id with other files has no second effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    for (const one of ["one", "two"]) await keep(id, assetOf(one))
+    for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
     await sendFiles(client, "q1", "/say hi", ["one"])
     const rows = await rowsIn(id)
     expect(await refused(client, { type: "send", id: "q1", content: "/say hi", attachments: ["two"] })).toBe("taken")
@@ -133,7 +133,7 @@ describe("attachments of a message", () => {
   test("[AT3] they wait in the queue with their message, through an eviction, and go when it is withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    for (const one of ["one", "two"]) await keep(id, assetOf(one))
+    for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
     await begin(client, "q1", script([say("a"), pause(1_500), say("b")]))
     client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: "q1" })
     client.say({ type: "send", id: "q3", content: "/say no", attachments: ["two"] })
@@ -154,7 +154,7 @@ describe("attachments of a message", () => {
   test("[AT4] edit, regenerate and retry keep them and the reply_to", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    for (const one of ["one", "two"]) await keep(id, assetOf(one))
+    for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
     await sendFiles(client, "q0", "/say first", [])
     client.say({ type: "send", id: "q1", content: "/say hi", attachments: ["one", "two"], reply_to: "q0" })
     const answer = await client.untilEnd("q1")
@@ -183,7 +183,7 @@ describe("attachments of a message", () => {
   test("[AT3] a turn with tools that an eviction cuts continues with the files of its question", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await keep(id, assetOf("one"))
+    await putAsset(id, assetOf("one"))
     const words = script([call("probe_ask")], [say("ok")])
     client.say({ type: "send", id: "q1", content: words, attachments: ["one"] })
     await client.untilTrue(
@@ -198,7 +198,7 @@ describe("replies", () => {
   test("[AT6] the message is quoted to the model before the text, up to MAX_QUOTE_CHARS", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await keep(id, assetOf("one"))
+    await putAsset(id, assetOf("one"))
     await sendFiles(client, "q1", `/say ${"long ".repeat(400)}`, [])
     const answer = await client.untilEnd("q1")
     client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: answer.id })
@@ -207,20 +207,20 @@ describe("replies", () => {
     const shown = await client.untilEnd("q3")
     client.say({ type: "send", id: "q4", content: "/say that", reply_to: shown.id })
     await client.untilEnd("q4")
-    const told = await runInDurableObject(sessionOf(id), (_object, state) => {
+    const userMessages = await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
       const past = [...createPastTurns(store.findMessageAt, 32_000, createQuoteLookup(store))(store.readNewestPos())]
       return past.reverse().flatMap(({ messages }) => messages.filter(({ role }) => role === "user"))
     })
-    expect(told).toMatchObject([
+    expect(userMessages).toMatchObject([
       { content: expect.stringMatching(/^\/say long/) },
       { content: "", quote: { from: "assistant", text: expect.stringMatching(/^long long .* \[…\]$/) } },
       { quote: { from: "user", text: "one.png" } },
       { content: "/say that", quote: { from: "assistant", text: "one.png" } },
     ])
-    const quote = told[1]?.role === "user" ? (told[1].quote?.text ?? "") : ""
+    const quote = userMessages[1]?.role === "user" ? (userMessages[1].quote?.text ?? "") : ""
     expect(quote.length).toBe(MAX_QUOTE_CHARS + 4)
-    expect(told[0]).not.toHaveProperty("quote")
+    expect(userMessages[0]).not.toHaveProperty("quote")
   })
 
   test("[AT6] a reply to an unknown or withdrawn message is refused", async () => {
@@ -232,7 +232,7 @@ describe("replies", () => {
 
 test("[AT2] another user's session can't attach them", async () => {
   const id = await freshSession()
-  await keep(id, assetOf("one"))
+  await putAsset(id, assetOf("one"))
   const claims = { ...CLAIMS, user: "eve" }
   await createSession("att-eve", claims)
   const client = await connect("att-eve", claims)

@@ -18,7 +18,7 @@ import {
   socketHeaders,
   tablesOf,
   tokenOf,
-} from "./call.ts"
+} from "./http.ts"
 
 const GOOD = { tenant: "acme", sub: "ada" }
 
@@ -177,7 +177,7 @@ describe("sockets whose token expires", () => {
     line.socket.send(frame)
     line.socket.send(frame)
     await expect.poll(() => line.closed).toBe(4401)
-    expect(line.heard).toEqual(["hello", "token_expired"])
+    expect(line.received).toEqual(["hello", "token_expired"])
     expect(await historyOf(id, long)).toEqual([])
     expect(other.closed).toBeNull()
   })
@@ -187,12 +187,12 @@ describe("sockets whose token expires", () => {
     const id = await makeSession(long)
     const [line, other] = [await openSocket(id, short), await openSocket(id, long)]
     other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=400 tools=0 delay_ms=10"}')
-    await expect.poll(() => line.heard).toContain("ops")
+    await expect.poll(() => line.received).toContain("ops")
     await expect.poll(() => line.closed, { timeout: 4_000 }).toBe(4401)
-    expect(line.heard.at(-1)).toBe("token_expired")
-    const heard = line.heard.length
-    await expect.poll(() => other.heard.length).toBeGreaterThan(heard)
-    expect(line.heard).toHaveLength(heard)
+    expect(line.received.at(-1)).toBe("token_expired")
+    const received = line.received.length
+    await expect.poll(() => other.received.length).toBeGreaterThan(received)
+    expect(line.received).toHaveLength(received)
   })
 
   test("[WS10] one opened within the clock tolerance is closed at once; a later one isn't opened", async () => {
@@ -201,7 +201,7 @@ describe("sockets whose token expires", () => {
     await passSeconds(62, id)
     const line = await openSocket(id, short, null)
     await expect.poll(() => line.closed).toBe(4401)
-    expect(line.heard).toEqual(["token_expired"])
+    expect(line.received).toEqual(["token_expired"])
     await passSeconds(5, id)
     expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(short) })).toEqual(
       refusal(401, "token_expired"),
@@ -240,8 +240,8 @@ describe("deployments", () => {
   })
 
   test("[AU3] no refusal contains the secret", async () => {
-    const told = await call("/healthz", { env: { ...PRODUCTION, JWT_SECRET: "hush" } })
-    expect(told.text).not.toContain("hush")
+    const response = await call("/healthz", { env: { ...PRODUCTION, JWT_SECRET: "hush" } })
+    expect(response.text).not.toContain("hush")
   })
 
   test("[AU3] a safe production deployment serves under any name and issues no tokens", async () => {
@@ -342,13 +342,13 @@ describe("origins", () => {
   })
 
   test("[AU5] a preflight of a listed origin succeeds without a token; another origin's is refused", async () => {
-    const asked = await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://b.example") })
-    expect(asked.status).toBe(204)
-    expect(asked.headers.get("access-control-allow-origin")).toBe("https://b.example")
-    expect(asked.headers.get("access-control-allow-headers")).toContain("authorization")
-    expect(asked.headers.get("access-control-allow-methods")).toContain("POST")
-    expect(asked.headers.get("vary")).toBe("Origin")
-    expect(asked.headers.get("access-control-allow-credentials")).toBeNull()
+    const preflight = await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://b.example") })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("https://b.example")
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization")
+    expect(preflight.headers.get("access-control-allow-methods")).toContain("POST")
+    expect(preflight.headers.get("vary")).toBe("Origin")
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull()
     expect(await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://c.example") })).toEqual(
       refusal(403, "origin_denied"),
     )

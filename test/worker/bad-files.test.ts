@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest"
 import { MAX_BAD_LINES, MAX_IMPORT_BYTES } from "../../shared/limits.ts"
 import { readUploadLines } from "../../worker/transfer/upload-lines.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
-import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./call.ts"
-import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
+import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
+import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("bad")
 const MB = 1024 * 1024
@@ -110,13 +110,13 @@ describe("damaged", () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const importing = sessionOf(id).import(CLAIMS, readable)
-    const told = importing.then(
+    const outcome = importing.then(
       (result) => (result.ok ? "taken" : result.fault.reason),
       () => "broken",
     )
     await writer.write(new TextEncoder().encode(lines(WORDS)))
     await writer.abort(new Error("gone"))
-    expect(await told).not.toBe("taken")
+    expect(await outcome).not.toBe("taken")
     expect(await sessionOf(id).importProgress(CLAIMS)).toMatchObject({ value: { state: "none" } })
     await expect.poll(async () => (await rowsIn(id))["staged"]).toBe(0)
     await nothingIn(id)
@@ -142,10 +142,10 @@ describe("damaged", () => {
     const good = (n: number): Uint8Array =>
       new TextEncoder().encode(lines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))
     const broken = new Uint8Array([0x22, 0xf0, 0x9f, 0x98, 0x0a])
-    const pieces: Uint8Array[] = []
-    for (let n = 1; n <= 1_500; n++) pieces.push(n % 500 === 0 ? broken : good(n))
-    pieces.push(new TextEncoder().encode('{"type":"user_message","text":"ha'))
-    const file = new Uint8Array(await new Blob(pieces).arrayBuffer())
+    const chunks: Uint8Array[] = []
+    for (let n = 1; n <= 1_500; n++) chunks.push(n % 500 === 0 ? broken : good(n))
+    chunks.push(new TextEncoder().encode('{"type":"user_message","text":"ha'))
+    const file = new Uint8Array(await new Blob(chunks).arrayBuffer())
     expect(file.byteLength).toBeGreaterThan(3 * 64 * 1024)
     const taken = await take(id, file)
     expect(taken).toMatchObject({ ok: true, value: { records: 1_497, skipped: 4 } })

@@ -7,7 +7,7 @@ import { createMessage } from "../../shared/protocol/message.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed, TIME } from "../support/turn.ts"
-import { answerTo, begin, call, freshSession as fresh, say, script, toolsIn } from "./follow.ts"
+import { answerTo, begin, call, freshSession as fresh, say, script, toolsIn } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("bad")
 
@@ -131,7 +131,7 @@ test("[TU13] a model that never stops is cut off; the cost of a window doesn't g
   expect(chars).toBeGreaterThan(MAX_ANSWER_CHARS - 1_000)
   expect(chars).toBeLessThan(MAX_ANSWER_CHARS + 1_000)
   const { leaves } = await runInDurableObject(sessionOf(id), (_object, { storage }) => ({
-    leaves: createSessionStore(storage.sql).readChunkSizes(2, 0),
+    leaves: createSessionStore(storage.sql).readChunkRows(2),
   }))
   expect(leaves.length).toBe(Math.ceil(chars / MAX_TEXT_CHUNK_CHARS))
 })

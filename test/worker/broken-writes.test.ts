@@ -3,7 +3,17 @@
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
-import { answerTo, begin, call, expectSame, freshSession as fresh, pause, say, script, toolsIn } from "./follow.ts"
+import {
+  answerTo,
+  begin,
+  call,
+  expectSame,
+  freshSession as fresh,
+  pause,
+  say,
+  script,
+  toolsIn,
+} from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("broken")
 

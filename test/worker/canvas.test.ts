@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { hardenDocument } from "../../worker/routes/canvas-document.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { type LinkAudience, signLink } from "../../worker/auth/link-signing.ts"
-import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
+import { call, HOST, nowSeconds, refusal, SECRET } from "./http.ts"
 
 async function stored(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {
   const id = nanoid()

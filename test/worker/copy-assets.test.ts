@@ -15,9 +15,9 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, placed } from "../support/turn.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
-import { exportOf } from "./exported.ts"
-import { freshSession as fresh } from "./follow.ts"
-import { assetOf, keep, keyOf, PNG } from "./kept.ts"
+import { exportOf } from "./export-sample.ts"
+import { freshSession as fresh } from "./session-helpers.ts"
+import { assetOf, putAsset, keyOf, PNG } from "./sample-assets.ts"
 import { openRequest } from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
@@ -30,11 +30,11 @@ const ANSWER_DELTAS = [
 
 /** Fills a session with assets that are referenced in every way, and returns its messages. */
 async function talk(id: string): Promise<readonly WireMessage[]> {
-  const sent = await keep(id, assetOf("sent", { label: "A [plan].png" }))
-  const named = await keep(id, assetOf("named"))
-  const made = await keep(id, assetOf("made", { kind: "audio", mime_type: "audio/wav", voice: true }), "RIFFtone")
-  await keep(id, assetOf("doc", { kind: "canvas", mime_type: "text/html", size: 4 }), "<p>x")
-  await keep(id, assetOf("unused"))
+  const sent = await putAsset(id, assetOf("sent", { label: "A [plan].png" }))
+  const named = await putAsset(id, assetOf("named"))
+  const made = await putAsset(id, assetOf("made", { kind: "audio", mime_type: "audio/wav", voice: true }), "RIFFtone")
+  await putAsset(id, assetOf("doc", { kind: "canvas", mime_type: "text/html", size: 4 }), "<p>x")
+  await putAsset(id, assetOf("unused"))
   await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
     const question = createUserMessage("q1", "", 0, { attachments: [sent] })
@@ -301,7 +301,7 @@ describe("an unverified import", () => {
 
   test("[RE26] may name files that this session has", async () => {
     const id = await freshSession()
-    const own = await keep(id, assetOf("named", { label: "mine" }))
+    const own = await putAsset(id, assetOf("named", { label: "mine" }))
     const lines = [
       { type: "user_message", text: "hi", attachments: [own] },
       { type: "text_delta", responseId: "a1", delta: "MEDIA:/media/named" },
@@ -346,7 +346,7 @@ describe("an unverified import", () => {
 
   test("[EX4] an external producer can't list files; what it names is decided by what the session has", async () => {
     const id = await freshSession()
-    await keep(id, assetOf("named"))
+    await putAsset(id, assetOf("named"))
     const records = [
       { type: "asset", responseId: "a1", asset: assetOf("named") },
       { type: "tool_call", responseId: "a1", callId: "c1", toolName: "t" },

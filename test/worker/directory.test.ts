@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
 import { LIST_SQL } from "../../worker/auth/user-directory.ts"
-import { call, makeSession, tablesOf, tokenOf } from "./call.ts"
+import { call, makeSession, tablesOf, tokenOf } from "./http.ts"
 
 afterEach(() => {
   vi.useRealTimers()

@@ -31,7 +31,7 @@ describe("tools", () => {
   }
   function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
     const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }
-    const heard: string[] = []
+    const progress: string[] = []
     const result = dispatchCall({
       call: { ...queued, ...call },
       exchange_id: "q",
@@ -42,11 +42,11 @@ describe("tools", () => {
       signal,
       now: () => 0,
       toolMs: TIMES.toolMs,
-      onOutput: (delta) => heard.push(delta),
+      onOutput: (delta) => progress.push(delta),
       log: () => {},
       saveAsset: saveNothing,
     })
-    return result.then((event) => ({ ...event, heard }))
+    return result.then((event) => ({ ...event, progress }))
   }
 
   test("[TU7] a tool that throws is a failed call that is reported to the model", async () => {
@@ -131,7 +131,7 @@ describe("tools", () => {
       yield "\ude00 \ud800"
       return { done: true }
     })
-    expect(result).toMatchObject({ status: "ok", heard: ["one ", "two ", "😀 "], result: '{"done":true}' })
+    expect(result).toMatchObject({ status: "ok", progress: ["one ", "two ", "😀 "], result: '{"done":true}' })
   })
 
   test("[TU7] `{error}` is a failed call; a card's payload with an error field is a card", async () => {

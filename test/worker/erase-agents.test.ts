@@ -3,9 +3,9 @@
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { tablesOf } from "./call.ts"
+import { tablesOf } from "./http.ts"
 import { ask } from "./agents.ts"
-import { freshSession, pause, say, script, toolsIn } from "./follow.ts"
+import { freshSession, pause, say, script, toolsIn } from "./session-helpers.ts"
 
 /** Waits for the only session that this one asked. */
 async function findAskedSession(id: string): Promise<string> {

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Session } from "../../worker/session/session-object.ts"
-import { call, HOST, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./call.ts"
-import { call as asks, pause, say, script } from "./follow.ts"
+import { call, HOST, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
+import { call as asks, pause, say, script } from "./session-helpers.ts"
 
 const objectOf = (id: string, tenant = "era") => env.SESSION.getByName(`${tenant}:${id}`)
 const listOf = async (token: string): Promise<SessionSummary[]> => (await call("/v1/sessions", { token })).json.sessions
@@ -17,7 +17,7 @@ const pageOf = async (id: string, token: string) =>
   (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token })).json
 
 /** Everything the object stores: tables and the alarm. */
-async function keptIn(id: string): Promise<{ readonly tables: string[]; readonly alarm: number | null }> {
+async function readStoredState(id: string): Promise<{ readonly tables: string[]; readonly alarm: number | null }> {
   const alarm = await runInDurableObject(objectOf(id), (_object, { storage }) => storage.getAlarm())
   return { tables: await tablesOf(objectOf(id)), alarm }
 }
@@ -76,10 +76,10 @@ describe("an erased session", () => {
     await untilShown(id, token)
     const gone = await remove(id, token)
     expect({ status: gone.status, text: gone.text }).toEqual({ status: 204, text: "" })
-    expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
+    expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
     expect(await listOf(token)).toEqual([])
     await expect.poll(() => line.closed).toBe(4404)
-    expect(line.heard.at(-1)).toBe("session_unknown")
+    expect(line.received.at(-1)).toBe("session_unknown")
     const holders = await runInDurableObject(env.DIRECTORY.getByName("era:ada"), (_object, { storage }) =>
       storage.sql.exec("SELECT session FROM holder").toArray(),
     )
@@ -120,7 +120,7 @@ describe("an erased session", () => {
     await untilShown(id, token)
     expect((await remove(id, token)).status).toBe(204)
     await later(LATE_MS)
-    expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
+    expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
 
     // Again, but a new session with the same id is created at once.
     const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
@@ -145,7 +145,7 @@ describe("an erased session", () => {
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(false)
     await evictDurableObject(objectOf(id))
     await runInDurableObject(objectOf(id), (object) => (object as Session).alarm())
-    expect(await keptIn(id)).toEqual({ tables: [], alarm: null })
+    expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
   })
 
   test("[RT10] a socket that doesn't close can't reach the next session of that id", async () => {

@@ -9,9 +9,9 @@ import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { createSeal, recordToSealedLine } from "../../worker/transfer/export-seal.ts"
 import { deriveExportKey } from "../../worker/auth/verify-token.ts"
 import { CLAIMS, pageOf } from "../support/socket.ts"
-import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
-import { exportOf, talk } from "./exported.ts"
-import { freshSession } from "./follow.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
+import { exportOf, talk } from "./export-sample.ts"
+import { freshSession } from "./session-helpers.ts"
 
 async function linesOf(id: string, after: number | null = null): Promise<string[]> {
   return (await exportOf(id, after)).trimEnd().split("\n")

@@ -10,9 +10,9 @@ import {
   PRODUCER_TURN_MS,
 } from "../../shared/limits.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { HOST, refusal, tablesOf, call as callRoute } from "./call.ts"
-import { exportOf } from "./exported.ts"
-import { answerTo, expectSame, freshSession as fresh, rowsIn, textIn, toolsIn } from "./follow.ts"
+import { HOST, refusal, tablesOf, call as callRoute } from "./http.ts"
+import { exportOf } from "./export-sample.ts"
+import { answerTo, expectSame, freshSession as fresh, rowsIn, textIn, toolsIn } from "./session-helpers.ts"
 import {
   callStart,
   END,

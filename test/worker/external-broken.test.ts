@@ -7,10 +7,10 @@ import { MAX_ANSWER_CHARS, MAX_EXTERNAL_BODY_BYTES } from "../../shared/limits.t
 import { iterateUntilAborted } from "../../worker/platform/abort.ts"
 import { createRecordLineReader } from "../../worker/session/record-lines.ts"
 import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
-import { holdAsync } from "../support/seeded.ts"
+import { assertPropertyAsync } from "../support/seeded.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { HOST } from "./call.ts"
-import { answerTo, expectSame, freshSession as fresh, textIn, toolsIn } from "./follow.ts"
+import { HOST } from "./http.ts"
+import { answerTo, expectSame, freshSession as fresh, textIn, toolsIn } from "./session-helpers.ts"
 import {
   callStart,
   END,
@@ -233,7 +233,7 @@ describe("numbers", () => {
   })
 
   test("[EX16] [EX17] whatever is cut, repeated or lost with the process: each record counts once", async () => {
-    const said = [
+    const sentRecords = [
       thought("Hm, <b"),
       thought(">so</b>."),
       text("A `co"),
@@ -247,7 +247,7 @@ describe("numbers", () => {
       text("."),
       END,
     ]
-    const records = numberRecords("r1", ...said)
+    const records = numberRecords("r1", ...sentRecords)
     const shown = async (id: string): Promise<string> => {
       const { messages } = await pageOf(id)
       const segments = messages[0]?.segments.map((one) => (one.type === "thinking" ? { ...one, ms: 0 } : one))
@@ -283,7 +283,7 @@ describe("numbers", () => {
       if (n < records.length) await postRecords(id, records.slice(n), "?responseId=r1")
       expect(await shown(id)).toBe(whole)
     })
-    await holdAsync(property, 40)
+    await assertPropertyAsync(property, 40)
   })
 })
 

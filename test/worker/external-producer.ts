@@ -3,7 +3,7 @@
 import { SELF } from "cloudflare:test"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { CLAIMS } from "../support/socket.ts"
-import { HOST, nowSeconds, SECRET } from "./call.ts"
+import { HOST, nowSeconds, SECRET } from "./http.ts"
 
 /** An external token for a session of the default user. */
 export function externalToken(session: string, seconds = 600): Promise<string> {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
-import { answerTo, expectSame, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./follow.ts"
+import { answerTo, expectSame, freshSession as fresh, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import {
   callStart,
   END,
@@ -87,9 +87,9 @@ describe("content", () => {
   test("[EX2] a whole answer in one request takes effect once", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const said = { text: "All **done**.", responseId: "r1" }
-    expect(await postAnswer(id, said)).toMatchObject({ status: 200, json: { status: "completed", duplicate: false } })
-    expect(await postAnswer(id, said)).toMatchObject({ status: 200, json: { status: "completed", duplicate: true } })
+    const body = { text: "All **done**.", responseId: "r1" }
+    expect(await postAnswer(id, body)).toMatchObject({ status: 200, json: { status: "completed", duplicate: false } })
+    expect(await postAnswer(id, body)).toMatchObject({ status: 200, json: { status: "completed", duplicate: true } })
     await client.untilEnd("r1")
     expect(await postAnswer(id, { text: "  " })).toMatchObject({ status: 400, json: { code: "message_empty" } })
     const { messages } = await pageOf(id)

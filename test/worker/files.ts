@@ -2,7 +2,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { sessionOf } from "../support/socket.ts"
-import { type Call, call } from "./call.ts"
+import { type Call, call } from "./http.ts"
 
 const bytesOf = (...parts: readonly (string | number)[]): number[] =>
   parts.flatMap((part) => (typeof part === "string" ? Array.from(part, (char) => char.charCodeAt(0)) : part))
@@ -39,7 +39,7 @@ export async function hrefOf(session: string, token: string, url: string): Promi
 }
 
 /** Ids in the bucket and rows with their state, both sorted. */
-export async function leftOf(tenant: string, session: string) {
+export async function listStoredAssets(tenant: string, session: string) {
   const { objects } = await env.MEDIA.list({ prefix: `${tenant}/${session}/` })
   const stub = env.SESSION.getByName(`${tenant}:${session}`)
   const rows = await runInDurableObject(stub, (_object, { storage }) =>

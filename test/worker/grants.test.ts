@@ -18,11 +18,11 @@ import { createAssetRows } from "../../worker/asset/asset-rows.ts"
 import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { printSegments } from "../support/golden.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { cutDeltas, grantEventArb } from "../support/stream-events.ts"
 import { NOTHING_KNOWN, placed, TIME } from "../support/turn.ts"
-import { begin, call, expectSame, fault, freshSession, say, script } from "./follow.ts"
+import { begin, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
 
 /** Streams on SQLite: each event is a handful of statements. */
 const STREAMS = 400
@@ -98,13 +98,13 @@ test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals st
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     let pos = 0
     const streams = fc.array(grantEventArb, { minLength: 2, maxLength: 14 })
-    hold(
-      fc.property(streams, fc.nat(40), fc.nat(4), fc.integer({ min: 1, max: 7 }), (said, cut, mood, evictions) => {
+    assertProperty(
+      fc.property(streams, fc.nat(40), fc.nat(4), fc.integer({ min: 1, max: 7 }), (deltas, cut, mood, evictions) => {
         pos += 2
         const status = pos % 3 === 0 ? "interrupted" : "completed"
-        const events: TurnEvent[] = [...cutDeltas(said, cut), { type: "end", status, reason: null, metrics: null }]
-        const kept = play(storage, pos - 1, events, mood, () => false)
-        expect(play(storage, pos, events, mood, (step) => (step & evictions) === evictions)).toBe(kept)
+        const events: TurnEvent[] = [...cutDeltas(deltas, cut), { type: "end", status, reason: null, metrics: null }]
+        const withoutEviction = play(storage, pos - 1, events, mood, () => false)
+        expect(play(storage, pos, events, mood, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
       }),
       STREAMS,
     )
@@ -143,16 +143,16 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
   })
 })
 
-test("[DR17] after MAX_NAMED names in a part the rest is refused without a lookup", async () => {
+test("[DR17] after MAX_GRANT_NAMES names in a part the rest is refused without a lookup", async () => {
   const id = await freshSession("many")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)
     beginAnswer(store, 1)
     const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
-    let asked = 0
+    let calls = 0
     const asset = (name: string) => {
-      asked += 1
+      calls += 1
       return name.startsWith("no") ? null : assetCalled(name)
     }
     const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset: asset } })
@@ -162,13 +162,13 @@ test("[DR17] after MAX_NAMED names in a part the rest is refused without a looku
     )
     recorder.feed({ type: "text_delta", delta: lines.join("") })
     recorder.flush()
-    expect(asked).toBe(MAX_GRANT_NAMES)
+    expect(calls).toBe(MAX_GRANT_NAMES)
     const { message } = openStore(storage).findMessageAt(1) ?? stored
     expect(messageToWire(message).segments.filter(({ type }) => type === "media")).toHaveLength(MAX_GRANT_NAMES / 2)
   })
 })
 
-function keepAsset(id: string, asset: Asset): Promise<void> {
+function insertAsset(id: string, asset: Asset): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const book = createAssetRows(storage.sql)
     book.reserve(asset.id, "user", 1)
@@ -178,7 +178,7 @@ function keepAsset(id: string, asset: Asset): Promise<void> {
 
 test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one is text; a withdrawn message isn't a target; a reload is the same", async () => {
   const id = await freshSession("turn")
-  await keepAsset(id, assetCalled("p1"))
+  await insertAsset(id, assetCalled("p1"))
   const client = await connect(id)
   const text = (reply: string) => [
     say("Look:\nMEDIA: /media/p1"),
@@ -199,14 +199,14 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
   await expectSame(id, client)
   const before = JSON.stringify((await pageOf(id)).messages)
   // What it learns later changes nothing of what was said.
-  await keepAsset(id, assetCalled("none"))
+  await insertAsset(id, assetCalled("none"))
   await evictDurableObject(sessionOf(id))
   expect(JSON.stringify((await pageOf(id)).messages)).toBe(before)
 })
 
 test("[DR11] a retry keeps the grants of its finished steps, whatever has changed since", async () => {
   const id = await freshSession("retry")
-  await keepAsset(id, assetCalled("p1"))
+  await insertAsset(id, assetCalled("p1"))
   const client = await connect(id)
   const steps = [
     [say("MEDIA: /media/p1\nMEDIA: /media/p2\nOne."), call("probe_slow", { ms: 1 })],
@@ -215,7 +215,7 @@ test("[DR11] a retry keeps the grants of its finished steps, whatever has change
   await begin(client, "q1", script(...steps))
   const failed = await client.untilEnd("q1")
   expect(failed.status).toBe("failed")
-  await keepAsset(id, assetCalled("p2"))
+  await insertAsset(id, assetCalled("p2"))
   client.say({ type: "retry", id: "r1", message: failed.id })
   await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
   await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status, { timeout: 5_000 }).toBe("failed")

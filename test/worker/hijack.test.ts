@@ -11,7 +11,7 @@ import { createAssetRows } from "../../worker/asset/asset-rows.ts"
 import { HIJACKS } from "../support/hijack-table.ts"
 import { IS_FULL } from "../support/seeded.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-import { call, freshSession, say, script, shownOf } from "./follow.ts"
+import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const WAYS = ["object", "card", "wrapped", "output"] as const
 
@@ -20,7 +20,7 @@ function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }
 
-function keepPicture(id: string): Promise<void> {
+function storeImage(id: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const book = createAssetRows(storage.sql)
     book.reserve("pic", "user", 1)
@@ -30,7 +30,7 @@ function keepPicture(id: string): Promise<void> {
 
 test("[DR15] read by each tool: the answer shows the tools and its own text, live and reloaded", async () => {
   const id = await freshSession("quiet")
-  await keepPicture(id)
+  await storeImage(id)
   const client = await connect(id)
   for (const [n, text] of textsOf(0).entries()) {
     const calls = WAYS.map((as) => call("probe_data", { text, as }))
@@ -46,7 +46,7 @@ test("[DR15] read by each tool: the answer shows the tools and its own text, liv
 
 test("[DR15] repeated by the model: only stored data, live and reloaded", async () => {
   const id = await freshSession("loud")
-  await keepPicture(id)
+  await storeImage(id)
   const client = await connect(id)
   for (const [n, text] of textsOf(1).entries()) {
     const as = WAYS[n % WAYS.length] ?? "object"
@@ -63,12 +63,12 @@ test("[DR15] repeated by the model: only stored data, live and reloaded", async 
 
 test("[DR15] [AG12] sent by another agent, and repeated by the caller: text", async () => {
   const id = await freshSession("asked")
-  await keepPicture(id)
+  await storeImage(id)
   const client = await connect(id)
   for (const [n, text] of textsOf(2).entries()) {
     const message = script([say(text.toWellFormed())])
-    const asked = call("agents_message", { agent: "researcher", message, mode: "sync" })
-    client.say({ type: "send", id: `q${n}`, content: script([asked], [say("So:\n"), say(text.toWellFormed())]) })
+    const agentCall = call("agents_message", { agent: "researcher", message, mode: "sync" })
+    client.say({ type: "send", id: `q${n}`, content: script([agentCall], [say("So:\n"), say(text.toWellFormed())]) })
     const { segments, status } = await client.untilEnd(`q${n}`)
     client.say({ type: "seen", seq: client.last })
     const [first] = segments

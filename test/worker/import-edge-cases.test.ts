@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
-import { exportOf, talk } from "./exported.ts"
-import { freshSession as fresh, pause, say, script, toolsIn } from "./follow.ts"
+import { exportOf, talk } from "./export-sample.ts"
+import { freshSession as fresh, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { importFile, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("odd")

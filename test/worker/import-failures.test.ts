@@ -10,7 +10,7 @@ import { NO_HOOKS } from "../../worker/session/session-hooks.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createStagedRows, ROWS_PER_PART } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { freshSession as fresh, rowsIn, toolsIn } from "./follow.ts"
+import { freshSession as fresh, rowsIn, toolsIn } from "./session-helpers.ts"
 import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("fail")

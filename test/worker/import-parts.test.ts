@@ -6,9 +6,9 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { IMPORT_STAGING_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
-import { exportOf, talk } from "./exported.ts"
-import { freshSession as fresh, rowsIn } from "./follow.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
+import { exportOf, talk } from "./export-sample.ts"
+import { freshSession as fresh, rowsIn } from "./session-helpers.ts"
 import { importFile, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("part")

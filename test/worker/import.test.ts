@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { call as callRoute, makeSession, refusal, tokenOf } from "./call.ts"
-import { exportOf, talk } from "./exported.ts"
-import { freshSession as fresh, textIn, toolsIn } from "./follow.ts"
+import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
+import { exportOf, talk } from "./export-sample.ts"
+import { freshSession as fresh, textIn, toolsIn } from "./session-helpers.ts"
 import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("imp")

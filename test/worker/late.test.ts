@@ -9,7 +9,7 @@ import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
-import { freshSession, shownOf } from "./follow.ts"
+import { freshSession, shownOf } from "./session-helpers.ts"
 
 /** A question, an answer with an open call, and `after` further messages. */
 async function fill(id: string, after: number): Promise<void> {

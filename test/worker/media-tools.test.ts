@@ -15,28 +15,28 @@ import { createSpeakTool } from "../../worker/tool/speak-tool.ts"
 import type { SaveAsset, SaveOptions } from "../../worker/asset/save-options.ts"
 import type { Tool } from "../../worker/tool/tool.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
-import { exportOf } from "./exported.ts"
-import { leftOf, NOTHING, withBrokenBucket } from "./files.ts"
+import { exportOf } from "./export-sample.ts"
+import { listStoredAssets, NOTHING, withBrokenBucket } from "./files.ts"
 import { toolContext } from "./tools.ts"
 
-interface Kept {
+interface SavedFile {
   readonly bytes: Uint8Array
   readonly as: SaveOptions
 }
 
 /** Runs a tool that keeps its files here: in a person's turn, where it tells a trailer, and elsewhere. */
 async function run(tool: Tool, args: object) {
-  const kept: Kept[] = []
+  const saved: SavedFile[] = []
   const save: SaveAsset = async (bytes, as) => {
-    kept.push({ bytes, as })
+    saved.push({ bytes, as })
     const about = { mime_type: as.mime_type, label: as.label, size: bytes.length }
     const kind = as.kind ?? (as.mime_type.split("/")[0] as Asset["kind"])
-    return succeed({ id: `id${kept.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
+    return succeed({ id: `id${saved.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
   }
   const card = `${tool.name}_1`
   const result = String(await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save, card })))
   const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save }))
-  return { kept, result, object }
+  return { saved, result, object }
 }
 
 /** Width, height and the colours of a PNG of ours, read as any reader would. */
@@ -57,16 +57,16 @@ describe("image_generate", () => {
       { label: "apples", value: 3 },
       { label: "pears", value: -5.5 },
     ]
-    const { kept, result } = await run(createImageTool({}), {
+    const { saved, result } = await run(createImageTool({}), {
       prompt: "fruit",
       kind: "chart",
       data,
       width: 400,
       height: 300,
     })
-    expect(kept[0]?.as).toEqual({ label: "fruit.png", mime_type: "image/png" })
-    expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 400, height: 300 })
-    expect(kept[0]?.bytes).toEqual(kept[1]?.bytes)
+    expect(saved[0]?.as).toEqual({ label: "fruit.png", mime_type: "image/png" })
+    expect(await readPng(saved[0]?.bytes ?? new Uint8Array())).toEqual({ width: 400, height: 300 })
+    expect(saved[0]?.bytes).toEqual(saved[1]?.bytes)
     expect(JSON.parse(result.split("\n\n")[0] ?? "")).toMatchObject({
       kind: "chart",
       media: "/media/id1",
@@ -80,15 +80,15 @@ describe("image_generate", () => {
       width: 400,
       height: 300,
     })
-    expect(other.kept[0]?.bytes).not.toEqual(kept[0]?.bytes)
+    expect(other.saved[0]?.bytes).not.toEqual(saved[0]?.bytes)
   })
 
   test.each(["a sunset", "a lonely island at night", "xyzzy", "雪"])(
     "[AS12] an image of %s is a PNG",
     async (prompt) => {
-      const { kept } = await run(createImageTool({}), { prompt })
-      expect(await readPng(kept[0]?.bytes ?? new Uint8Array())).toEqual({ width: 768, height: 480 })
-      expect(kept[0]?.bytes).toEqual(kept[1]?.bytes)
+      const { saved } = await run(createImageTool({}), { prompt })
+      expect(await readPng(saved[0]?.bytes ?? new Uint8Array())).toEqual({ width: 768, height: 480 })
+      expect(saved[0]?.bytes).toEqual(saved[1]?.bytes)
     },
   )
 
@@ -103,28 +103,28 @@ describe("image_generate", () => {
       { prompt: "x", kind: "chart", data: [{ label: "a", value: 1e300 }] },
     ]
     for (const args of bad) {
-      const { kept, object } = await run(createImageTool({}), args)
-      expect([kept, object]).toEqual([[], expect.objectContaining({ code: "tool_arguments" })])
+      const { saved, object } = await run(createImageTool({}), args)
+      expect([saved, object]).toEqual([[], expect.objectContaining({ code: "tool_arguments" })])
     }
   })
 
   test("[AS12] Workers AI paints where it is bound; an invalid response is an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const answers = (answer: unknown) => ({
       AI: {
         async run(model: string, input: object) {
-          asked.push([model, input])
+          requests.push([model, input])
           if (answer instanceof Error) throw answer
           return answer
         },
       },
     })
-    const { kept } = await run(createImageTool(answers({ image: jpeg })), { prompt: "a cat" })
-    expect(asked[0]).toEqual(["@cf/black-forest-labs/flux-1-schnell", { prompt: "a cat" }])
-    expect(kept[0]?.as).toEqual({ label: "a cat.jpg", mime_type: "image/jpeg" })
+    const { saved } = await run(createImageTool(answers({ image: jpeg })), { prompt: "a cat" })
+    expect(requests[0]).toEqual(["@cf/black-forest-labs/flux-1-schnell", { prompt: "a cat" }])
+    expect(saved[0]?.as).toEqual({ label: "a cat.jpg", mime_type: "image/jpeg" })
     for (const answer of [new Error("no"), { image: 5 }, null, {}]) {
-      const { kept: none, object } = await run(createImageTool(answers(answer)), { prompt: "a cat" })
+      const { saved: none, object } = await run(createImageTool(answers(answer)), { prompt: "a cat" })
       expect([none, object]).toEqual([[], { error: expect.any(String), details: expect.any(String) }])
     }
     // Figures are never left to a model.
@@ -133,7 +133,7 @@ describe("image_generate", () => {
       kind: "chart",
       data: [{ label: "a", value: 1 }],
     })
-    expect(chart.kept).toHaveLength(2)
+    expect(chart.saved).toHaveLength(2)
   })
 })
 
@@ -150,8 +150,8 @@ describe("a chart", () => {
   })
 
   test("[AS12] prints figures exactly, and marks where it rounds", () => {
-    const said = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(formatNumber)
-    expect(said).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
+    const texts = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(formatNumber)
+    expect(texts).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
   })
 })
 
@@ -164,17 +164,17 @@ describe("a request for a chart", () => {
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I'll draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I'll draw the items that have a number."],
   ])("[AS12] %j: its figures as written, and no others", (question, figures, words) => {
-    const [, said, call] = planMediaCall(question, spec) ?? []
+    const [, texts, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
-    expect(said).toEqual({ type: "text_delta", delta: words })
+    expect(texts).toEqual({ type: "text_delta", delta: words })
   })
 })
 
 describe("speak", () => {
   test("[AS13] a text is a WAV of matching length, a voice note by default", async () => {
-    const { kept, result } = await run(createSpeakTool(), { text: "Hello world." })
-    const bytes = kept[0]?.bytes ?? new Uint8Array()
+    const { saved, result } = await run(createSpeakTool(), { text: "Hello world." })
+    const bytes = saved[0]?.bytes ?? new Uint8Array()
     const view = new DataView(bytes.buffer)
     expect(new TextDecoder().decode(bytes.subarray(0, 4))).toBe("RIFF")
     expect([view.getUint32(4, true), view.getUint32(24, true), view.getUint32(40, true)]).toEqual([
@@ -183,9 +183,9 @@ describe("speak", () => {
       bytes.length - 44,
     ])
     expect(Math.max(...new Int16Array(bytes.buffer, 44))).toBeGreaterThan(10_000)
-    expect(kept[0]?.as).toEqual({ label: "Hello world.wav", mime_type: "audio/wav", voice: true })
+    expect(saved[0]?.as).toEqual({ label: "Hello world.wav", mime_type: "audio/wav", voice: true })
     expect(result).toContain("\n\nMEDIA:/media/id1\n[[audio_as_voice]]\n")
-    const { result: plain, kept: file } = await run(createSpeakTool(), { text: "Hello world.", voice: false })
+    const { result: plain, saved: file } = await run(createSpeakTool(), { text: "Hello world.", voice: false })
     expect(plain).not.toContain("audio_as_voice")
     expect(file[0]?.as).not.toHaveProperty("voice")
     expect(file[0]?.bytes).toEqual(bytes)
@@ -195,8 +195,8 @@ describe("speak", () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
       expect((await run(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }
-    const { kept } = await run(createSpeakTool(), { text: "? 12 日本 é".repeat(50) })
-    expect(kept[0]?.bytes.length).toBeGreaterThan(50_000)
+    const { saved } = await run(createSpeakTool(), { text: "? 12 日本 é".repeat(50) })
+    expect(saved[0]?.bytes.length).toBeGreaterThan(50_000)
   })
 })
 
@@ -259,7 +259,7 @@ describe("in a session", () => {
     await createSession(id)
     const { client, message, types } = await say(id, "Draw a chart of apples 3, pears 5")
     expect(types).toEqual(["thinking", "text", "tool", "text", "media", "text"])
-    const { bytes, rows } = await leftOf(tenant, id)
+    const { bytes, rows } = await listStoredAssets(tenant, id)
     expect(rows).toEqual([`${bytes[0]} kept`])
     expect(message.segments[4]).toMatchObject({
       type: "media",
@@ -292,7 +292,7 @@ describe("in a session", () => {
     // No instruction is shown to anybody, nor told to a later turn.
     expect([client.texts.join("\n"), await exportOf(id)].join("\n")).not.toContain("you MUST write")
     expect(types).toEqual(["thinking", "text", "tool", "text", "canvas", "text"])
-    const { bytes } = await leftOf(tenant, id)
+    const { bytes } = await listStoredAssets(tenant, id)
     expect(message.segments[2]).toMatchObject({ result: `{"ref":"${bytes[0]}","title":"Clock","height":300}` })
     expect(message.segments[4]).toMatchObject({
       preview: {
@@ -315,6 +315,6 @@ describe("in a session", () => {
     expect(message.status).toBe("completed")
     expect(message.segments.find(({ type }) => type === "tool")).toMatchObject({ status: "failed" })
     expect(message.segments.at(-1)).toMatchObject({ content: expect.stringContaining("could not be saved") })
-    expect(await leftOf(tenant, id)).toEqual(NOTHING)
+    expect(await listStoredAssets(tenant, id)).toEqual(NOTHING)
   })
 })

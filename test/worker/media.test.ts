@@ -5,12 +5,12 @@ import { describe, expect, test } from "vitest"
 import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/limits.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { verifyLink, signLink } from "../../worker/auth/link-signing.ts"
-import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./call.ts"
+import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
 import { brokenBucket, file, hrefOf, png, sign, upload } from "./files.ts"
 
 const T = "med"
 
-async function kept(bytes: Uint8Array, name = "a.png") {
+async function uploadFile(bytes: Uint8Array, name = "a.png") {
   const token = await tokenOf(T, "ann")
   const session = await makeSession(token)
   const id: string = (await upload(session, token, bytes, { name })).json.id
@@ -19,7 +19,7 @@ async function kept(bytes: Uint8Array, name = "a.png") {
 
 describe("signing", () => {
   test("[MS1] own files, own canvases and public addresses, in order; nothing else", async () => {
-    const { token, session, id } = await kept(png(1))
+    const { token, session, id } = await uploadFile(png(1))
     const canvas = { id: "cv1", kind: "canvas", mime_type: "text/html", label: "c", size: 1 } as const
     const stub = env.SESSION.getByName(`${T}:${session}`)
     const claims = { tenant: T, user: "ann", expires: 4_000_000_000, token: null, issued: 0 }
@@ -42,10 +42,10 @@ describe("signing", () => {
       "",
       `/media/${id}`,
     ]
-    const told = await sign(session, token, urls)
-    expect(told.status).toBe(200)
-    expect(told.json.signed.map(({ url }: { url: string }) => url)).toEqual(urls)
-    const heads = told.json.signed.map(({ href }: { href: string | null }) => href?.split("?token=")[0] ?? null)
+    const response = await sign(session, token, urls)
+    expect(response.status).toBe(200)
+    expect(response.json.signed.map(({ url }: { url: string }) => url)).toEqual(urls)
+    const heads = response.json.signed.map(({ href }: { href: string | null }) => href?.split("?token=")[0] ?? null)
     const [own, none] = [`/media/${id}`, null]
     expect(heads).toEqual([
       own,
@@ -62,17 +62,17 @@ describe("signing", () => {
       none,
       own,
     ])
-    const lasts = told.json.expires - nowSeconds()
+    const lasts = response.json.expires - nowSeconds()
     expect(lasts).toBeGreaterThan(SIGNED_URL_SECONDS - 301)
     expect(lasts).toBeLessThanOrEqual(SIGNED_URL_SECONDS)
-    const remote = told.json.signed[2].href.split("?token=")[1]
+    const remote = response.json.signed[2].href.split("?token=")[1]
     expect(await verifyLink(SECRET, "remote", remote, Date.now())).toMatchObject({
       value: { tenant: T, session, what: "https://example.com/a.png" },
     })
   })
 
   test("[MS1] only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
-    const { token, session, id } = await kept(png(1))
+    const { token, session, id } = await uploadFile(png(1))
     expect(await sign(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
     expect(await sign(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
     const other = await makeSession(token)
@@ -83,7 +83,7 @@ describe("signing", () => {
   })
 
   test("[MS1] canvases are on CANVAS_ORIGIN if it is set; files never are", async () => {
-    const { token, session, id } = await kept(png(1))
+    const { token, session, id } = await uploadFile(png(1))
     const stub = env.SESSION.getByName(`${T}:${session}`)
     const claims = { tenant: T, user: "ann", expires: 4_000_000_000, token: null, issued: 0 }
     const reserved = await stub.reserveAsset(claims, 1)
@@ -93,8 +93,8 @@ describe("signing", () => {
     const urls = [`/canvas/documents/${canvas.id}/index.html`, `/media/${id}`, "https://example.com/a.png"]
     const apart = { CANVAS_ORIGIN: "https://canvas.example.com", PAGE_ORIGIN: "https://chat.example.com" }
     const path = `/v1/sessions/${session}/media/sign`
-    const told = await call(path, { method: "POST", token, body: JSON.stringify({ urls }), env: apart })
-    expect(told.json.signed.map(({ href }: { href: string }) => href.split("?")[0])).toEqual([
+    const response = await call(path, { method: "POST", token, body: JSON.stringify({ urls }), env: apart })
+    expect(response.json.signed.map(({ href }: { href: string }) => href.split("?")[0])).toEqual([
       `https://canvas.example.com/canvas/documents/${canvas.id}/index.html`,
       `/media/${id}`,
       "/media/remote",
@@ -102,7 +102,7 @@ describe("signing", () => {
   })
 
   test("[MS2] [MS6] a signature opens what it names, in its audience, until it expires, and isn't a user's token", async () => {
-    const { token, session, id } = await kept(png(1))
+    const { token, session, id } = await uploadFile(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
     const get = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
     const link = await signLink(SECRET, "media", claims)
@@ -130,7 +130,7 @@ describe("signing", () => {
   })
 
   test("[MS7] an address is signed alike for a while, outlives a revocation and ends with its session", async () => {
-    const { token, session, id, href } = await kept(png(1))
+    const { token, session, id, href } = await uploadFile(png(1))
     const again = (await sign(session, token, [`/media/${id}`])).json.signed[0].href
     const step = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
     expect([step(href), step(again)]).toEqual([0, 0])
@@ -144,7 +144,7 @@ describe("signing", () => {
 
 describe("serving", () => {
   test("[MS3] with its type and name, and nothing that could run", async () => {
-    const { href, id } = await kept(png(1), 'c"a\\t ü😀.png')
+    const { href, id } = await uploadFile(png(1), 'c"a\\t ü😀.png')
     const { status, headers } = await call(href)
     expect(status).toBe(200)
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -175,7 +175,7 @@ describe("serving", () => {
       ["<?xml version='1.0'?><x/>", "text/plain; charset=utf-8"],
     ] as const
     for (const [bytes, type] of cases) {
-      const { href } = await kept(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes, "x.html")
+      const { href } = await uploadFile(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes, "x.html")
       const { headers } = await call(href)
       expect(headers.get("content-type")).toBe(type)
       expect(headers.get("content-disposition")).toMatch(/^attachment; /)
@@ -205,7 +205,7 @@ describe("serving", () => {
   ]
   test.each(RANGES)("[MS4] %s is %i", async (range, status, from, length) => {
     const bytes = file(200, ...Array.from({ length: 200 }, (_, i) => i)).map((_, i) => 32 + (i % 90))
-    const { href } = await kept(bytes)
+    const { href } = await uploadFile(bytes)
     const part = await call(href, { headers: { range } })
     expect(part.status).toBe(status)
     if (status === 416) return expect(part.headers.get("content-range")).toBe("bytes */200")
@@ -216,11 +216,11 @@ describe("serving", () => {
   })
 
   test("[MS5] a canvas, a missing file, and a failing bucket", async () => {
-    const { href, id, session } = await kept(png(1))
+    const { href, id, session } = await uploadFile(png(1))
     for (const way of ["get", "head"] as const) {
       const headers = way === "head" ? { range: "bytes=0-1" } : {}
-      const told = await call(href, { headers, env: { MEDIA: brokenBucket(way) } })
-      expect(told).toEqual(refusal(503, "asset_store_failed"))
+      const response = await call(href, { headers, env: { MEDIA: brokenBucket(way) } })
+      expect(response).toEqual(refusal(503, "asset_store_failed"))
     }
     const key = `${T}/${session}/${id}`
     await env.MEDIA.put(key, "<html>", {

@@ -24,8 +24,8 @@ import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { connect, pageOf } from "../support/socket.ts"
-import { freshSession, textIn } from "./follow.ts"
-import { assetOf, keep, keyOf, PNG } from "./kept.ts"
+import { freshSession, textIn } from "./session-helpers.ts"
+import { assetOf, putAsset, keyOf, PNG } from "./sample-assets.ts"
 
 const TYPES = {
   text: { kind: "file", mime_type: "text/plain" },
@@ -259,7 +259,7 @@ describe("the scripted model", () => {
   test("[MO2] lists the files it received, and states that it can't read them", async () => {
     const id = await freshSession("mf")
     const client = await connect(id)
-    await keep(id, assetOf("one", { label: "A `plan`.png" }))
+    await putAsset(id, assetOf("one", { label: "A `plan`.png" }))
     client.say({ type: "send", id: "q1", content: "", attachments: ["one"] })
     await client.untilEnd("q1")
     expect(textIn((await pageOf(id)).messages[1])).toMatch(

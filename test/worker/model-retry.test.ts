@@ -14,16 +14,16 @@ const BUSY: ModelEvent = { type: "fault", fault: "model_rate_limited", detail: "
 const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 
 /** A model whose n-th call returns the n-th list, and its number of calls. */
-function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly asked: () => number } {
-  let asked = 0
+function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly callCount: () => number } {
+  let callCount = 0
   const model: Model = {
     name: "test",
     fileKinds: new Set<never>(),
     async *stream() {
-      yield* calls[Math.min(asked++, calls.length - 1)] ?? []
+      yield* calls[Math.min(callCount++, calls.length - 1)] ?? []
     },
   }
-  return { model, asked: () => asked }
+  return { model, callCount: () => callCount }
 }
 
 async function collectEvents(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
@@ -38,7 +38,7 @@ describe("retries", () => {
     expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
     expect(await collectEvents(withRetries(bad.model, OPTIONS))).toEqual([BUSY])
-    expect(bad.asked()).toBe(3)
+    expect(bad.callCount()).toBe(3)
   })
 
   test("[MO12] text is never repeated, and a final fault is final", async () => {
@@ -46,7 +46,7 @@ describe("retries", () => {
     expect(await collectEvents(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])
     const refused = modelOf([{ type: "fault", fault: "model_refused", detail: "400" }])
     await collectEvents(withRetries(refused.model, OPTIONS))
-    expect([spoken.asked(), refused.asked()]).toEqual([1, 1])
+    expect([spoken.callCount(), refused.callCount()]).toEqual([1, 1])
   })
 
   test("[MO12] it waits as long as requested, and doesn't retry a delay over the limit", async () => {
@@ -57,16 +57,16 @@ describe("retries", () => {
     expect(waits).toEqual([7, 8])
     const long = modelOf([asks(51)])
     await collectEvents(withRetries(long.model, OPTIONS))
-    expect(long.asked()).toBe(1)
+    expect(long.callCount()).toBe(1)
   })
 
   test("[MO12] an abort ends the wait", async () => {
     const abort = new AbortController()
     const busy = modelOf([{ ...BUSY, retry: { afterMs: 50 } } as ModelEvent])
-    const heard = collectEvents(withRetries(busy.model, OPTIONS), abort.signal)
+    const collected = collectEvents(withRetries(busy.model, OPTIONS), abort.signal)
     abort.abort()
-    await expect(heard).rejects.toThrow()
-    expect(busy.asked()).toBe(1)
+    await expect(collected).rejects.toThrow()
+    expect(busy.callCount()).toBe(1)
   })
 
   test("[MO12] Retry-After is seconds or a date", () => {

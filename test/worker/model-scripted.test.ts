@@ -209,10 +209,10 @@ describe("a turn about the weather", () => {
 
   test("[MO3] a failed call is described in words, with its place", async () => {
     const [, second] = await turn([], "weather in Atlantis and Madrid")
-    const said = textIn(second?.events ?? [])
-    expect(said).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
-    expect(said).toContain("<span id='weather_2'>It is 26 °C in Madrid")
-    expect(said).not.toContain("weather_1")
+    const answerText = textIn(second?.events ?? [])
+    expect(answerText).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
+    expect(answerText).toContain("<span id='weather_2'>It is 26 °C in Madrid")
+    expect(answerText).not.toContain("weather_1")
   })
 
   test("[MO2] a follow-up is a turn of its own", async () => {
@@ -248,8 +248,8 @@ describe("anything else", () => {
 
   test("[MO2] the showcase has a heading, a table, a list, a quote and code", async () => {
     const [only] = await turn([], "show me markdown")
-    const said = textIn(only?.events ?? [])
-    for (const mark of [/^# /m, /^\| --- /m, /^1\. /m, /^> /m, /^```ts$/m]) expect(said).toMatch(mark)
+    const answerText = textIn(only?.events ?? [])
+    for (const mark of [/^# /m, /^\| --- /m, /^1\. /m, /^> /m, /^```ts$/m]) expect(answerText).toMatch(mark)
   })
 })
 
@@ -261,18 +261,18 @@ describe("commands", () => {
     ['/say "not closed', '"not closed'],
     ["/say ", ""],
     [`/say ${"long ".repeat(20_000)}`, "long ".repeat(20_000)],
-  ])("[MO4] %.40j is repeated exactly", async (order, said) => {
+  ])("[MO4] %.40j is repeated exactly", async (order, answerText) => {
     const events = await collectEvents([{ role: "user", content: order }])
-    expect(textIn(events)).toBe(said)
+    expect(textIn(events)).toBe(answerText)
     expect(textIn(events, "thinking_delta")).toBe("")
   })
 
   test("[MO4] /think thinks, /call calls and reports, /fault fails", async () => {
     const thought = await collectEvents([{ role: "user", content: "/think <b>hm</b>" }])
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
-    const [called, told] = await turn([], "/call teleport {nonsense")
+    const [called, answered] = await turn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(told?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
+    expect(textIn(answered?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
     expect((await collectEvents([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({
       type: "fault",
@@ -360,13 +360,13 @@ describe("/bench", () => {
     const question: ModelMessage = { role: "user", content: "/bench deltas=100000 yield_every=10" }
     setTimeout(() => abort.abort(new Error("cancelled")), 20)
     const stream = createScriptedModel().stream({ system: "", messages: [question], tools: [], signal: abort.signal })
-    let heard = 0
+    let received = 0
     const listen = async (): Promise<void> => {
-      for await (const _ of stream) heard += 1
+      for await (const _ of stream) received += 1
     }
     await expect(listen()).rejects.toThrow("cancelled")
-    expect(heard % 10).toBe(0)
-    expect(heard).toBeLessThan(100_000)
+    expect(received % 10).toBe(0)
+    expect(received).toBeLessThan(100_000)
   })
 })
 

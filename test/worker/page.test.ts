@@ -3,19 +3,19 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
-import { call, HOST, refusal } from "./call.ts"
+import { call, HOST, refusal } from "./http.ts"
 
 /** Stands for the platform's files; what the Worker asks of it is kept. */
 function files() {
-  const asked: Request[] = []
+  const requests: Request[] = []
   const ASSETS = {
     fetch: async (request: Request) => {
-      asked.push(request)
+      requests.push(request)
       const headers = { "content-type": "text/html; charset=utf-8", etag: '"1"', "x-file": "yes" }
       return new Response("<!doctype html>", { headers })
     },
   }
-  return { ASSETS, asked }
+  return { ASSETS, requests }
 }
 
 function directives(headers: Headers): Map<string, string> {
@@ -30,7 +30,7 @@ async function policyOf(vars: Record<string, unknown>) {
 
 describe("the page's policy", () => {
   test("[HD1] it runs, styles and requests only its own, and turns no string into markup", async () => {
-    const { ASSETS, asked } = files()
+    const { ASSETS, requests } = files()
     const page = await call("/deep/link", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
     expect(Object.fromEntries(directives(page.headers))).toEqual({
@@ -62,7 +62,7 @@ describe("the page's policy", () => {
     })
     // "Not changed" would keep the policy of another day.
     expect(headers["etag"]).toBeUndefined()
-    expect(asked[0]?.headers.get("if-none-match")).toBeNull()
+    expect(requests[0]?.headers.get("if-none-match")).toBeNull()
   })
 
   test("[HD1] a file that isn't HTML keeps its headers", async () => {

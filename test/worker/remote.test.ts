@@ -8,7 +8,7 @@ import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { signLink } from "../../worker/auth/link-signing.ts"
 import { readTimeLimits } from "../../worker/platform/time-limits.ts"
-import { call, HOST, nowSeconds, refusal, SECRET } from "./call.ts"
+import { call, HOST, nowSeconds, refusal, SECRET } from "./http.ts"
 
 const UPSTREAM = String((env as unknown as Record<string, unknown>)["MEDIA_UPSTREAM"])
 const ADMIN = {
@@ -58,10 +58,10 @@ describe("media of other hosts", () => {
     })
     expect(answer.status).toBe(200)
     expect((await answer.arrayBuffer()).byteLength).toBe(70)
-    const [{ body: heard = {} } = {}] = await seen(what)
-    expect(heard).toMatchObject({ "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*" })
-    for (const name of Object.keys(secret)) expect(heard[name]).toBeUndefined()
-    expect(JSON.stringify(heard)).not.toMatch(/ada|1\.2\.3\.4|"sv"/i)
+    const [{ body: received = {} } = {}] = await seen(what)
+    expect(received).toMatchObject({ "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*" })
+    for (const name of Object.keys(secret)) expect(received[name]).toBeUndefined()
+    expect(JSON.stringify(received)).not.toMatch(/ada|1\.2\.3\.4|"sv"/i)
     expect(Object.fromEntries(answer.headers)).toEqual({
       "content-type": "image/png",
       "content-length": "70",
@@ -115,15 +115,15 @@ describe("media of other hosts", () => {
     const token = await issueToken({ ...ADMIN, tenant: "rm-open" }, SECRET)
     const body = JSON.stringify({ media_hosts: ["media.example.com", "cdn.example.com"] })
     expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
-    const heard = `https://evil.example.org/png/${nanoid(8)}`
-    const away = place("away", `?to=${encodeURIComponent(heard)}`)
+    const received = `https://evil.example.org/png/${nanoid(8)}`
+    const away = place("away", `?to=${encodeURIComponent(received)}`)
     expect(await call(await path(away, "rm-open"))).toEqual(refused("redirects"))
-    expect(await seen(heard)).toEqual([])
+    expect(await seen(received)).toEqual([])
     const mirror = encodeURIComponent(`https://cdn.example.com/png/${nanoid(8)}`)
     expect((await call(await path(place("away", `?to=${mirror}`), "rm-open"))).status).toBe(200)
     // Of another host the reader asked for it, wherever it leads.
-    const asked = `https://other.example.com/away/${nanoid(8)}?to=${encodeURIComponent(heard)}`
-    expect((await call(await path(asked, "rm-open"))).status).toBe(200)
+    const redirected = `https://other.example.com/away/${nanoid(8)}?to=${encodeURIComponent(received)}`
+    expect((await call(await path(redirected, "rm-open"))).status).toBe(200)
   })
 
   test("[RM6] it never fetches itself, directly or through another instance; HEAD doesn't fetch", async () => {
@@ -158,9 +158,9 @@ describe("media of other hosts", () => {
   })
 
   test("[RM3] a declared size over the limit isn't read, an undeclared one breaks off at the limit", async () => {
-    const told = place("too-large")
-    expect(await call(await path(told))).toEqual(refused("size"))
-    await expect.poll(async () => (await seen(told))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    const url = place("too-large")
+    expect(await call(await path(url))).toEqual(refused("size"))
+    await expect.poll(async () => (await seen(url))[0]?.closed, { timeout: 5_000 }).toBe(true)
     const endless = place("endless")
     const remote = await fetchRemote(endless, readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)

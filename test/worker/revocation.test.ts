@@ -12,7 +12,7 @@ import { connect, createSession, sessionOf } from "../support/socket.ts"
 import {
   call,
   HELLO,
-  type Line,
+  type TestSocket,
   makeSession,
   nowSeconds,
   openSocket,
@@ -21,7 +21,7 @@ import {
   socketHeaders,
   tablesOf,
   tokenOf,
-} from "./call.ts"
+} from "./http.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
 const REVOKED = refusal(401, "token_revoked")
@@ -61,23 +61,23 @@ function countRows(stub: DurableObjectStub): Promise<Record<string, number>> {
   })
 }
 
-async function expectClosed(line: Line): Promise<void> {
+async function expectClosed(line: TestSocket): Promise<void> {
   await expect.poll(() => line.closed).toBe(4401)
-  expect(line.heard.at(-1)).toBe("token_revoked")
+  expect(line.received.at(-1)).toBe("token_revoked")
 }
 
 /** The socket is open and gets answers. */
-async function expectOpen(line: Line): Promise<void> {
-  const before = line.heard.length
+async function expectOpen(line: TestSocket): Promise<void> {
+  const before = line.received.length
   line.socket.send(HELLO)
-  await expect.poll(() => line.heard.length).toBeGreaterThan(before)
-  expect(line.heard.at(-1)).toBe("hello")
+  await expect.poll(() => line.received.length).toBeGreaterThan(before)
+  expect(line.received.at(-1)).toBe("hello")
   expect(line.closed).toBeNull()
 }
 
 describe("a revoked token", () => {
   test("[AU7] opens nothing, over HTTP or as a socket, while the user's other tokens work", async () => {
-    const [lost, kept] = [await tokenOf("au7a", "ada"), await tokenOf("au7a", "ada")]
+    const [lost, stillValid] = [await tokenOf("au7a", "ada"), await tokenOf("au7a", "ada")]
     const id = await makeSession(lost)
     expect(await revoke(lost)).toMatchObject({ status: 200, json: { revoked: "token" } })
     expect(await list(lost)).toEqual(REVOKED)
@@ -86,11 +86,11 @@ describe("a revoked token", () => {
     expect(await call(`/v1/sessions/${id}/messages`, post)).toEqual(REVOKED)
     expect(await call(`/v1/sessions/${id}/conversation/recent`, { token: lost })).toEqual(REVOKED)
     expect(await tryOpen(id, lost)).toEqual(REVOKED)
-    expect((await list(kept)).json.sessions).toHaveLength(1)
-    expect(await tryOpen(id, kept)).toMatchObject({ status: 101 })
+    expect((await list(stillValid)).json.sessions).toHaveLength(1)
+    expect(await tryOpen(id, stillValid)).toMatchObject({ status: 101 })
   })
 
-  test("[AU7] where the Worker has asked before, a route is closed after REVOCATION_MS, a new socket at once", async () => {
+  test("[AU7] where the Worker has asked before, a route is closed after TOKEN_TRUST_MS, a new socket at once", async () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
     // As in another isolate: the revocation is not in this one's memory.
@@ -118,12 +118,12 @@ describe("a revoked token", () => {
     expect(await tablesOf(directory("au7d", "nobody"))).toEqual([])
   })
 
-  test("[AU7] the Worker's memory asks once per user in REVOCATION_MS, and keeps the newest users only", async () => {
+  test("[AU7] the Worker's memory asks once per user in TOKEN_TRUST_MS, and keeps the newest users only", async () => {
     const memory = createRevocationCache(2)
-    const asked: string[] = []
+    const fetches: string[] = []
     const look = (who: string, now: number) =>
       memory.getOrFetch(who, now, () => {
-        asked.push(`${who}@${now}`)
+        fetches.push(`${who}@${now}`)
         return Promise.resolve(NO_REVOCATIONS)
       })
     await look("a", 0)
@@ -136,19 +136,19 @@ describe("a revoked token", () => {
     await look("a", 9)
     memory.delete("a")
     await look("a", 10)
-    expect(asked).toEqual(["a@0", `a@${TOKEN_TRUST_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
+    expect(fetches).toEqual(["a@0", `a@${TOKEN_TRUST_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
     await expect(memory.getOrFetch("d", 0, () => Promise.reject(new Error("away")))).rejects.toThrow("away")
     await look("d", 1)
-    expect(asked.at(-1)).toBe("d@1")
+    expect(fetches.at(-1)).toBe("d@1")
   })
 })
 
 describe("its sockets", () => {
   test("[AU8] are closed with 4401 in every session; those of another token stay", async () => {
-    const [lost, kept] = [await tokenOf("au8a", "ada"), await tokenOf("au8a", "ada")]
-    const [one, two] = [await makeSession(lost), await makeSession(kept)]
+    const [lost, stillValid] = [await tokenOf("au8a", "ada"), await tokenOf("au8a", "ada")]
+    const [one, two] = [await makeSession(lost), await makeSession(stillValid)]
     const closing = [await openSocket(one, lost), await openSocket(one, lost), await openSocket(two, lost)]
-    const staying = [await openSocket(one, kept), await openSocket(two, kept)]
+    const staying = [await openSocket(one, stillValid), await openSocket(two, stillValid)]
     await revoke(lost)
     for (const line of closing) await expectClosed(line)
     for (const line of staying) await expectOpen(line)
@@ -156,13 +156,13 @@ describe("its sockets", () => {
 
   test("[AU8] all of a user's, of no other user or tenant, whatever the ids", async () => {
     const claims = { jti: "same", iat: nowSeconds() }
-    const mine = await foreignToken("au8b", "ada", claims)
+    const ownToken = await foreignToken("au8b", "ada", claims)
     const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
-    const line = await openSocket(await makeSession(mine), mine)
+    const line = await openSocket(await makeSession(ownToken), ownToken)
     const second = await tokenOf("au8b", "ada")
     const other = await openSocket(await makeSession(second), second)
     const staying = await Promise.all(others.map(async (token) => openSocket(await makeSession(token), token)))
-    expect(await revoke(mine, '{"all":true}')).toMatchObject({ status: 200, json: { revoked: "all" } })
+    expect(await revoke(ownToken, '{"all":true}')).toMatchObject({ status: 200, json: { revoked: "all" } })
     await expectClosed(line)
     await expectClosed(other)
     for (const one of staying) await expectOpen(one)
@@ -183,22 +183,22 @@ describe("its sockets", () => {
     const token = await tokenOf("au8d", "ada", 6000)
     const id = await makeSession(token)
     const line = await openSocket(id, token)
-    const told = vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
+    const revokeSpy = vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
       throw new Error("away")
     })
     await revoke(token)
-    await expect.poll(() => told.mock.calls.length).toBe(1)
+    await expect.poll(() => revokeSpy.mock.calls.length).toBe(1)
     await evictDurableObject(directory("au8d"))
     const due = await alarmOf(directory("au8d"))
     expect(due).not.toBeNull()
     expect(due).toBeLessThanOrEqual(Date.now() + 10_000)
     await runDurableObjectAlarm(directory("au8d"))
-    expect(told.mock.calls).toHaveLength(2)
+    expect(revokeSpy.mock.calls).toHaveLength(2)
     expect(await alarmOf(directory("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
     await expectOpen(line)
     // Opening a socket with another token does not deliver the revocation of this one.
     const other = await openSocket(id, await tokenOf("au8d", "ada", 9000))
-    told.mockRestore()
+    revokeSpy.mockRestore()
     await runDurableObjectAlarm(directory("au8d"))
     await expectClosed(line)
     await expectOpen(other)
@@ -224,10 +224,10 @@ describe("its sockets", () => {
     const token = await tokenOf("au8f", "ada")
     const [deaf, good] = [await makeSession(token), await makeSession(token)]
     const lines = [await openSocket(deaf, token), await openSocket(good, token)] as const
-    const told = vi.spyOn(Session.prototype, "revoke").mockImplementationOnce(() => new Promise(() => {}) as never)
+    const revokeSpy = vi.spyOn(Session.prototype, "revoke").mockImplementationOnce(() => new Promise(() => {}) as never)
     await revoke(token)
     await expect.poll(() => lines.filter(({ closed }) => closed === 4401).length).toBe(1)
-    expect(told.mock.calls).toHaveLength(2)
+    expect(revokeSpy.mock.calls).toHaveLength(2)
     await runDurableObjectAlarm(directory("au8f"))
     for (const line of lines) await expectClosed(line)
   })
@@ -264,8 +264,8 @@ describe("its sockets", () => {
   })
 
   test("[AU8] a client that doesn't close finds its socket closed, also after the object slept", async () => {
-    const [lost, kept] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
-    const id = await makeSession(kept)
+    const [lost, stillValid] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
+    const id = await makeSession(stillValid)
     const line = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
     await revoke(lost)
     await expectClosed(line)
@@ -274,21 +274,21 @@ describe("its sockets", () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       await evictDurableObject(env.SESSION.getByName(`au8j:${id}`))
     }
-    const page = await call(`/v1/sessions/${id}/conversation/recent`, { token: kept })
+    const page = await call(`/v1/sessions/${id}/conversation/recent`, { token: stillValid })
     expect(page.json.messages).toEqual([])
   })
 
   test("[AU8] nothing of a running turn reaches them afterwards", async () => {
-    const [lost, kept] = [await tokenOf("au8i", "ada"), await tokenOf("au8i", "ada")]
-    const id = await makeSession(kept)
-    const [line, other] = [await openSocket(id, lost), await openSocket(id, kept)]
+    const [lost, stillValid] = [await tokenOf("au8i", "ada"), await tokenOf("au8i", "ada")]
+    const id = await makeSession(stillValid)
+    const [line, other] = [await openSocket(id, lost), await openSocket(id, stillValid)]
     other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=60 tools=0 delay_ms=10"}')
-    await expect.poll(() => line.heard).toContain("ops")
+    await expect.poll(() => line.received).toContain("ops")
     await revoke(lost)
     await expectClosed(line)
-    const heard = line.heard.length
-    await expect.poll(() => other.heard.length).toBeGreaterThan(heard + 1)
-    expect(line.heard).toHaveLength(heard)
+    const received = line.received.length
+    await expect.poll(() => other.received.length).toBeGreaterThan(received + 1)
+    expect(line.received).toHaveLength(received)
   })
 })
 

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { MAX_BODY_BYTES, MAX_MESSAGE_BYTES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { call, HOST, makeSession, refusal, socketHeaders, tablesOf, tokenOf } from "./call.ts"
+import { call, HOST, makeSession, refusal, socketHeaders, tablesOf, tokenOf } from "./http.ts"
 
 const recent = (id: string, query = "") => `/v1/sessions/${id}/conversation/recent${query}`
 
@@ -20,8 +20,8 @@ describe("sessions and messages", () => {
   test("[RT1] create, send, read: the same effect as on the socket", async () => {
     const { token, id } = await open()
     const post = { method: "POST", token }
-    const said = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"/say hi"}' })
-    expect(said).toMatchObject({ status: 202, json: { id: "m1", seq: 1, duplicate: false } })
+    const response = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"/say hi"}' })
+    expect(response).toMatchObject({ status: 202, json: { id: "m1", seq: 1, duplicate: false } })
     const again = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"other"}' })
     expect(again).toMatchObject({ status: 202, json: { id: "m1", seq: 1, duplicate: true } })
     expect(await messagesOf(id, token)).toHaveLength(2)
@@ -51,8 +51,8 @@ describe("sessions and messages", () => {
 
   test("[RT2] a message without an id is given one", async () => {
     const { token, id } = await open()
-    const said = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"content":"/say hi"}' })
-    expect(said.json.id).toMatch(/^[\w-]{21}$/)
+    const response = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"content":"/say hi"}' })
+    expect(response.json.id).toMatch(/^[\w-]{21}$/)
   })
 })
 
@@ -133,8 +133,8 @@ describe("bodies", () => {
         },
       })
       const headers: Record<string, string> = length === undefined ? {} : { "content-length": length }
-      const said = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body, headers, env: {} })
-      expect(said).toEqual(refusal(413, "body_too_large"))
+      const response = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body, headers, env: {} })
+      expect(response).toEqual(refusal(413, "body_too_large"))
       expect(sent).toBeLessThan(MAX_BODY_BYTES * 2)
       expect(await messagesOf(id, token)).toEqual([])
     },

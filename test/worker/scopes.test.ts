@@ -5,7 +5,7 @@ import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { EXTERNAL_TOKEN_SECONDS, MAX_EXTERNAL_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { issueToken, verifyToken } from "../../worker/auth/verify-token.ts"
-import { call, HOST, makeSession, nowSeconds, refusal, SECRET, socketHeaders, tokenOf } from "./call.ts"
+import { call, HOST, makeSession, nowSeconds, refusal, SECRET, socketHeaders, tokenOf } from "./http.ts"
 import type { Scope } from "../../worker/platform/rpc/claims.ts"
 
 afterEach(() => void vi.useRealTimers())
@@ -93,8 +93,8 @@ describe("a token for an external producer", () => {
     }
     const stranger = await tokenOf("au11a", "eve")
     for (const path of [id, "ghost", "no id"]) {
-      const asked = { method: "POST", token: path === id ? stranger : token, body: "{}" }
-      expect(await call(`/v1/sessions/${encodeURIComponent(path)}/external-token`, asked)).toEqual(
+      const request = { method: "POST", token: path === id ? stranger : token, body: "{}" }
+      expect(await call(`/v1/sessions/${encodeURIComponent(path)}/external-token`, request)).toEqual(
         refusal(404, "session_unknown"),
       )
     }

@@ -9,7 +9,7 @@ import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
-import { freshSession as fresh, rowsIn, shownOf } from "./follow.ts"
+import { freshSession as fresh, rowsIn, shownOf } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("s")
 
@@ -80,7 +80,7 @@ describe("a turn", () => {
 
 describe("crash and recovery", () => {
   /** A turn that a killed process left behind: stored, not ended. */
-  async function leaveBehind(id: string, feed: (recorder: TurnRecorder) => void): Promise<void> {
+  async function storeUnfinishedTurn(id: string, feed: (recorder: TurnRecorder) => void): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
       const timestamp = new Date().toISOString()
@@ -109,7 +109,7 @@ describe("crash and recovery", () => {
 
   test("[TU4] a step cut inside text ends the turn, keeping what was shown", async () => {
     const id = await freshSession()
-    await leaveBehind(id, (recorder) => recorder.feed({ type: "text_delta", delta: "half of a sen" }))
+    await storeUnfinishedTurn(id, (recorder) => recorder.feed({ type: "text_delta", delta: "half of a sen" }))
     await runDurableObjectAlarm(sessionOf(id))
     const answer = (await pageOf(id)).messages[1]
     expect(answer).toMatchObject({
@@ -121,7 +121,7 @@ describe("crash and recovery", () => {
 
   test("[TU4] a step that had shown nothing runs again", async () => {
     const id = await freshSession()
-    await leaveBehind(id, () => {})
+    await storeUnfinishedTurn(id, () => {})
     const client = await connect(id, CLAIMS, { after: 0, epoch: (await pageOf(id)).epoch })
     const answer = await client.untilEnd("q1")
     expect(answer).toMatchObject({ status: "completed" })
@@ -130,7 +130,7 @@ describe("crash and recovery", () => {
 
   test("[TU4] a call that only reads runs again; the turn continues", async () => {
     const id = await freshSession()
-    await leaveBehind(id, (recorder) => {
+    await storeUnfinishedTurn(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "weather", args: '{"location":"Paris"}' })
       recorder.feed({ type: "tool_call_start", call_id: "call_2_0", channel: "user", ordinal: 1 })
     })
@@ -142,7 +142,7 @@ describe("crash and recovery", () => {
 
   test("[TU4] a call of a tool that isn't declared repeatable is interrupted, and the model is told", async () => {
     const id = await freshSession()
-    await leaveBehind(id, (recorder) => {
+    await storeUnfinishedTurn(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "pay", args: "{}" })
       recorder.feed({ type: "tool_call_start", call_id: "call_2_0", channel: "user", ordinal: 1 })
     })
@@ -168,7 +168,7 @@ describe("history", () => {
         })
         store.insertMessage(placed(message, { pos: i + 1, parent: i === 0 ? null : i, seq: i + 1 }))
         if (role === "user") continue
-        const leaf = {
+        const chunk = {
           part: 0,
           n: 0,
           kind: "text",
@@ -178,7 +178,7 @@ describe("history", () => {
           held: null,
           text: `answer ${i}`,
         } as const
-        store.putChunk(i + 1, i + 1, leaf)
+        store.putChunk(i + 1, i + 1, chunk)
       }
     })
     await evictDurableObject(sessionOf(id))

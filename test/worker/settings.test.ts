@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { connect, sessionOf } from "../support/socket.ts"
-import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./call.ts"
+import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const admin = (tenant: string) =>
@@ -21,8 +21,8 @@ async function put(tenant: string, settings: unknown) {
 
 describe("what a tenant allows", () => {
   test("[SE1] [SE4] nothing by default, and reading stores nothing", async () => {
-    const asked = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
-    expect(asked).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
+    const response = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
+    expect(response).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
     expect((await stub("se-quiet").getAgentView("general"))?.settings).toBeUndefined()
     expect(await tablesOf(stub("se-quiet"))).toEqual([])
   })
@@ -77,8 +77,8 @@ describe("valid entries", () => {
     ["HTTPS://Charts.Example.com:443", "https://charts.example.com"],
     ["https://charts.example.com:8443", "https://charts.example.com:8443"],
     ["https://bücher.example.de", "https://xn--bcher-kva.example.de"],
-  ])("[SE2] the origin %s is stored normalised, once", async (written, kept) => {
-    expect((await put("se-kept", { embed_origins: [written, kept] })).json.embed_origins).toEqual([kept])
+  ])("[SE2] the origin %s is stored normalised, once", async (written, stored) => {
+    expect((await put("se-kept", { embed_origins: [written, stored] })).json.embed_origins).toEqual([stored])
   })
 
   test.each([

@@ -16,12 +16,12 @@ import { fold, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { cutDeltas, eventArb } from "../support/stream-events.ts"
 import { placed } from "../support/turn.ts"
-import { exportOf } from "./exported.ts"
-import { freshSession } from "./follow.ts"
+import { exportOf } from "./export-sample.ts"
+import { freshSession } from "./session-helpers.ts"
 
 /** Fewer than in the pure tests: on SQLite each event is a handful of statements. */
 const STREAMS = 400
@@ -64,7 +64,7 @@ test("[GO5] [RE2] any stream is the same live, from fresh rows at every event, a
   const [here, there] = [await freshSession("any"), await freshSession("any")]
   await runInDurableObject(sessionOf(here), (_object, { storage }) => {
     let pos = 0
-    hold(
+    assertProperty(
       fc.property(fc.array(eventArb, { maxLength: 16 }), fc.nat(40), (events, cut) => {
         pos += 2
         play(storage, pos, [...cutDeltas(events, cut), END])

@@ -6,7 +6,7 @@
 import { describe, expect, test } from "vitest"
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import { listCalls, type Message, createMessage } from "../../shared/protocol/message.ts"
-import { stripSpans } from "../../shared/segment/segmenter.ts"
+import { stripSpans } from "../../shared/segment/span-tag.ts"
 import { dispatchCall } from "../../worker/turn/dispatch-tool.ts"
 import { assignOrdinals } from "../../worker/turn/next-action.ts"
 import { messageToAnswer } from "../../worker/agent/agent-answer.ts"
@@ -36,7 +36,7 @@ async function dispatched(channel: Channel, ordinal: number | null) {
   })
 }
 
-function said(text: string): Message {
+function answerWith(text: string): Message {
   const empty = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: TIME })
   const part = { type: "text", step: 1, text, open: false } as const
   return { ...empty, status: "completed", parts: text === "" ? [] : [part] }
@@ -98,7 +98,7 @@ describe("TestStripSpans", () => {
     if (expected !== null) expect(once).toBe(expected)
     if (name.startsWith("12")) expect(once).toBe(text)
     // The answer to another agent passes through it.
-    const reply = messageToAnswer(said(text))
+    const reply = messageToAnswer(answerWith(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
     expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)
   })

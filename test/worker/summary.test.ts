@@ -11,7 +11,7 @@ import { truncateToTokens, estimateTokens, estimateMessageTokens } from "../../w
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { answerOf, placed, TIME } from "../support/turn.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
-import { expectSame, freshSession } from "./follow.ts"
+import { expectSame, freshSession } from "./session-helpers.ts"
 
 function userMessage(words: string): Message {
   return createMessage({ id: "u", role: "user", exchange_id: "u", timestamp: TIME, words, status: "completed" })
@@ -91,9 +91,9 @@ describe("what is summarised", () => {
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
     const past = createPastTurns(lookUpIn(messages), 1e6)
     const request = { current, parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    const { system, messages: told } = buildContext(request) ?? { system: "", messages: [] }
+    const { system, messages: sent } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("It was about x.")
-    expect(told.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
+    expect(sent.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
   })
 
   test("[TU9] a summary of an earlier answer on the path is used again", () => {
@@ -101,9 +101,9 @@ describe("what is summarised", () => {
     messages[7] = { ...(messages[7] as Message), summary: { text: "Older.", upto: 4 } }
     const past = createPastTurns(lookUpIn(messages), 1e6)
     const request = { current: answerOf(), parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
-    const { system, messages: told } = buildContext(request) ?? { system: "", messages: [] }
+    const { system, messages: sent } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("Older.")
-    expect(told.filter((one) => one.role === "user")).toHaveLength(3)
+    expect(sent.filter((one) => one.role === "user")).toHaveLength(3)
   })
 })
 
@@ -133,8 +133,8 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
         status: "completed",
       })
       store.insertMessage(placed(answer, { pos: pos + 1, parent: pos, seq: pos + 1 }))
-      const leaf = { part: 0, n: 0, kind: "text", step: 1, open: false, ms: null, held: null, text: "Noted." } as const
-      store.putChunk(pos + 1, pos + 1, leaf)
+      const chunk = { part: 0, n: 0, kind: "text", step: 1, open: false, ms: null, held: null, text: "Noted." } as const
+      store.putChunk(pos + 1, pos + 1, chunk)
     }
   })
   await evictDurableObject(sessionOf(id))

@@ -16,7 +16,7 @@ import {
   script,
   think,
   toolsIn,
-} from "./follow.ts"
+} from "./session-helpers.ts"
 import { readUpstream } from "../support/upstream-client.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 

@@ -4,11 +4,11 @@ import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
-import { answerTo, freshSession, say, script, textIn, toolsIn } from "./follow.ts"
+import { answerTo, freshSession, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { nanoid } from "nanoid"
 import { issueToken } from "../../worker/auth/verify-token.ts"
-import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./call.ts"
+import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const agent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })

@@ -7,9 +7,21 @@ import { env, evictDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-import { exportOf } from "./exported.ts"
-import { leftOf } from "./files.ts"
-import { answerTo, begin, call, expectSame, fault, freshSession, pause, renew, say, script, toolsIn } from "./follow.ts"
+import { exportOf } from "./export-sample.ts"
+import { listStoredAssets } from "./files.ts"
+import {
+  answerTo,
+  begin,
+  call,
+  expectSame,
+  fault,
+  freshSession,
+  pause,
+  renew,
+  say,
+  script,
+  toolsIn,
+} from "./session-helpers.ts"
 
 async function ask(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
   client.say({ type: "send", id, content: script(...steps) })
@@ -125,12 +137,12 @@ test("[AS10] a file saved by an interrupted call stays with the session and isn'
   const client = await connect(id)
   const slow = call("probe_save", { labels: "a.txt", trailer: "MEDIA:/media/$0", ms: 60_000 })
   client.say({ type: "send", id: "q1", content: script([slow], [say("Here.")]) })
-  const kept = async () => (await leftOf(CLAIMS.tenant, id)).rows.map((row) => row.split(" ")[1])
-  await expect.poll(kept, { timeout: 8_000 }).toEqual(["kept"])
+  const storedStates = async () => (await listStoredAssets(CLAIMS.tenant, id)).rows.map((row) => row.split(" ")[1])
+  await expect.poll(storedStates, { timeout: 8_000 }).toEqual(["kept"])
   client.say({ type: "cancel", exchange_id: "q1" })
   const answer = await client.untilEnd("q1")
   expect([answer.status, segmentKinds(answer)]).toEqual(["cancelled", ["tool"]])
-  const { bytes, rows } = await leftOf(CLAIMS.tenant, id)
+  const { bytes, rows } = await listStoredAssets(CLAIMS.tenant, id)
   expect(rows).toEqual([`${bytes[0]} kept`])
   await sessionOf(id).erase(CLAIMS)
   expect((await env.MEDIA.list({ prefix: `${CLAIMS.tenant}/${id}/` })).objects).toEqual([])

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { MAX_OUTPUT_CHARS, MAX_SHOWN_LINES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { createRenameTool } from "../../worker/tool/rename-tool.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./follow.ts"
+import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 import { runInDurableObject } from "cloudflare:test"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 

@@ -76,19 +76,19 @@ describe("text chunks", () => {
       store.insertMessage(placed(answer))
       let seq = 1
       const text = `x${"😀".repeat(MAX_TEXT_CHUNK_CHARS)}`
-      const pieces = [text.slice(0, 5_000), text.slice(5_000, 5_001), text.slice(5_001)]
-      for (const piece of pieces) {
+      const chunks = [text.slice(0, 5_000), text.slice(5_000, 5_001), text.slice(5_001)]
+      for (const chunk of chunks) {
         const stored = store.findMessageAt(1)
         if (stored === null) throw new Error("not stored")
         const recorder = new TurnRecorder(store, stored, () => ++seq)
         const before = store.countRows().written
-        recorder.feed({ type: "text_delta", delta: piece })
+        recorder.feed({ type: "text_delta", delta: chunk })
         recorder.flush()
-        if (piece.length === 1) expect(store.countRows().written - before).toBeLessThanOrEqual(1)
+        if (chunk.length === 1) expect(store.countRows().written - before).toBeLessThanOrEqual(1)
       }
       const [part] = store.findMessageAt(1)?.message.parts ?? []
       expect(part?.type === "text" && part.text).toBe(text)
-      return store.readChunkSizes(1, 0).map((leaf) => leaf.chars)
+      return store.readChunkSizes(1, 0).map((chunk) => chunk.chars)
     })
     expect(Math.max(...lengths)).toBeLessThanOrEqual(MAX_TEXT_CHUNK_CHARS)
     expect(lengths).toHaveLength(3)
@@ -246,9 +246,9 @@ describe("failures", () => {
       },
       (store) => ({
         ...store,
-        putChunk: (...leaf) => {
+        putChunk: (...chunk) => {
           rows += 1
-          store.putChunk(...leaf)
+          store.putChunk(...chunk)
         },
       }),
     )
@@ -278,10 +278,10 @@ describe("failures", () => {
 })
 
 test("[TU4] a step whose calls were dispatched is finished, whatever the model wrote after them", () => {
-  const said: TurnEvent = { type: "text_delta", delta: "I wait." }
-  const asked: TurnEvent = { type: "tool_approval", call_id: "c1", approval: "asked" }
-  expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), said, asked), () => false)).toEqual([])
-  const settled = answerOf({ type: "step_start" }, callOf("read"), said, startOf(), resultOf("{}"))
+  const textEvent: TurnEvent = { type: "text_delta", delta: "I wait." }
+  const askEvent: TurnEvent = { type: "tool_approval", call_id: "c1", approval: "asked" }
+  expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), textEvent, askEvent), () => false)).toEqual([])
+  const settled = answerOf({ type: "step_start" }, callOf("read"), textEvent, startOf(), resultOf("{}"))
   expect(planRecovery(settled, () => false)).toEqual([])
-  expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), said), () => false)).toHaveLength(1)
+  expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), textEvent), () => false)).toHaveLength(1)
 })

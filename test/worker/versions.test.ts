@@ -19,7 +19,7 @@ import {
   script,
   textIn,
   toolsIn,
-} from "./follow.ts"
+} from "./session-helpers.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { readUpstream } from "../support/upstream-client.ts"
 import { placed, TIME } from "../support/turn.ts"

@@ -31,9 +31,9 @@ async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> 
 }
 
 /** A cache that forgets nothing, so that time is the test's own. */
-function memoryCache(): WeatherCache & { readonly kept: Map<string, CachedWeather> } {
-  const kept = new Map<string, CachedWeather>()
-  return { kept, get: async (key) => kept.get(key) ?? null, put: async (key, one) => void kept.set(key, one) }
+function memoryCache(): WeatherCache & { readonly entries: Map<string, CachedWeather> } {
+  const entries = new Map<string, CachedWeather>()
+  return { entries, get: async (key) => entries.get(key) ?? null, put: async (key, one) => void entries.set(key, one) }
 }
 
 /** Longer than a test may take. */
@@ -135,8 +135,8 @@ describe("the sample source", () => {
     ["NYC", "New York, US"],
     ["London, Ontario", "London, Ontario"],
     ["東京", "東京"],
-  ])("[TO7] %s is %s", async (asked, shown) => {
-    expect((await payloadOf(asked)).location).toBe(shown)
+  ])("[TO7] %s is %s", async (place, shown) => {
+    expect((await payloadOf(place)).location).toBe(shown)
   })
 
   test.each(["Atlantis", "nowhereville", "Shangri-La", "x1", "<b>", "12345", "!"])(

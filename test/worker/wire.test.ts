@@ -9,7 +9,7 @@ import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed } from "../support/turn.ts"
-import { freshSession as fresh, rowsIn, shownOf } from "./follow.ts"
+import { freshSession as fresh, rowsIn, shownOf } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("w")
 

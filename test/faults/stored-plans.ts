@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { RunPlan } from "./plan.ts"
 
-export interface KeptPlan {
+export interface StoredPlan {
   readonly name: string
   readonly plan: RunPlan
 }
@@ -15,13 +15,13 @@ export interface KeptPlan {
 const FOLDER = fileURLToPath(new URL("./kept/", import.meta.url))
 const END = ".json"
 
-export function readKept(): KeptPlan[] {
+export function readStoredPlans(): StoredPlan[] {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(END))
   return files.sort().map((file) => ({ name: nameOf(file), plan: readPlan(file) }))
 }
 
 /** Stores a plan in a file that is named after what it found. */
-export function keepPlan(found: string, plan: RunPlan): string {
+export function storePlan(found: string, plan: RunPlan): string {
   mkdirSync(FOLDER, { recursive: true })
   const file = found.trim().toLowerCase().replace(/\W+/g, "-") + END
   writeFileSync(FOLDER + file, `${JSON.stringify(plan, null, 2)}\n`)

@@ -1,5 +1,5 @@
 /**
- * stage.ts: one session under test: its tabs, and a record of all messages and commands.
+ * test-session.ts: one session under test: its tabs, and a record of all messages and commands.
  */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -10,12 +10,12 @@ import type { Chance } from "./chance.ts"
 import type { ModelKind, SessionPlan } from "./plan.ts"
 import { startProxy } from "./proxy.ts"
 import type { TestServer } from "./server.ts"
-import { createShelf, openTab, type Tab } from "./tab.ts"
+import { createMemoryStorage, openTab, type Tab } from "./tab.ts"
 import type { Answered } from "./tap.ts"
 import type { Rule, Violation } from "./violation.ts"
 
 /** The record of one message, or of a command that creates one. */
-export interface Said {
+export interface LedgerEntry {
   readonly id: string
   /** The text of a user message; null: an answer. */
   readonly content: string | null
@@ -24,15 +24,15 @@ export interface Said {
   readonly refusals: string[]
 }
 
-export interface Stage {
-  readonly session: string
+export interface TestSession {
+  readonly id: string
   readonly plan: SessionPlan
   readonly tabs: readonly Tab[]
-  readonly ledger: Map<string, Said>
+  readonly ledger: Map<string, LedgerEntry>
   /** Exchanges with a cancel request. */
-  readonly cancelAsked: Set<string>
+  readonly cancelRequested: Set<string>
   /** Exchanges with an answered cancel request, accepted or refused. */
-  readonly cancelHeard: Set<string>
+  readonly cancelAnswered: Set<string>
   /** Accepted cancels: the exchange and the acknowledged seqs. */
   readonly cancelled: Map<string, number[]>
   /** Withdrawals: the id of the command and of the withdrawn message. */
@@ -47,7 +47,7 @@ export interface Stage {
 
 export interface Host {
   /** All sessions of the run. */
-  readonly stages: readonly Stage[]
+  readonly sessions: readonly TestSession[]
   readonly server: TestServer
   readonly model: ModelKind
   readonly chance: Chance
@@ -80,69 +80,69 @@ const OWN_REFUSALS: ReadonlySet<string> = new Set([
   "version_unknown",
 ])
 
-export async function openStage(host: Host, plan: SessionPlan): Promise<Stage> {
-  const session = await host.server.createSession()
+export async function openTestSession(host: Host, plan: SessionPlan): Promise<TestSession> {
+  const sessionId = await host.server.createSession()
   const tabs: Tab[] = []
-  const stage: Stage = {
-    session,
+  const session: TestSession = {
+    id: sessionId,
     plan,
     tabs,
     ledger: new Map(),
     withdrawals: new Map(),
-    cancelAsked: new Set(),
-    cancelHeard: new Set(),
+    cancelRequested: new Set(),
+    cancelAnswered: new Set(),
     cancelled: new Map(),
     isEvicting: false,
     isSettling: false,
     page: null,
   }
-  for (const { id, content } of plan.turns) expectMessage(stage, id, content)
+  for (const { id, content } of plan.turns) expectMessage(session, id, content)
   let ids = 0
   const nextId = (): string => `${plan.name}-r${++ids}`
   for (let at = 0; at < plan.tabs; at++) {
     const proxy = await startProxy(host.server.port, (how) => host.count(`cut: ${how}`))
-    const onSaid = (frame: ClientFrame): void => {
-      if (frame.type === "cancel") stage.cancelAsked.add(frame.exchange_id)
+    const onFrameSent = (frame: ClientFrame): void => {
+      if (frame.type === "cancel") session.cancelRequested.add(frame.exchange_id)
     }
-    const onAnswer = (asked: ClientFrame, answer: Answered): void => note(stage, asked, answer)
+    const onAnswer = (request: ClientFrame, answer: Answered): void => note(session, request, answer)
     const report = (rule: Rule, detail: string): void => host.report({ rule, session: plan.name, detail })
     const { chance } = host
-    const deps = { session, proxy, shelf: createShelf(), chance, nextId, report }
-    tabs.push(openTab({ ...deps, onSaid, onAnswer }))
+    const deps = { session: sessionId, proxy, storage: createMemoryStorage(), chance, nextId, report }
+    tabs.push(openTab({ ...deps, onFrameSent, onAnswer }))
   }
-  return stage
+  return session
 }
 
-export function expectMessage({ ledger }: Stage, id: string, content: string | null): Said {
-  const said = ledger.get(id) ?? { id, content, acks: [], refusals: [] }
-  ledger.set(id, said)
-  return said
+export function expectMessage({ ledger }: TestSession, id: string, content: string | null): LedgerEntry {
+  const entry = ledger.get(id) ?? { id, content, acks: [], refusals: [] }
+  ledger.set(id, entry)
+  return entry
 }
 
-function note(stage: Stage, asked: ClientFrame, answer: Answered): void {
-  if (asked.type === "approve") return
-  if (asked.type === "cancel") {
-    stage.cancelHeard.add(asked.exchange_id)
-    if (answer.type === "ack") noteCancelled(stage, asked.exchange_id, answer.seq)
+function note(session: TestSession, request: ClientFrame, answer: Answered): void {
+  if (request.type === "approve") return
+  if (request.type === "cancel") {
+    session.cancelAnswered.add(request.exchange_id)
+    if (answer.type === "ack") noteCancelled(session, request.exchange_id, answer.seq)
     return
   }
   const id = answer.id ?? ""
-  if (answer.type === "ack") stage.ledger.get(id)?.acks.push(answer.seq)
-  else refuse(stage.ledger, id, answer.code)
+  if (answer.type === "ack") session.ledger.get(id)?.acks.push(answer.seq)
+  else refuse(session.ledger, id, answer.code)
 }
 
-export function refuse(ledger: ReadonlyMap<string, Said>, id: string, code: string): void {
+export function refuse(ledger: ReadonlyMap<string, LedgerEntry>, id: string, code: string): void {
   if (OWN_REFUSALS.has(code)) ledger.get(id)?.refusals.push(code)
 }
 
 /** Records an accepted cancel. */
-export function noteCancelled({ cancelled }: Stage, exchange: string, seq: number): void {
+export function noteCancelled({ cancelled }: TestSession, exchange: string, seq: number): void {
   cancelled.set(exchange, [...(cancelled.get(exchange) ?? []), seq])
 }
 
-export function tabOf({ tabs }: Stage, at: number): Tab {
+export function tabOf({ tabs }: TestSession, at: number): Tab {
   const tab = tabs[at] ?? tabs[0]
-  if (tab === undefined) throw new Error("a stage has a tab")
+  if (tab === undefined) throw new Error("the session has no tab")
   return tab
 }
 
@@ -151,10 +151,10 @@ export function answerIn(tab: Tab, id: string): WireMessage | undefined {
 }
 
 /** A tab has seen the end of the turn, or its message was refused or withdrawn. */
-export function isTurnOver(stage: Stage, id: string): boolean {
-  if ((stage.ledger.get(id)?.refusals.length ?? 0) > 0) return true
-  if (stage.tabs.some((tab) => tab.shown.has(id) && !tab.messages().some((message) => message.id === id))) return true
-  return stage.tabs.some((tab) => isEnded(answerIn(tab, id)?.status ?? "running"))
+export function isTurnOver(session: TestSession, id: string): boolean {
+  if ((session.ledger.get(id)?.refusals.length ?? 0) > 0) return true
+  if (session.tabs.some((tab) => tab.shown.has(id) && !tab.messages().some((message) => message.id === id))) return true
+  return session.tabs.some((tab) => isEnded(answerIn(tab, id)?.status ?? "running"))
 }
 
 /** No turn runs or is queued, as far as the tab shows. */
@@ -162,8 +162,8 @@ export function isQuietIn(tab: Tab): boolean {
   return tab.messages().every(({ status }) => isEnded(status))
 }
 
-export async function closeStage(stage: Stage): Promise<void> {
-  for (const tab of stage.tabs) {
+export async function closeTestSession(session: TestSession): Promise<void> {
+  for (const tab of session.tabs) {
     tab.close()
     await tab.proxy.close()
   }

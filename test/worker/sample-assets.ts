@@ -18,7 +18,7 @@ export function assetOf(id: string, change: Partial<Asset> = {}): Asset {
 export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/${session}/${id}`
 
 /** Stores an asset in a session. `bytes` null: without bytes in the bucket. */
-export async function keep(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
+export async function putAsset(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
   if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
   await runInDurableObject(sessionOf(session), (_object, state) => {
     const book = createAssetRows(state.storage.sql)
@@ -29,7 +29,7 @@ export async function keep(session: string, asset: Asset, bytes: Uint8Array | st
 }
 
 /** Reserves an asset whose bytes never arrive. */
-export async function announce(session: string, id: string): Promise<void> {
+export async function reserveAsset(session: string, id: string): Promise<void> {
   await runInDurableObject(sessionOf(session), (_object, state) => {
     createAssetRows(state.storage.sql).reserve(id, "user", Date.now())
   })

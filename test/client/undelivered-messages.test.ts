@@ -5,7 +5,7 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
-import { opened, pageOf, reconnect, sends, setUp, user } from "./opened.ts"
+import { openSession, pageOf, reconnect, sends, setUp, user } from "./open-session.ts"
 import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 const running = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
@@ -20,29 +20,29 @@ describe("edits", () => {
     pageOf([user(question, "go"), ended({ id: `a${question}`, exchange_id: question })], { epoch, seq: 20 })
 
   test("[PG27] text whose editor disappears with its message continues in the composer", async () => {
-    const { room, server } = await opened([page("e1", "q"), page("e2", "x")])
-    room.draft.text.value = "written here"
-    room.draft.editTexts.set("q", "half an hour of typing")
+    const { controller, server } = await openSession([page("e1", "q"), page("e2", "x")])
+    controller.draft.text.value = "written here"
+    controller.draft.editTexts.set("q", "half an hour of typing")
     server.last().say(hello(20, "e2"))
     await settle()
-    expect(room.draft.text.value).toBe("written here\nhalf an hour of typing")
-    expect(room.draft.editTexts.size).toBe(0)
+    expect(controller.draft.text.value).toBe("written here\nhalf an hour of typing")
+    expect(controller.draft.editTexts.size).toBe(0)
   })
 
   test("[PG27] saved text doesn't: it returns only when it is refused", async () => {
-    const all = await opened([page("e1", "q"), page("e2", "x")])
-    const { room, server } = all
+    const all = await openSession([page("e1", "q"), page("e2", "x")])
+    const { controller, server } = all
     server.last().events.onClose(1006)
-    room.draft.editTexts.set("q", "other")
-    room.editMessage("q", "other")
+    controller.draft.editTexts.set("q", "other")
+    controller.editMessage("q", "other")
     await reconnect(all, 20)
     server.last().say(hello(20, "e2"))
     await settle()
     server.last().say(hello(20, "e2"))
     expect(commands(server)).toMatchObject([{ type: "edit", content: "other" }])
-    expect(room.draft.text.value).toBe("")
+    expect(controller.draft.text.value).toBe("")
     server.last().say(refusal("message_unknown", "n1"))
-    expect(room.draft.text.value).toBe("other")
+    expect(controller.draft.text.value).toBe("other")
     expect(all.storage.all.size).toBe(0)
   })
 
@@ -65,19 +65,21 @@ describe("edits", () => {
   })
 
   test("[PG22] one that the server doesn't have can be cancelled, and its text isn't kept", async () => {
-    const all = await opened([page("e1", "q")])
-    const { room, server, storage } = all
+    const all = await openSession([page("e1", "q")])
+    const { controller, server, storage } = all
     server.last().events.onClose(1006)
-    room.draft.editTexts.set("q", "other")
-    room.editMessage("q", "other")
+    controller.draft.editTexts.set("q", "other")
+    controller.editMessage("q", "other")
     expect(storage.all.size).toBe(1)
-    expect(room.cancelEdit("q")).toBe(true)
-    expect([storage.all.size, room.draft.editTexts.size, room.commands.pending.value.size]).toEqual([0, 0, 0])
+    expect(controller.cancelEdit("q")).toBe(true)
+    expect([storage.all.size, controller.draft.editTexts.size, controller.commands.pending.value.size]).toEqual([
+      0, 0, 0,
+    ])
     await reconnect(all, 20)
     expect(commands(server)).toEqual([])
-    room.editMessage("q", "again")
+    controller.editMessage("q", "again")
     server.last().say({ type: "ack", id: "n2", seq: 21 })
-    expect(room.cancelEdit("q")).toBe(false)
+    expect(controller.cancelEdit("q")).toBe(false)
   })
 })
 
@@ -105,27 +107,27 @@ describe("messages that outlive the page", () => {
   })
 
   test("[SO13] sent into a dying socket they are sent again on the next, and nothing acknowledged is", async () => {
-    const all = await opened()
-    all.room.sendMessage("one")
-    all.room.sendMessage("two")
+    const all = await openSession()
+    all.controller.sendMessage("one")
+    all.controller.sendMessage("two")
     all.server.last().say(messageFrame(11, 10, user("n1", "one")))
     all.server.last().say({ type: "ack", id: "n1", seq: 11 })
     all.server.last().say({ type: "ack", id: "n2", seq: 12 })
-    all.room.sendMessage("three")
+    all.controller.sendMessage("three")
     await reconnect(all, 12)
     expect(sends(all.server.last().sent)).toMatchObject([{ id: "n3" }])
-    expect(all.room.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
+    expect(all.controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
   })
 
   test("[SO13] an acknowledged message that isn't on a later page doesn't reappear at the end", async () => {
-    const { room, server } = await opened([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
-    room.sendMessage("hi")
+    const { controller, server } = await openSession([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
+    controller.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(room.outbox.entries.value).toHaveLength(1)
+    expect(controller.outbox.entries.value).toHaveLength(1)
     server.last().say(ops(11, 10, "x", []))
     server.last().say(hello(5))
     await settle()
-    expect(room.outbox.entries.value).toEqual([])
+    expect(controller.outbox.entries.value).toEqual([])
   })
 
   test("[SO13] a session that is left continues until everything is delivered", async () => {
@@ -134,27 +136,27 @@ describe("messages that outlive the page", () => {
     const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })
     router.openFromHash()
     await settle()
-    const room = router.controller.value as SessionController
-    room.sendMessage("last words")
-    room.stopAnswer()
+    const controller = router.controller.value as SessionController
+    controller.sendMessage("last words")
+    controller.stopAnswer()
     hash = "#/"
     router.openFromHash()
     expect(router.controller.value).toBe(null)
-    expect(room.isClosed).toBe(false)
+    expect(controller.isClosed).toBe(false)
     hash = "#/s/s1"
     router.openFromHash()
-    expect(router.controller.value).toBe(room)
+    expect(router.controller.value).toBe(controller)
     hash = "#/"
     router.openFromHash()
     server.last().events.onOpen()
     server.last().say(hello())
     server.last().say({ type: "ack", id: "n1", seq: 11 })
-    expect(room.isClosed).toBe(false)
+    expect(controller.isClosed).toBe(false)
     server.last().say(ops(11, 10, "a", end("cancelled")))
-    expect(room.isClosed).toBe(true)
+    expect(controller.isClosed).toBe(true)
     expect(server.last().closedWith).toBe(1000)
     hash = "#/s/s1"
     router.openFromHash()
-    expect(router.controller.value).not.toBe(room)
+    expect(router.controller.value).not.toBe(controller)
   })
 })

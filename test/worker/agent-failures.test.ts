@@ -7,13 +7,13 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { findContentFault, truncateMessage } from "../../worker/turn/accept-message.ts"
 import { selectChannel } from "../../worker/store/agent-ask-rows.ts"
 import { computeBudgetShare } from "../../worker/agent/ask-request.ts"
-import { call as callRoute, refusal, tablesOf, tokenOf } from "./call.ts"
+import { call as callRoute, refusal, tablesOf, tokenOf } from "./http.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
-import { answerTo, call, pause, say, script, toolsIn } from "./follow.ts"
+import { answerTo, call, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 
 describe("failures on the way", () => {
-  const askedIn = (id: string) =>
+  const readInboundAsks = (id: string) =>
     runInDurableObject(sessionOf(id), (_object, state) =>
       state.storage.sql.exec<{ id: string; session: string; open: number }>("SELECT * FROM asked").toArray(),
     )
@@ -28,8 +28,10 @@ describe("failures on the way", () => {
       await new Promise((resolve) => setTimeout(resolve, delay))
       client.say({ type: "cancel", exchange_id: "q1" })
       await client.untilEnd("q1")
-      await expect.poll(async () => (await askedIn(id)).map(({ open }) => open), { timeout: 2_000 }).toEqual([0])
-      const [row] = await askedIn(id)
+      await expect
+        .poll(async () => (await readInboundAsks(id)).map(({ open }) => open), { timeout: 2_000 })
+        .toEqual([0])
+      const [row] = await readInboundAsks(id)
       const there = await sessionOf(row?.session ?? "").readHistoryPage({ ...CLAIMS }, { limit: 9 })
       const messages: WireMessage[] = there.ok ? JSON.parse(there.value.json).messages : []
       expect(messages.map(({ status }) => status)).not.toContain("running")
@@ -97,7 +99,7 @@ describe("failures on the way", () => {
     await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 5_000 }).toBe("ok")
     expect((await pageOf(id)).messages).toHaveLength(2)
     await spoil(false)
-    const [row] = await askedIn(id)
+    const [row] = await readInboundAsks(id)
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
     await expect.poll(async () => (await pageOf(id)).messages[3]?.status, { timeout: 5_000 }).toBe("completed")
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
@@ -115,7 +117,7 @@ describe("failures on the way", () => {
     await runDurableObjectAlarm(sessionOf(id))
     await followUp(client)
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
-    const [row] = await askedIn(id)
+    const [row] = await readInboundAsks(id)
     await expect
       .poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status, { timeout: 4_000 })
       .toBe("cancelled")

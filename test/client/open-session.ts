@@ -8,7 +8,7 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
 
-export function createStorage(): KeyValueStorage & { readonly all: Map<string, string> } {
+export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<string, string> } {
   const all = new Map<string, string>()
   return {
     all,
@@ -31,18 +31,18 @@ function createLocks() {
   const last = new Map<string, Promise<void>>()
   return {
     withLock(name: string, call: () => Promise<void>): Promise<void> {
-      const mine = (last.get(name) ?? Promise.resolve()).then(call)
-      last.set(name, mine)
-      return mine
+      const queued = (last.get(name) ?? Promise.resolve()).then(call)
+      last.set(name, queued)
+      return queued
     },
     free: () => last.clear(),
   }
 }
 
-export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createStorage()) {
+export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemoryStorage()) {
   const clock = createClock()
   const server = createServer()
-  const asked: (string | undefined)[] = []
+  const requests: (string | undefined)[] = []
   let ids = 0
   const api: Api = {
     getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
@@ -56,7 +56,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createStora
     signUrls: () => Promise.reject(new TypeError("no network")),
     getSettings: () => Promise.reject(new TypeError("no network")),
     getHistoryPage(_session, _limit, before) {
-      asked.push(before)
+      requests.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]
       return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
     },
@@ -77,17 +77,17 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createStora
     scheduleRender: (call) => call(),
     onMessageEnd: (message) => void ended.push(message.id),
   }
-  return { clock, server, storage, asked, deps, ended, api, locks }
+  return { clock, server, storage, requests, deps, ended, api, locks }
 }
 
-export async function opened(pages?: HistoryPage[], kept?: ReturnType<typeof createStorage>) {
-  const { clock, server, storage, asked, deps, ended } = setUp(pages, kept)
-  const room = new SessionController("s1", deps)
-  await room.loadNewest()
+export async function openSession(pages?: HistoryPage[], storedState?: ReturnType<typeof createMemoryStorage>) {
+  const { clock, server, storage, requests, deps, ended } = setUp(pages, storedState)
+  const controller = new SessionController("s1", deps)
+  await controller.loadNewest()
   await settle()
   server.last().events.onOpen()
   server.last().say(hello())
-  return { clock, server, storage, asked, ended, room, deps }
+  return { clock, server, storage, requests, ended, controller, deps }
 }
 
 export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
@@ -102,7 +102,7 @@ export const user = (id: string, words: string, more: Partial<WireMessage> = {})
 
 /** The connection breaks after a while and is made again. */
 export async function reconnect(
-  { server, clock }: Pick<Awaited<ReturnType<typeof opened>>, "server" | "clock">,
+  { server, clock }: Pick<Awaited<ReturnType<typeof openSession>>, "server" | "clock">,
   seq = 10,
 ) {
   clock.pass(5_000)

@@ -6,28 +6,28 @@ import { afterAll, beforeAll } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
 import { type Bytes, makeFiles } from "./samples.ts"
 
-interface Stage {
+interface BrowserSetup {
   cuecard: Cuecard
   browser: Browser
   /** Images, audio, video and tables by their addresses; empty without `withFiles`. */
   files: ReadonlyMap<string, Bytes>
 }
 
-export function setStage(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<Stage> {
-  const stage: Partial<Stage> & Pick<Stage, "files"> = { files: new Map() }
+export function useServerAndBrowser(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<BrowserSetup> {
+  const setup: Partial<BrowserSetup> & Pick<BrowserSetup, "files"> = { files: new Map() }
   beforeAll(async () => {
     // What the server logs belongs to the test that runs: it is printed when that test fails.
-    stage.cuecard = await startCuecard({ onLog: console.log, ...options })
-    stage.browser = await launchChromium()
+    setup.cuecard = await startCuecard({ onLog: console.log, ...options })
+    setup.browser = await launchChromium()
     if (!withFiles) return
-    const page = await stage.browser.newPage()
-    stage.files = await makeFiles(page)
+    const page = await setup.browser.newPage()
+    setup.files = await makeFiles(page)
     await page.close()
   })
   afterAll(async () => {
-    await stage.browser?.close()
-    await stage.cuecard?.close()
+    await setup.browser?.close()
+    await setup.cuecard?.close()
   })
   // All fields are set before the first test.
-  return stage as Stage
+  return setup as BrowserSetup
 }

@@ -53,8 +53,8 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
 
 /** What a refusal looks like: its status and its code. */
 export function refusal(status: number, code: string, text?: string) {
-  const says = text === undefined ? expect.any(String) : expect.stringContaining(text)
-  return expect.objectContaining({ status, json: { code, text: says } })
+  const message = text === undefined ? expect.any(String) : expect.stringContaining(text)
+  return expect.objectContaining({ status, json: { code, text: message } })
 }
 
 export async function makeSession(token: string, title?: string): Promise<string> {
@@ -82,10 +82,10 @@ export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
 /** What a client says first. */
 export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
 
-export interface Line {
+export interface TestSocket {
   readonly socket: WebSocket
   /** Types and codes of the frames that came, in order. */
-  readonly heard: string[]
+  readonly received: string[]
   closed: number | null
 }
 
@@ -95,14 +95,14 @@ export async function openSocket(
   token: string,
   hello: string | null = HELLO,
   options: WebSocketAcceptOptions = {},
-): Promise<Line> {
+): Promise<TestSocket> {
   const answer = await SELF.fetch(`${HOST}/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
   const socket = answer.webSocket
   if (socket === null) throw new Error(`no socket: ${answer.status} ${await answer.text()}`)
-  const line: Line = { socket, heard: [], closed: null }
+  const line: TestSocket = { socket, received: [], closed: null }
   socket.addEventListener("message", ({ data }) => {
     const frame = JSON.parse(String(data))
-    line.heard.push(frame.type === "error" ? frame.code : frame.type)
+    line.received.push(frame.type === "error" ? frame.code : frame.type)
   })
   socket.addEventListener("close", ({ code }) => {
     line.closed = code
@@ -110,6 +110,6 @@ export async function openSocket(
   socket.accept(options)
   if (hello === null) return line
   socket.send(hello)
-  await expect.poll(() => line.heard).toEqual(["hello"])
+  await expect.poll(() => line.received).toEqual(["hello"])
   return line
 }

@@ -1,0 +1,56 @@
+/**
+ * clerk.ts: the person who is asked for leave: answers each call that waits as its turn's plan says.
+ */
+
+import type { Segment } from "../../shared/protocol/segment.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { type PlannedApproval, DENIAL } from "./plan.ts"
+import { type Host, type TestSession, tabOf } from "./test-session.ts"
+
+/** Looks for calls that wait so often, in milliseconds. */
+const POLL_MS = 15
+
+/** Begins to answer; returns what ends it. */
+export function startApprover(host: Host, session: TestSession): () => void {
+  const since = new Map<string, number>()
+  const counted = new Set<string>()
+  const decide = (message: WireMessage, call_id: string, approval: PlannedApproval): void => {
+    const key = `${message.id} ${call_id}`
+    const first = since.get(key) ?? performance.now()
+    since.set(key, first)
+    if (performance.now() < first + approval.afterMs) return
+    if (!counted.has(key)) host.count(`approve: ${approval.disputed ? "disputed" : approval.decision}`)
+    counted.add(key)
+    tabOf(session, approval.tab).controller().decideApproval(message.id, call_id, approval.decision)
+    if (approval.disputed) {
+      const other = approval.decision === "allow" ? "deny" : "allow"
+      tabOf(session, approval.tab + 1)
+        .controller()
+        .decideApproval(message.id, call_id, other)
+    }
+  }
+  const poll = (): void => {
+    if (session.isEvicting) return
+    for (const tab of session.tabs) {
+      for (const message of tab.messages().filter(({ role }) => role === "assistant")) {
+        const approval = findApproval(session, message.exchange_id)
+        if (approval === null) continue
+        for (const call of listWaitingCalls(message)) decide(message, call, approval)
+      }
+    }
+  }
+  const timer = setInterval(poll, POLL_MS)
+  return () => clearInterval(timer)
+}
+
+/** What no plan speaks of (another version of a turn) and whoever is left in the end is refused. */
+function findApproval(session: TestSession, exchange: string): PlannedApproval | null {
+  const turn = session.plan.turns.find(({ id }) => id === exchange)
+  if (turn === undefined || session.isSettling) return turn?.approval ?? DENIAL
+  return turn.approval
+}
+
+export function listWaitingCalls({ segments }: WireMessage): string[] {
+  const isWaiting = (segment: Segment) => segment.type === "tool" && segment.approval === "asked"
+  return segments.filter(isWaiting).flatMap((segment) => (segment.type === "tool" ? [segment.call_id] : []))
+}

@@ -1,0 +1,201 @@
+/**
+ * strike.ts: injects the planned fault into a session and counts it.
+ */
+
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
+import { postCancel, postMessage, readPage } from "./ask.ts"
+import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"
+import { expectMessage, type Host, isQuietIn, type TestSession, tabOf } from "./test-session.ts"
+import type { Tab } from "./tab.ts"
+
+type Revise = Extract<Fault, { kind: "revise" }>
+
+/** Longest wait until a command is answered or a session is idle, in milliseconds. */
+const ANSWER_MS = 5_000
+
+/** Interval between retries of an unanswered cancel, in milliseconds. */
+const AGAIN_MS = 400
+
+export async function injectFault(host: Host, session: TestSession, turn: TurnPlan): Promise<void> {
+  const { fault } = turn
+  switch (fault.kind) {
+    case "kill":
+      await kill(host)
+      return fault.again ? kill(host) : undefined
+    case "evict":
+      return evict(host, session)
+    case "cut":
+      return void tabOf(session, fault.tab).proxy.cut(fault.how)
+    case "repeat":
+      host.count(`repeat: ${fault.via}`)
+      if (fault.via === "http") return postMessage(host, session, turn.id, turn.content)
+      tabOf(session, 0).say({ type: "send", id: turn.id, content: turn.content })
+      return
+    case "reopen":
+      host.count("reopen")
+      return tabOf(session, fault.tab).reopen()
+    case "cancel":
+      host.count(`cancel: ${fault.via}`)
+      await orKilled(host, fault.thenKill, cancel(host, session, turn.id, fault.via))
+      return
+    case "withdraw":
+      return withdraw(host, session, turn.id, fault.thenKill)
+    case "revise":
+      return revise(host, session, fault)
+    case "model":
+      // The upstream plays and counts it.
+      return
+  }
+}
+
+/** A kill that joins another one is not counted. */
+async function kill(host: Host): Promise<void> {
+  const underWay = host.sessions.filter((session) => session.tabs.some((tab) => !isQuietIn(tab))).length
+  if (!(await host.server.crash())) return
+  host.count("kill")
+  host.hit(underWay)
+}
+
+/** Waits for a command, and kills the process as planned. */
+async function orKilled(host: Host, thenKill: ThenKill, pending: Promise<unknown>): Promise<void> {
+  if (thenKill === "soon") await Promise.race([pending, new Promise((resolve) => setTimeout(resolve, 1))])
+  if (thenKill === "answered") await pending
+  if (thenKill !== null) await kill(host)
+  await pending
+}
+
+/** Evicts an idle object only: eviction waits for a busy one. */
+async function evict(host: Host, session: TestSession): Promise<void> {
+  session.isEvicting = true
+  try {
+    const page = await readPage(host.server, session.id)
+    if (page === null || page.messages.some(({ status }) => status === "running" || status === "queued")) return
+    await host.server.evict(session.id)
+    host.count("evict")
+  } catch {
+    // A kill from another session interfered.
+  } finally {
+    session.isEvicting = false
+  }
+}
+
+/** Retries until it is answered, as a careful client does. */
+async function cancel(
+  host: Host,
+  session: TestSession,
+  exchange: string,
+  via: "page" | "socket" | "http",
+): Promise<void> {
+  if (via === "http") return postCancel(host, session, exchange)
+  const tab = tabOf(session, 0)
+  const turn = via === "page" ? tab.controller().store.activeTurn.peek() : null
+  if (turn !== null && tab.controller().stopAnswer()) return untilStopped(session, tab, turn)
+  const late = performance.now() + ANSWER_MS
+  while (performance.now() < late) {
+    tab.say({ type: "cancel", exchange_id: exchange })
+    if (await tab.until(() => session.cancelAnswered.has(exchange), AGAIN_MS)) return
+  }
+}
+
+/** The page retries by itself until it sees the end. The answer to its command follows immediately. */
+async function untilStopped(
+  session: TestSession,
+  tab: Tab,
+  turn: { readonly id: string; readonly exchangeId: string },
+) {
+  const isAnswered = (): boolean => session.cancelAnswered.has(turn.exchangeId)
+  await tab.until(() => isAnswered() || !tab.controller().commands.pending.peek().has(turn.id), ANSWER_MS)
+  await tab.until(isAnswered, AGAIN_MS)
+}
+
+async function withdraw(host: Host, session: TestSession, id: string, thenKill: ThenKill): Promise<void> {
+  const tab = tabOf(session, 0)
+  const message = tab.messages().find((one) => one.id === id)
+  if (message?.status !== "queued") return
+  host.count("withdraw")
+  const command = tab.controller()
+  command.withdrawMessage(id)
+  const pending = command.commands.pending.peek().get(id)?.command
+  if (pending?.type === "withdraw") {
+    session.withdrawals.set(pending.id, id)
+    expectCommand(session, pending.id)
+  }
+  await orKilled(host, thenKill, untilAnswered(tab, id))
+}
+
+/** Expects a command that creates no message of its own. */
+function expectCommand(session: TestSession, id: string): void {
+  expectMessage(session, id, null)
+}
+
+/** The result of a command is shown, and no turn runs. */
+function isDone(tab: Tab, target: string): boolean {
+  return !tab.controller().commands.pending.peek().has(target) && isQuietIn(tab)
+}
+
+function untilAnswered(tab: Tab, target: string): Promise<boolean> {
+  return tab.until(() => tab.controller().commands.pending.peek().get(target)?.isAcknowledged !== false, ANSWER_MS)
+}
+
+async function revise(host: Host, session: TestSession, { how, thenKill }: Revise): Promise<void> {
+  const tab = tabOf(session, 0)
+  if (!(await tab.until(() => isQuietIn(tab) && tab.messages().length > 0, ANSWER_MS))) return
+  const target = targetOf(host, tab, how)
+  // No other version exists yet.
+  if (target === undefined) return how === "switch" ? makeVersion(host, session, thenKill) : undefined
+  host.count(`revise: ${how}`)
+  command(host, session, tab, target, how)
+  await orKilled(host, thenKill, untilAnswered(tab, target.id))
+  // Waits until the new version is shown and its turn has started. Otherwise the next message is queued behind it.
+  if (thenKill === null || host.chance.odds(0.5)) await tab.until(() => isDone(tab, target.id), ANSWER_MS)
+}
+
+async function makeVersion(host: Host, session: TestSession, thenKill: ThenKill): Promise<void> {
+  await revise(host, session, { kind: "revise", how: "regenerate", thenKill: null })
+  const hasVersions = tabOf(session, 0)
+    .messages()
+    .some(({ versions = 1 }) => versions > 1)
+  if (hasVersions) await revise(host, session, { kind: "revise", how: "switch", thenKill })
+}
+
+function targetOf(host: Host, tab: Tab, how: Revise["how"]): WireMessage | undefined {
+  const messages = tab.messages()
+  const answers = messages.filter(({ role, status }) => role === "assistant" && isEnded(status))
+  switch (how) {
+    case "regenerate":
+      return answers.at(-1)
+    case "retry":
+      return answers.findLast(({ status }) => status !== "completed") ?? answers.at(-1)
+    case "edit":
+      return host.chance.pick(messages.filter(({ role }) => role === "user"))
+    case "switch":
+      return messages.find(({ versions = 1 }) => versions > 1)
+  }
+}
+
+function command(
+  host: Host,
+  session: TestSession,
+  tab: Tab,
+  { id, version = 1, versions = 1 }: WireMessage,
+  how: Revise["how"],
+) {
+  const controller = tab.controller()
+  switch (how) {
+    case "regenerate":
+      controller.regenerateAnswer(id)
+      break
+    case "retry":
+      controller.retryAnswer(id)
+      break
+    case "edit":
+      controller.editMessage(id, planWords(host.chance, `${id}-e${host.chance.int(1_000_000)}`, host.model, false))
+      break
+    case "switch":
+      return controller.switchVersion(id, version === 1 ? versions : version - 1)
+  }
+  const pending = controller.commands.pending.peek().get(id)?.command
+  if (pending?.type === "edit") expectMessage(session, pending.id, pending.content)
+  if (pending?.type === "regenerate" || pending?.type === "retry") expectMessage(session, pending.id, null)
+}
