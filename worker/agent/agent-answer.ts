@@ -4,7 +4,7 @@
 
 import { MAX_AGENT_ANSWER_CHARS } from "../../shared/limits.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
-import { stripDirectives } from "../../shared/segment/strip-spans.ts"
+import { stripDirectives } from "../../shared/segment/strip-directives.ts"
 import { cutTextWithNote } from "../../shared/text/cut-text.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { AskAnswer } from "../platform/rpc/session-types.ts"

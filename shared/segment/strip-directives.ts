@@ -1,6 +1,6 @@
 /**
- * strip-spans.ts: removes spans and directives from the text of an answer, for the model's later context and for other
- * agents.
+ * strip-directives.ts: removes span tags and directives from the text of an answer, for the model's later context and for
+ * other agents.
  *
  * A model must be able to name a file again that it attached earlier, so a short note replaces each directive. Pure.
  */
@@ -117,8 +117,8 @@ function escapeUrl(url: string): string {
 
 /** Breaks everything outside code that could begin a directive. Needed only for directives nested on purpose. */
 function defuseDirectives(text: string): string {
-  const pieces = splitCode(text).map(({ code, text: words }) =>
-    code ? words : words.replace(/\[(?=[[e])/gi, `[${WORD_JOINER}`).replace(/m(?=edia:)/gi, (m) => m + WORD_JOINER),
+  const pieces = splitCode(text).map(({ code, text: piece }) =>
+    code ? piece : piece.replace(/\[(?=[[e])/gi, `[${WORD_JOINER}`).replace(/m(?=edia:)/gi, (m) => m + WORD_JOINER),
   )
   return pieces.join("")
 }

@@ -4,9 +4,9 @@ import { parseDirectives } from "../../shared/segment/parse-directives.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { stripSpans } from "../../shared/segment/span-tag.ts"
 import type { Grants } from "../../shared/protocol/message.ts"
-import { assetToNote, stripDirectives } from "../../shared/segment/strip-spans.ts"
+import { assetToNote, stripDirectives } from "../../shared/segment/strip-directives.ts"
 import { directiveText } from "../support/directive-text.ts"
-import { hold } from "../support/seeded.ts"
+import { assertProperty } from "../support/seeded.ts"
 
 const CHART: Asset = { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 }
 const GRANTS: Grants = { origins: ["https://ok.com"], replies: ["m1"], assets: [CHART] }
@@ -49,8 +49,8 @@ describe("text sent back to the model", () => {
   })
 
   test("[DR14] whatever the text, no directive or tag is left, stripping is idempotent, and code stays", () => {
-    hold(fc.property(directiveText, (text) => expectNothingLeft(text)))
-    hold(
+    assertProperty(fc.property(directiveText, (text) => expectNothingLeft(text)))
+    assertProperty(
       fc.property(directiveText, (text) => {
         fc.pre(!/<\/?spa/i.test(text))
         const stripped = stripDirectives(text, GRANTS)
