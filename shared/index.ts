@@ -1,8 +1,9 @@
 /**
  * index.ts: the package entry `cuecard`: pure functions for other projects.
  *
- * Sanitise model text, cut it into segments, apply ops, validate frames and records, and convert other systems' history.
- * Nothing in this repository imports this file. It runs in plain Node ≥ 22.18, without a build.
+ * Sanitise model text, split it into segments, apply ops, validate frames and records, and convert other systems' history.
+ * Nothing in this repository imports this file. Packages use its build, `dist/shared/index.js`; in a checkout, Node ≥ 22.18
+ * also runs this source file.
  */
 
 export { type Fault, type FaultReason, faultToWire, type Result, type WireFault } from "./fault.ts"

@@ -1,5 +1,5 @@
 /**
- * call-events.ts: the events of tool calls in records of other producers, for imports and for live external answers.
+ * call-events.ts: creates the events of tool calls from producers' records, for imports and for external answers.
  *
  * Every text is cut to its limit, and lone surrogates become U+FFFD, because stored text is UTF-8. Pure.
  */
@@ -11,9 +11,12 @@ import { replaceLoneSurrogates } from "../text/characters.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
 type ResultEvent = Extract<TurnEvent, { type: "tool_result" }>
+/** Longest code of an error, in UTF-16 code units: the same as for the name of a tool. */
+const MAX_ERROR_CODE_CHARS = MAX_TOOL_NAME_CHARS
+
 type CallError = { readonly code: string; readonly message: string }
 
-/** The first `max` code units of a text, without lone surrogates. */
+/** The first `max` code units of a text, with lone surrogates replaced by U+FFFD. */
 export function boundText(text: string, max: number): string {
   return replaceLoneSurrogates(text.slice(0, max))
 }
@@ -23,7 +26,7 @@ export function createCallEvent(call_id: string, toolName: string, args = "{}"):
   return { type: "tool_call", call_id, name, args: boundText(args, MAX_ARGS_CHARS) }
 }
 
-/** A failed call's status: producers report an interruption by its error code. */
+/** Status of a result. Producers report an interruption as a failure with this error code. */
 export function getResultStatus(ok: boolean, error: CallError | undefined): "ok" | "interrupted" | "failed" {
   if (ok) return "ok"
   return error?.code === "tool_interrupted" ? "interrupted" : "failed"
@@ -54,5 +57,5 @@ export function createResultEvent(
 }
 
 function boundError({ code, message }: CallError): CallError {
-  return { code: boundText(code, MAX_TOOL_NAME_CHARS), message: boundText(message, MAX_ERROR_CHARS) }
+  return { code: boundText(code, MAX_ERROR_CODE_CHARS), message: boundText(message, MAX_ERROR_CHARS) }
 }

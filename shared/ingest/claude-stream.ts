@@ -159,7 +159,7 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
 /** Writes what a whole block adds to its streamed text. If the two differ, the streamed text stays. */
 function mapWholeBlock(writer: RecordWriter, state: StreamState, kind: Kind, text: string): void {
   const isContinued = (key: string): boolean => text.startsWith(writer.getKnownText(key) ?? "")
-  const at = state.streamed.findIndex((one) => one.kind === kind && (!state.isStale || isContinued(one.key)))
+  const at = state.streamed.findIndex((part) => part.kind === kind && (!state.isStale || isContinued(part.key)))
   const [known] = at < 0 ? [] : state.streamed.splice(at, 1)
   if (known !== undefined) writer.appendWhole(known.key, kind, text)
   else writer.writeText(kind, text)
@@ -183,8 +183,8 @@ function mapResult(writer: RecordWriter, block: Fields): void {
 
 function readOutcome(event: Fields): Outcome {
   const subtype = toText(event["subtype"])
-  const errors = Array.isArray(event["errors"]) ? event["errors"].filter((one) => typeof one === "string") : []
-  const words = [toText(event["result"]), ...errors].filter((text) => text !== "").join("\n")
-  if (subtype === "success" && event["is_error"] !== true) return { status: "completed", reason: null, words }
-  return { status: "failed", reason: subtype === "error_max_turns" ? "step_limit" : "producer_failed", words }
+  const errors = Array.isArray(event["errors"]) ? event["errors"].filter((message) => typeof message === "string") : []
+  const text = [toText(event["result"]), ...errors].filter((line) => line !== "").join("\n")
+  if (subtype === "success" && event["is_error"] !== true) return { status: "completed", reason: null, text }
+  return { status: "failed", reason: subtype === "error_max_turns" ? "step_limit" : "producer_failed", text }
 }

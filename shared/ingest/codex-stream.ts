@@ -51,7 +51,7 @@ export function createCodexMapper(): Mapper {
 }
 
 function recordFailure(writer: RecordWriter, { message }: Fields): void {
-  writer.setOutcome({ status: "failed", reason: "producer_failed", words: toText(message) })
+  writer.setOutcome({ status: "failed", reason: "producer_failed", text: toText(message) })
 }
 
 function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {

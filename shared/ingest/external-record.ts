@@ -128,7 +128,7 @@ type CallRecord = Extract<StreamRecord, { type: "tool_call" | "tool_call_start" 
 
 function interpretCall(message: Message, record: CallRecord): RecordEffect {
   const call_id = toPublicCallId(record.callId)
-  const call = listCalls(message).find((one) => one.call_id === call_id)
+  const call = listCalls(message).find((known) => known.call_id === call_id)
   switch (record.type) {
     case "tool_call":
     case "tool_call_start": {

@@ -41,15 +41,15 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
  */
 export function createPiMapper(): Mapper {
   const writer = new RecordWriter()
-  let messages = 0
-  const toBlockKey = (index: unknown): string => `block ${messages} ${index}`
+  let messageCount = 0
+  const toBlockKey = (index: unknown): string => `block ${messageCount} ${index}`
   return createMapper(writer, (event) => {
     const type = toText(event["type"])
     switch (type) {
       case "turn_start":
         return writer.nextStep()
       case "message_start":
-        messages += isAssistant(event) ? 1 : 0
+        messageCount += isAssistant(event) ? 1 : 0
         return
       case "message_update":
         return mapUpdate(writer, toBlockKey, toFields(event["assistantMessageEvent"]))
@@ -139,6 +139,6 @@ function readOutcome(event: Fields): Outcome {
   }
 }
 
-function createFailure(words: string): Outcome {
-  return { status: "failed", reason: "producer_failed", words }
+function createFailure(errorText: string): Outcome {
+  return { status: "failed", reason: "producer_failed", text: errorText }
 }

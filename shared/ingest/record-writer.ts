@@ -23,8 +23,8 @@ export interface Mapper {
 export interface Outcome {
   readonly status: "completed" | "failed" | "interrupted"
   readonly reason: TurnFault | null
-  /** The program's own error text. It is shown unless the answer already contains it. */
-  readonly words?: string
+  /** The program's final text or error. It is written if a completed answer is empty, or a failed one doesn't end with it. */
+  readonly text?: string
 }
 
 export type CallError = { readonly code: string; readonly message: string }
@@ -161,12 +161,12 @@ export class RecordWriter {
 
   /** The records of the end. A program with a bad exit code has failed, whatever it reported. */
   finishAnswer(exit: number | null): StreamRecord[] {
-    const { status, reason, words = "" } = resolveOutcome(this.#outcome, exit)
+    const { status, reason, text = "" } = resolveOutcome(this.#outcome, exit)
     const written = this.#writtenText
-    const isWritten = status === "completed" ? written.trim() !== "" : written.trimEnd().endsWith(words.trim())
-    if (words !== "" && !isWritten) {
+    const isWritten = status === "completed" ? written.trim() !== "" : written.trimEnd().endsWith(text.trim())
+    if (text !== "" && !isWritten) {
       this.closePart("text")
-      this.writeText("text", words)
+      this.writeText("text", text)
       this.closePart("text")
     }
     this.#write({ type: "assistant_message", text: "", status, reason })

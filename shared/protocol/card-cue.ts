@@ -2,8 +2,10 @@
  * card-cue.ts: which tag a tool result cues, and the payload of its card.
  *
  * result string → CUE → payload
- * Card data comes from stored tool results only, never from model text (SPEC SG3). Dispatch resolves the tag once and
- * stores it. Rows without a stored tag, from other systems, cue the tags in their trailer.
+ * Card data comes from stored tool results only, never from model text (SPEC SG3). How a card is decided: dispatch-tool.ts
+ * resolves the tag with `resolveCardTag` when the tool returns, and it is stored with the call. part-segmenter.ts opens a
+ * card where the text has a span tag that `createCueLookup` finds among the calls; rows of other systems, without a stored
+ * tag, cue the tags in their trailer. client/cards/card-registry.ts draws the payload, or shows the text if it has no card.
  */
 
 import { type Json, parseJson } from "../json.ts"
@@ -65,7 +67,7 @@ export function resolveCardTag(name: string, ordinal: number | null, result: str
 
 /** Like `resolveCardTag`, for a result of another system whose ordinal is unknown: the trailer's own tag decides. */
 export function findTrailerTag(name: string, result: string): string | null {
-  const tag = listCuedTags({ name, result }).find((one) => one.replace(/_\d+$/, "") === name)
+  const tag = listCuedTags({ name, result }).find((cued) => cued.replace(/_\d+$/, "") === name)
   return tag === undefined ? null : resolveCardTag(name, Number(tag.slice(name.length + 1)), result)
 }
 

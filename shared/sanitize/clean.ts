@@ -63,7 +63,10 @@ export function clean(text: string): string {
   return cleaner.push(text) + cleaner.end()
 }
 
-/** Reverts `&lt;` outside code, so that the model reads what it wrote. Only for model input: never store or show the result. */
+/**
+ * Reverts `&lt;` outside code, so that the text reads as it was written. For model input and plain text (`plainText`): the
+ * result must never be stored, or rendered as Markdown or HTML.
+ */
 export function cleanToModel(text: string): string {
   if (!text.includes("&lt;")) return text
   return splitCode(text)

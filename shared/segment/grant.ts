@@ -33,7 +33,7 @@ export interface Permit {
 
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
-/** For a text by itself. Without `assets` every own asset URL is accepted. */
+/** The permit of a text with known grants. Without `assets`, every asset URL is accepted. */
 export function grantsToPermit({ origins = [], replies = [], assets }: Partial<Grants>): Permit {
   return {
     isOriginAllowed: (origin) => origins.includes(origin),
@@ -42,7 +42,7 @@ export function grantsToPermit({ origins = [], replies = [], assets }: Partial<G
       const id = parseAssetUrl(url)
       return id === null || assets === undefined
         ? urlToMediaSegment(url)
-        : assetToMedia(assets.find((one) => one.id === id))
+        : assetToMedia(assets.find((asset) => asset.id === id))
     },
   }
 }

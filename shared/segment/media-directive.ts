@@ -1,7 +1,7 @@
 /**
  * media-directive.ts: parses `MEDIA:` lines, and turns their URLs into media segments.
  *
- * A line is parsed when it ends, because only then is known whether any of its values is accepted. Pure.
+ * A line is parsed when it ends, because only then is it known whether any of its values is accepted. Pure.
  */
 
 import { INVISIBLE_CHARS } from "../protocol/asset.ts"
@@ -34,7 +34,8 @@ const MEDIA_LABELS = /media:/gi
 const MEDIA_LABEL_PREFIX = /m(?:e(?:d(?:ia?)?)?)?$/i
 
 /**
- * Finds the next label at the start of a line, or a beginning of one at the end of the text.
+ * Finds the next label at the start of a line. At the end of the text, the first letters of a label count as one, because
+ * further text may complete it.
  *
  * Shapes  → an index, or the length of the text. `head` is the column at which the text begins, -1 if not at a line start.
  */
@@ -58,7 +59,7 @@ function isLineStart(text: string, at: number, head: number): boolean {
 }
 
 /**
- * Parses the line whose label may be at `at`. It ends with the line or at the next tag.
+ * Parses the `MEDIA:` line at `at`, if there is one. It ends at the next line feed or `<`.
  *
  * Shapes  → the line, null if there is none, or WAIT if the line is incomplete.
  * Cost    linear in the line, which has at most MAX_MEDIA_LINE_CHARS.
@@ -111,7 +112,10 @@ const SOURCE_LIKE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
 /** Longest refused value in the log, in UTF-16 code units. */
 const MAX_LOGGED_CHARS = 200
 
-/** Removes possible credentials for the log: everything before an `@` in any component of an address. */
+/**
+ * Redacts a value for the log, because it may contain credentials: splits it at `/`, `\`, `?` and `#`, and replaces
+ * everything before the last `@` of each component with `…`. At most MAX_LOGGED_CHARS remain.
+ */
 export function redactForLog(value: string): string {
   const redacted = value.replace(/[^\\/?#]+/g, (piece) => {
     const at = piece.lastIndexOf("@")
@@ -129,10 +133,10 @@ function trimTrailing(word: string): string {
   return word.slice(0, end)
 }
 
-/** An own asset URL as it is, a public URL as the platform's parser writes it, or null. */
+/** An asset URL unchanged, a public URL as the platform's parser writes it, or null for any other value. */
 function normalizeMediaUrl(value: string): string | null {
   if (parseAssetUrl(value) !== null) return value
-  // The scheme must be written out. Browsers accept other spellings, which no model means.
+  // Browsers also accept spellings such as `https:host` and `https:\\host`, which models don't use for addresses.
   if (!/^https:\/\//i.test(value)) return null
   const checked = checkPublicUrl(value)
   return checked.ok ? checked.value.href : null

@@ -1,8 +1,8 @@
 /**
- * parse-directives.ts: parses the directives of one text by itself.
+ * parse-directives.ts: parses the directives of a single text that does not belong to a message.
  *
- * For trusted tool results, tests and other programs. The text of a message goes through the same segmenter, in
- * segmenter.ts. The text must be clean already. Pure.
+ * For the trailers of tool results, and for other programs. Messages go through segmenter.ts, which uses the same code.
+ * The text must be sanitised already. Pure.
  */
 
 import { apply } from "../protocol/apply-ops.ts"
@@ -29,9 +29,9 @@ export interface DirectiveContext extends Partial<Grants> {
 /**
  * Parses one complete text.
  *
- * Shapes  (text, context) → Directives. Without a context no external origin is allowed, no message id is known, and
- *         every own asset URL is accepted.
- * Errors  none; drift.
+ * Shapes  (text, context) → Directives. Without a context, no external origin is allowed, no message id is known, and
+ *         every asset URL is accepted.
+ * Errors  none. A directive that does not apply is listed in `drift`.
  * Cost    linear in the text.
  * Source  SPEC DR1–DR10.
  */

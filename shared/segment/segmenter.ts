@@ -3,7 +3,7 @@
  *
  * event → fold → SEGMENT → ops → frame → view
  * One segmenter serves both paths: the live path feeds it the text as it grows, the history path feeds it the whole
- * text. So both agree by construction (SPEC SG1). Pure: the same message gives the same bytes, however it was cut.
+ * text. So both agree by construction (SPEC SG1). Pure: the same message gives the same bytes, however its text was split.
  */
 
 import { assetToSegment } from "../protocol/asset.ts"
@@ -38,7 +38,7 @@ import {
 } from "./part-segmenter.ts"
 import { createToolSegmenter } from "./tool-segment.ts"
 
-export { type Drift, stripSpans }
+export type { Drift }
 
 export type Segmenter = Pick<PartSegmenter, "push" | "end" | "drift">
 
@@ -65,7 +65,7 @@ export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] 
 /**
  * The segments of a message.
  *
- * Shapes  Message → Segment[], in the order of its parts. Of an open part, buffered text is not included.
+ * Shapes  Message → Segment[], in the order of its parts. Buffered text of an open part is not included.
  * Errors  none.
  * Cost    linear in the message.
  * Source  SPEC SG1.
@@ -122,7 +122,7 @@ function buildOptionalFields({ reply_to, summary, agent, origin, version, versio
   }
 }
 
-/** The text of a message without tags, tools and thinking. For copy, titles, search, the announcer and speech. */
+/** The text of a message without tags, tools and thinking. Used for reply quotes, and exported for other programs. */
 export function plainText(message: Message): string {
   if (message.role !== "assistant") return message.words
   const texts: string[] = []
@@ -133,22 +133,22 @@ export function plainText(message: Message): string {
   return texts.filter((text) => text !== "").join("\n\n")
 }
 
-const ALLOWED_TAGS = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
+const BARE_TAG_PATTERN = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
 
 function stripMarkup(text: string): string {
   const untagged = splitCode(stripSpans(text)).map((piece) =>
-    piece.code ? piece.text : piece.text.replace(ALLOWED_TAGS, ""),
+    piece.code ? piece.text : piece.text.replace(BARE_TAG_PATTERN, ""),
   )
   return cleanToModel(untagged.join("")).trim()
 }
 
 export interface MessageSegmenter {
   /**
-   * Returns the ops since the last call. `freshOf` returns the text that part `at` has gained since then, if known, so
-   * that a long text is not compared as a whole. Directives use the grants that are stored with their part. With a
+   * Returns the ops since the last call. `getAddedText` returns the text that part `at` has gained since then, if known,
+   * so that it need not be sliced from the whole text. Directives use the grants that are stored with their part. With a
    * `resolver`, new names are resolved and granted.
    */
-  advance(message: Message, freshOf?: NewTextLookup, resolver?: Resolver): Op[]
+  advance(message: Message, getAddedText?: AddedTextLookup, resolver?: Resolver): Op[]
   /** Returns the message with the grants that `advance` has decided. */
   applyGrants(message: Message): Message
   readonly drift: readonly Drift[]
@@ -156,13 +156,13 @@ export interface MessageSegmenter {
   getReplyTo(): string | null
 }
 
-export type NewTextLookup = (at: number) => string | undefined
+export type AddedTextLookup = (at: number) => string | undefined
 
-/** The segmenter of one part. */
-interface PartView {
+/** The segmenter of one part, with the part that it has read. */
+interface PartState {
   /** The part at the last call; null before the first. */
   lastPart: Part | null
-  readonly advance: (part: Part, fresh: string | undefined, resolver: Resolver | null) => Op[]
+  readonly advance: (part: Part, addedText: string | undefined, resolver: Resolver | null) => Op[]
   /** The grants of its directives. */
   readonly currentGrants?: () => Grants
 }
@@ -174,50 +174,51 @@ interface PartView {
  * Cost    the number of parts, plus the length of new text.
  */
 export function createMessageSegmenter(): MessageSegmenter {
-  const views: PartView[] = []
+  const partStates: PartState[] = []
   const drift: Drift[] = []
   const calls = createCallIndex()
   let delivery: Delivery | null = null
-  let count = 0
+  let segmentCount = 0
   let isDelivered = false
   return {
     drift,
     getReplyTo: () => delivery?.getReplyTo() ?? null,
     applyGrants(message) {
       const parts = message.parts.map((part, at) => {
-        const view = views[at]
-        const grants = view?.currentGrants?.()
-        if (view === undefined || part.type !== "text" || grants === (part.grants ?? NO_GRANTS)) return part
+        const partState = partStates[at]
+        const grants = partState?.currentGrants?.()
+        if (partState === undefined || part.type !== "text" || grants === (part.grants ?? NO_GRANTS)) return part
         if (grants === undefined) return part
-        view.lastPart = { ...part, grants }
-        return view.lastPart
+        partState.lastPart = { ...part, grants }
+        return partState.lastPart
       })
       return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts }
     },
-    advance(message, freshOf, resolver) {
-      const all: Op[] = []
-      const sharedDelivery = delivery ?? createDelivery(findAnsweredMessage(message))
+    advance(message, getAddedText, resolver) {
+      const ops: Op[] = []
+      const sharedDelivery = delivery ?? createDelivery(findAnsweredMessageId(message))
       delivery = sharedDelivery
       const callResolver = resolver === undefined ? null : withCallMedia(resolver, message)
       message.parts.forEach((part, at) => {
-        const view = views[at] ?? createPartView(at, part, { base: count, drift, delivery: sharedDelivery }, calls)
-        views[at] = view
-        if (view.lastPart === part) return
+        const shared = { base: segmentCount, drift, delivery: sharedDelivery }
+        const partState = partStates[at] ?? createPartState(at, part, shared, calls)
+        partStates[at] = partState
+        if (partState.lastPart === part) return
         if (part.type === "tool_call") calls.setCall(at, part.call)
-        const ops = view.advance(part, freshOf?.(at), callResolver)
-        view.lastPart = part
-        count = countSegments(count, ops)
-        for (const op of ops) all.push(op)
+        const partOps = partState.advance(part, getAddedText?.(at), callResolver)
+        partState.lastPart = part
+        segmentCount = countSegments(segmentCount, partOps)
+        for (const op of partOps) ops.push(op)
       })
-      if (message.status !== "completed" || isDelivered) return all
+      if (message.status !== "completed" || isDelivered) return ops
       isDelivered = true
-      return [...all, ...deliverMedia(message, sharedDelivery, count)]
+      return [...ops, ...deliverMedia(message, sharedDelivery, segmentCount)]
     },
   }
 }
 
 /** An external answer has an exchange of its own, so it replies to no message (SPEC DR5). */
-function findAnsweredMessage({ mode, exchange_id }: Message): string | null {
+function findAnsweredMessageId({ mode, exchange_id }: Message): string | null {
   return mode === "external" ? null : exchange_id
 }
 
@@ -257,7 +258,7 @@ function hasImageOf(assets: readonly Asset[], { parts }: Message): boolean {
   )
 }
 
-/** The changes beside the segments: status, end, summary. */
+/** Changes other than to segments: status, end, summary. */
 export function diffMessageState(before: Message, after: Message): Op[] {
   const { status, reason, metrics, summary } = after
   const ops: Op[] = []
@@ -277,15 +278,15 @@ function countSegments(count: number, ops: readonly Op[]): number {
 
 type SharedContext = Pick<PartContext, "base" | "drift" | "delivery">
 
-function createPartView(at: number, part: Part, shared: SharedContext, calls: CallIndex): PartView {
+function createPartState(at: number, part: Part, shared: SharedContext, calls: CallIndex): PartState {
   const { base } = shared
   switch (part.type) {
     case "text":
-      return createTextView({ ...shared, cueFor: calls.createCueLookupAt(at) })
+      return createTextState({ ...shared, cueFor: calls.createCueLookupAt(at) })
     case "thinking":
-      return createThinkingView(createSegmentWriter(base, (content) => ({ type: "thinking", content })))
+      return createThinkingState(createSegmentWriter(base, (content) => ({ type: "thinking", content })))
     case "tool_call":
-      return createToolPartView(createToolSegmenter(base))
+      return createToolState(createToolSegmenter(base))
   }
 }
 
@@ -318,17 +319,17 @@ function createCallIndex(): CallIndex {
   }
 }
 
-function createTextView(context: Omit<PartContext, "permit">): PartView {
+function createTextState(context: Omit<PartContext, "permit">): PartState {
   let length = 0
   const permit = createGrantDecider()
   const segmenter = createPartSegmenter({ ...context, permit })
   return {
     lastPart: null,
     currentGrants: permit.currentGrants,
-    advance(part, fresh, resolver) {
+    advance(part, addedText, resolver) {
       if (part.type !== "text") return []
       permit.setSource(part.grants ?? NO_GRANTS, resolver)
-      const ops = part.text.length > length ? segmenter.push(fresh ?? part.text.slice(length)) : []
+      const ops = part.text.length > length ? segmenter.push(addedText ?? part.text.slice(length)) : []
       length = part.text.length
       if (!part.open) for (const op of part.cut === true ? segmenter.interrupt() : segmenter.end()) ops.push(op)
       return ops
@@ -336,13 +337,13 @@ function createTextView(context: Omit<PartContext, "permit">): PartView {
   }
 }
 
-function createThinkingView(writer: SegmentWriter): PartView {
+function createThinkingState(writer: SegmentWriter): PartState {
   let length = 0
   return {
     lastPart: null,
-    advance(part, fresh) {
+    advance(part, addedText) {
       if (part.type !== "thinking") return []
-      const ops = writer.write(fresh ?? part.text.slice(length))
+      const ops = writer.write(addedText ?? part.text.slice(length))
       length = part.text.length
       if (!part.open && part.ms !== null && writer.isOpen()) {
         ops.push({ op: "set", at: writer.at, fields: { ms: part.ms } })
@@ -352,6 +353,6 @@ function createThinkingView(writer: SegmentWriter): PartView {
   }
 }
 
-function createToolPartView(view: (call: ToolCall) => Op[]): PartView {
-  return { lastPart: null, advance: (part) => (part.type === "tool_call" ? view(part.call) : []) }
+function createToolState(segmentCall: (call: ToolCall) => Op[]): PartState {
+  return { lastPart: null, advance: (part) => (part.type === "tool_call" ? segmentCall(part.call) : []) }
 }
