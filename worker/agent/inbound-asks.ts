@@ -2,7 +2,8 @@
  * inbound-asks.ts: the questions of other agents' sessions to this one.
  *
  * the other session (OutboundAsks) ▶ InboundAsks ▶ turn ▶ answer, or later a callback
- * Owed answers are rows. An answer is delivered after its turn has ended, also if another process began the turn.
+ * Each question has a row until its answer is delivered. This happens after its turn has ended, even if another process
+ * began the turn.
  */
 
 import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
@@ -40,7 +41,7 @@ export class InboundAsks {
   }
 
   /**
-   * Begins or queues a turn for a question. The same again has no effect.
+   * Begins or queues a turn for a question. Idempotent: repeating it has no effect.
    *
    * Errors: `agent_loop`, `agent_busy`, `agent_failed`.
    */

@@ -1,5 +1,5 @@
 /**
- * outbound-asks.ts: the questions of this session to other agents' sessions.
+ * outbound-asks.ts: the questions that this session asks the sessions of other agents.
  *
  * tool ▶ OutboundAsks ▶ the other session (InboundAsks) ▶ answer, or later a callback, which completes the call
  * An open question has a row. The row is closed when the answer has taken effect, or when the other session has been
@@ -28,7 +28,7 @@ import type { AskAnswer, AskCallback, AskRequest } from "../platform/rpc/session
 /** Number of attempts after the first one failed. The delay between them doubles. */
 const MAX_RETRIES = 7
 
-const TIMED_OUT = "It did not answer in time."
+const TIMED_OUT = "It didn't answer within the time limit."
 
 export class OutboundAsks {
   readonly #env: Env
@@ -43,22 +43,22 @@ export class OutboundAsks {
     this.#times = readTimeLimits(env)
   }
 
-  /** Runs an `agents_message` call. `sync` waits for the answer; `async` returns when the question was accepted. */
+  /** Runs an `agents_message` call. `sync` waits for the answer; `async` returns as soon as the question is accepted. */
   async askAgent(question: AgentQuestion, context: ToolContext): Promise<ToolReturn> {
     const request = await createAskRequest(this.#session, question, context)
     if (!request.ok) return createAskRefusal(request.fault)
     const { id, to, agent, mode, budget } = request.value
     context.signal.throwIfAborted()
-    const until = mode === "async" ? Date.now() + this.#times.agentLateMs : null
+    const deadlineMs = mode === "async" ? Date.now() + this.#times.agentCallbackMs : null
     // Stored before the request is sent: if two sessions ask each other at once, at least one finds the other waiting.
-    this.#rows.addOutboundAsk({ id, call_id: context.call_id, session: to, agent, mode, budget, until })
+    this.#rows.addOutboundAsk({ id, call_id: context.call_id, session: to, agent, mode, budget, deadlineMs })
     this.#busyIds.add(id)
     return await this.#askWithTimeout(request.value, context.signal).finally(() => this.#busyIds.delete(id))
   }
 
-  /** Applies a late answer. The same again has no effect. */
+  /** Applies a late answer. Idempotent: repeating it has no effect. */
   acceptCallback({ id, reply }: AskCallback): void {
-    const ask = this.#rows.listOpenOutboundAsks().find((one) => one.id === id)
+    const ask = this.#rows.listOpenOutboundAsks().find((open) => open.id === id)
     const stored = ask === undefined ? null : this.#findCallMessage(ask)
     if (ask !== undefined && stored !== null) this.#applyAnswer(ask, stored, reply)
   }
@@ -70,7 +70,7 @@ export class OutboundAsks {
       const stored = this.#findCallMessage(ask)
       const call = stored === null ? undefined : findCall(stored, ask)
       if (stored === null || call === undefined || isSettled(call.status)) void this.#cancelAsk(ask)
-      else if (ask.until !== null && ask.until <= Date.now()) {
+      else if (ask.deadlineMs !== null && ask.deadlineMs <= Date.now()) {
         this.#applyAnswer(ask, stored, { ok: false, details: TIMED_OUT })
         void this.#cancelAsk(ask)
       }
@@ -98,17 +98,17 @@ export class OutboundAsks {
   /** The time limit halves with each level, so that an agent still has time to use the answer it receives. */
   async #askWithTimeout(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
     const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), this.#times.agentMs >> (request.depth - 1))
+    const timer = setTimeout(() => timeout.abort(), this.#times.agentAnswerMs >> (request.depth - 1))
     try {
       const returned = await this.#askWithRetries(request, AbortSignal.any([signal, timeout.signal]))
       if (!(returned instanceof DeferredResult)) this.#rows.closeOutboundAsk(request.id)
       return returned
     } catch (error) {
-      // The other session stops its turn, also if our own was stopped.
+      // Even if our own turn was stopped, the other session must stop the one it began.
       const cancelled = this.#cancelAsk({ id: request.id, session: request.to })
       if (signal.aborted) throw error
       await cancelled
-      return createRefusal("agent_failed", timeout.signal.aborted ? TIMED_OUT : "It could not be reached.")
+      return createRefusal("agent_failed", timeout.signal.aborted ? TIMED_OUT : "It couldn't be reached.")
     } finally {
       clearTimeout(timer)
     }
@@ -153,7 +153,7 @@ export class OutboundAsks {
     }
   }
 
-  /** Each step takes effect once, also if the process stops in between: the row is closed last. */
+  /** Each step takes effect once, even if the process stops in between, because the row is closed last. */
   #applyAnswer(ask: OutboundAsk, stored: StoredMessage, answer: AskAnswer): void {
     const { store, turns } = this.#session
     const call = findCall(stored, ask)

@@ -13,19 +13,19 @@ export const NO_REVOCATIONS: RevocationState = { n: 0, tokens: [], upTo: null }
 
 /** Whether a token is revoked, individually or together with all tokens of its user. */
 export function isRevoked(claims: Claims, revoked: RevocationState): boolean {
-  return isRevokedWithAll(claims, revoked) || (claims.token !== null && revoked.tokens.includes(claims.token))
+  return isIssuedBeforeCutoff(claims, revoked) || (claims.token !== null && revoked.tokens.includes(claims.token))
 }
 
-/** Whether a token is revoked together with all tokens of its user. One without `iat` counts as issued long ago. */
-export function isRevokedWithAll({ issued }: Claims, { upTo }: RevocationState): boolean {
-  // Not `issued <= upTo`: a token whose `issued` is NaN is revoked, too.
+/** Whether a token was issued before all tokens of its user were revoked. One without `iat` counts as issued before. */
+export function isIssuedBeforeCutoff({ issued }: Claims, { upTo }: RevocationState): boolean {
+  // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.
   return upTo !== null && !(issued > upTo)
 }
 
 /** Users whose revocation state an isolate caches. */
 const MAX_CACHED_USERS = 1_000
 
-/** A cache of revocation states. Its keys are those of `userKey`. */
+/** A cache of revocation states. Keyed by `userKey`. */
 export function createRevocationCache(maxUsers = MAX_CACHED_USERS): FreshCache<RevocationState> {
   return new FreshCache(TOKEN_TRUST_MS, maxUsers)
 }

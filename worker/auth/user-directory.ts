@@ -15,7 +15,7 @@ import type { DirectoryRpc, RevocationResult, RevocationState } from "../platfor
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
-import { isRevoked, isRevokedWithAll, NO_REVOCATIONS } from "./revocation.ts"
+import { isRevoked, isIssuedBeforeCutoff, NO_REVOCATIONS } from "./revocation.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [
@@ -122,7 +122,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
-    if (revoked.upTo !== null && isRevokedWithAll(claims, revoked))
+    if (revoked.upTo !== null && isIssuedBeforeCutoff(claims, revoked))
       return succeed({ revoked: "all", up_to: revoked.upTo })
     // Whoever finds a token that its owner has revoked must not be able to lock the owner out.
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })

@@ -43,15 +43,15 @@ export interface TimeLimits {
   readonly idleMs: number
   readonly retryMs: number
   readonly maxRetryAfterMs: number
-  readonly agentMs: number
-  readonly agentLateMs: number
+  readonly agentAnswerMs: number
+  readonly agentCallbackMs: number
   readonly agentRetryMs: number
   readonly producerSilenceMs: number
   readonly producerRefreshMs: number
   readonly producerTurnMs: number
-  readonly importStagedMs: number
+  readonly importStagingMs: number
   readonly importIdleMs: number
-  readonly importAnswerMs: number
+  readonly importResponseMs: number
   readonly uploadMs: number
   readonly assetPendingMs: number
   readonly remoteFirstByteMs: number
@@ -72,15 +72,15 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     idleMs: scaleMs(MODEL_IDLE_MS),
     retryMs: scaleMs(MODEL_RETRY_MS),
     maxRetryAfterMs: scaleMs(MAX_RETRY_AFTER_MS),
-    agentMs: scaleMs(AGENT_ANSWER_MS),
-    agentLateMs: scaleMs(AGENT_CALLBACK_MS),
+    agentAnswerMs: scaleMs(AGENT_ANSWER_MS),
+    agentCallbackMs: scaleMs(AGENT_CALLBACK_MS),
     agentRetryMs: scaleMs(AGENT_RETRY_MS),
     producerSilenceMs: scaleMs(PRODUCER_SILENCE_MS),
     producerRefreshMs: scaleMs(PRODUCER_REFRESH_MS),
     producerTurnMs: scaleMs(PRODUCER_TURN_MS),
-    importStagedMs: scaleMs(IMPORT_STAGING_MS),
+    importStagingMs: scaleMs(IMPORT_STAGING_MS),
     importIdleMs: scaleMs(IMPORT_IDLE_MS),
-    importAnswerMs: scaleMs(IMPORT_RESPONSE_MS),
+    importResponseMs: scaleMs(IMPORT_RESPONSE_MS),
     uploadMs: scaleMs(MAX_UPLOAD_MS),
     assetPendingMs: scaleMs(ASSET_PENDING_MS),
     remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),

@@ -9,7 +9,7 @@ import type { SessionLifecycle } from "./session-lifecycle.ts"
 import type { AskAnswer, AskCallback, AskRequest } from "../platform/rpc/session-types.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 
-/** Creates the agent's session if necessary, and begins or queues a turn in it. The same again has no effect. */
+/** Creates the agent's session if necessary, and begins or queues a turn in it. Idempotent: repeating it has no effect. */
 export async function acceptAsk(
   lifecycle: SessionLifecycle,
   env: Env,
@@ -46,7 +46,7 @@ export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: 
   session?.withSeqRollback(() => session.cancelTurn(id))
 }
 
-/** Applies the late answer of an agent. The same again has no effect. */
+/** Applies the late answer of an agent. Idempotent: repeating it has no effect. */
 export function acceptCallback(lifecycle: SessionLifecycle, owner: SessionOwner, callback: AskCallback): void {
   const session = lifecycle.find(owner)
   session?.withSeqRollback(() => session.outboundAsks.acceptCallback(callback))

@@ -38,7 +38,7 @@ export class ProducerRequest {
   #abortSignal: AbortSignal | null = null
   /** Id of the newest answer of this request. */
   #answerId: string | null = null
-  /** Lines since the last numbered record whose number could not be read. */
+  /** Lines with an unreadable number since the last numbered record. */
   #unreadableLines = 0
   #bytesLeft = MAX_EXTERNAL_BODY_BYTES
   #fault: Fault | null = null
@@ -94,7 +94,7 @@ export class ProducerRequest {
     return { fault: this.#fault, state, applied, repeated, bad, skipped }
   }
 
-  /** Any byte is a sign of life (SPEC EX8). */
+  /** Every received byte extends the deadline (SPEC EX8). */
   #countBytes(bytes: number): void {
     const { host } = this.#session
     this.#bytesLeft -= bytes
@@ -109,7 +109,7 @@ export class ProducerRequest {
     else if (isSessionBusy(this.#session)) this.stop({ reason: "turn_running" })
   }
 
-  /** Opens or begins the answer with this id. False: that failed, and the request is stopped. */
+  /** Opens or begins the answer with this id. Returns false, and stops the request, if that fails. */
   #attach(id: string, turnId: string | undefined): boolean {
     const opened = openExternalAnswer(this.#session, id, turnId)
     this.#answerId = id
@@ -143,7 +143,7 @@ export class ProducerRequest {
     if (this.#run !== null) this.stop({ reason: this.#run.failure === null ? "turn_ended" : "internal" })
   }
 
-  /** After a failed write the answer ends from its stored rows, like one of our own (SPEC EX18). */
+  /** If a write fails, the answer ends as far as it is stored, like an answer of a model (SPEC EX18). */
   #catchWriteFailure(write: () => void): void {
     const { host } = this.#session
     try {
@@ -165,7 +165,7 @@ export class ProducerRequest {
     if (run === null || run.producer === null || isRunEnded(run) || run.failure !== null) return
     if (this.#lineReader.endedBy() === "silence") return endSilentRun(host, run)
     publishChanges(host, run)
-    // In a body that broke off or was not read to its end, the last bytes were the last sign of life.
+    // If the body broke off or was not read to its end, its last bytes have extended the deadline already.
     if (this.#lineReader.endedBy() === "body") extendDeadline(host, run, run.producer, true)
   }
 
@@ -191,7 +191,7 @@ export class ProducerRequest {
     if (fault !== null) this.#tally.refuse(line, fault)
   }
 
-  /** A line that can't be used is acknowledged if its number is readable. If not, it may have had the next number. */
+  /** Acknowledges a line that can't be used by its number; if unreadable, assumes it may have carried the next expected number. */
   #refuseBadLine(line: number, value: unknown, fault: Fault): void {
     const producer = this.#run?.producer ?? null
     const n: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "n") : undefined

@@ -1,8 +1,8 @@
 /**
  * record-lines.ts: the lines of a request body, one at a time, while it is still being sent.
  *
- * Each chunk is a sign of life, even one with only a line break. If the body breaks off, its incomplete last line is
- * dropped.
+ * Every received chunk is reported, even one with only a line break, because it extends the producer's deadline. If the
+ * body breaks off, its incomplete last line is dropped.
  */
 
 import { fail } from "../../shared/fault.ts"

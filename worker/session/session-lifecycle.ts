@@ -1,5 +1,5 @@
 /**
- * session-lifecycle.ts: creates, opens and erases the session of an object.
+ * session-lifecycle.ts: creates, opens and erases the session of a session object.
  *
  * An object holds at most one session. Before one is created, it stores nothing (SPEC ST1).
  */
@@ -20,7 +20,7 @@ import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
 import type { SessionHooks } from "./session-hooks.ts"
 import { type Claims, getScope, type SessionOwner } from "../platform/rpc/claims.ts"
 
-type ClaimsOfOwner = SessionOwner & Pick<Claims, "scope">
+type OwnerClaims = SessionOwner & Pick<Claims, "scope">
 
 export class SessionLifecycle {
   readonly sockets: Sockets
@@ -47,7 +47,7 @@ export class SessionLifecycle {
   }
 
   /** The session if it belongs to these claims. They need the scope `user`. */
-  find(claims: ClaimsOfOwner): LiveSession | null {
+  find(claims: OwnerClaims): LiveSession | null {
     const session = getScope(claims) === "user" ? this.#session : null
     return session?.isOwner(claims) === true ? session : null
   }
@@ -63,7 +63,7 @@ export class SessionLifecycle {
     this.#session?.advance()
   }
 
-  /** The same again has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
+  /** Idempotent: repeating it has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
   async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner(owner)
@@ -82,8 +82,8 @@ export class SessionLifecycle {
 
   /**
    * Stops all work, closes the sockets and erases everything stored here. The caller removes the session from the
-   * user's directory afterwards. `withAgents` also erases the agent sessions that this session asked; it is implied for
-   * the user's session of a session group.
+   * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; for the
+   * user's session of a session group they always are.
    */
   async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
     const session = this.find(owner)
@@ -155,7 +155,7 @@ export class SessionLifecycle {
     }
   }
 
-  /** `create` waits for this. */
+  /** Deletes the bytes of uploads that ended after the session was erased. `create` waits for this. */
   async #eraseLateUploads(): Promise<void> {
     this.#alarm.reset()
     const retryAtMs = Date.now() + this.#times.assetPendingMs

@@ -51,7 +51,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     this.#lifecycle.wake()
   }
 
-  /** The same again has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
+  /** Idempotent: repeating it has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
   async create(claims: Claims, id: string, title: string, agent = GENERAL_AGENT_NAME): Promise<Result<null>> {
     return await this.#lifecycle.create(claims, { id, title, agent, family: { session: id, agent } })
   }
@@ -77,7 +77,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return this.#withSession(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
   }
 
-  /** Accepts a message from a user. The same id again has no second effect. */
+  /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
   send(claims: Claims, request: SendRequest): Result<AcceptedMessage> {
     return this.#withSession(claims, (session) => session.withSeqRollback(() => session.acceptMessage(request)))
   }
@@ -147,7 +147,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return await this.#producerIngress.ingestRecords(this.#lifecycle.current(), claims, answerRef, body)
   }
 
-  /** Adds a complete answer of an external producer. The same id again has no second effect. */
+  /** Adds a complete answer of an external producer. Idempotent: repeating an id has no effect. */
   writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState> {
     return this.#producerIngress.acceptCompleteAnswer(this.#lifecycle.current(), claims, answerRef, text)
   }

@@ -36,7 +36,7 @@ export interface OutboundAsk {
   /** The budget of the turn that a late answer starts. */
   readonly budget: number
   /** When the question expires, in milliseconds since 1970; null if the turn itself waits for the answer. */
-  readonly until: number | null
+  readonly deadlineMs: number | null
 }
 
 /** The channel of a turn's tool calls. Only turns that go back to a user are on `user`, whose calls may cue cards (SPEC SG3). */
@@ -97,7 +97,7 @@ function createInboundAskRows({ queryAll, queryFirst }: Database) {
 function createOutboundAskRows({ queryAll, queryFirst }: Database) {
   return {
     /** Adds a question. Adding it again when it is sent again has no effect. */
-    addOutboundAsk({ id, call_id, session, agent, mode, budget, until }: OutboundAsk): void {
+    addOutboundAsk({ id, call_id, session, agent, mode, budget, deadlineMs }: OutboundAsk): void {
       queryAll(
         "INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
         id,
@@ -106,7 +106,7 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
         agent,
         mode,
         budget,
-        until,
+        deadlineMs,
       )
     },
 
@@ -147,6 +147,6 @@ function rowToOutboundAsk(row: Row): OutboundAsk {
     agent: columnToText(row["agent"]),
     mode: columnToText(row["mode"]) as OutboundAsk["mode"],
     budget: Number(row["budget"]),
-    until: columnToNumberOrNull(row["until"]),
+    deadlineMs: columnToNumberOrNull(row["until"]),
   }
 }

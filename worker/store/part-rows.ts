@@ -1,7 +1,7 @@
 /**
  * part-rows.ts: the `leaf` and `tool_calls` tables: the parts of a message, each row with the seq of its last change.
  *
- * `leaf` stores text in chunks (text-chunks.ts).
+ * The table `leaf` stores text chunks (text-chunks.ts).
  */
 
 import type { ToolCall } from "../../shared/protocol/message.ts"
@@ -63,12 +63,12 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
       )
     },
 
-    /** Deletes the text of a part that starts again. */
+    /** Deletes the chunks of a part whose text is written again from its start. */
     deleteChunks(pos: number, part: number): void {
       queryAll("DELETE FROM leaf WHERE pos = ? AND part = ?", pos, part)
     },
 
-    /** The last chunk of the open part, with the state of `clean`: a new object continues there. */
+    /** The last chunk of the open part; null if none is open. A restarted object continues from its state of `clean`. */
     findOpenChunk(pos: number): TextChunk | null {
       const row = queryFirst("SELECT * FROM leaf WHERE pos = ? ORDER BY part DESC, n DESC LIMIT 1", pos)
       return row === null || row["open"] !== 1 ? null : rowToChunk(row)
@@ -78,12 +78,6 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
     findLastChunk(pos: number, part: number): TextChunk | null {
       const row = queryFirst("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n DESC LIMIT 1", pos, part)
       return row === null ? null : rowToChunk(row)
-    },
-
-    /** Sizes of a part's chunks, in UTF-16 code units, in order. */
-    readChunkSizes(pos: number, part: number): { readonly n: number; readonly chars: number }[] {
-      const chunks = queryAll("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n", pos, part).map(rowToChunk)
-      return chunks.map(({ n, text }) => ({ n, chars: text.length }))
     },
   }
 }

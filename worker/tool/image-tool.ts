@@ -60,7 +60,7 @@ const BAR_PARAMETER: Json = {
   additionalProperties: false,
 }
 
-/** Creates the tool (SPEC AS12). Errors: `tool_arguments`; without a code if the image could not be made or saved. */
+/** Creates the tool (SPEC AS12). Errors: `tool_arguments`; no code of its own if the image could not be made or saved. */
 export function createImageTool(env: ImageEnv): Tool {
   return {
     name: "image_generate",

@@ -17,7 +17,7 @@ import {
   toolResult,
 } from "./tool.ts"
 
-/** About a minute of sound, or two megabytes. */
+/** About a minute of sound, which is about 2 MB. */
 const MAX_SPOKEN_CHARS = 600
 
 const argsSchema = v.object({
@@ -25,7 +25,7 @@ const argsSchema = v.object({
   voice: v.optional(v.boolean(), true),
 })
 
-/** Creates the tool (SPEC AS13). Errors: `tool_arguments`; without a code if the file could not be saved. */
+/** Creates the tool (SPEC AS13). Errors: `tool_arguments`; no code of its own if the file could not be saved. */
 export function createSpeakTool(): Tool {
   return {
     name: "speak",

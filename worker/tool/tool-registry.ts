@@ -43,6 +43,8 @@ function createTool(name: ToolName, env: ToolEnv, host: ToolHost): Tool | null {
       return createCanvasTool()
     case "agents_message":
       // Without other agents the tool would have nothing to offer.
-      return host.peers.length === 0 ? null : createAgentsTool(host.peers, host.askAgent, readTimeLimits(env).agentMs)
+      return host.peers.length === 0
+        ? null
+        : createAgentsTool(host.peers, host.askAgent, readTimeLimits(env).agentAnswerMs)
   }
 }

@@ -41,7 +41,7 @@ export class Importer {
 
   /**
    * Accepts a file or a part, replacing an earlier upload of the same part. Resolves when it is staged; for a whole file,
-   * when it is folded or after `importAnswerMs` (SPEC RE33).
+   * when it is folded or after `importResponseMs` (SPEC RE33).
    */
   async importPart(place: ImportPart, body: ReadableStream<Uint8Array>): Promise<Result<ImportAnswer>> {
     const known = this.#host.staging.readState()
@@ -64,7 +64,7 @@ export class Importer {
     const { staging, times, now } = this.#host
     const state = staging.readState()
     if (state?.step === "folding") return now() + times.alarmMs
-    return state?.step === "staging" ? state.touched + times.importStagedMs : null
+    return state?.step === "staging" ? state.touched + times.importStagingMs : null
   }
 
   /** Continues an import from its stored state, or drops one that was not completed in time. */
@@ -75,7 +75,7 @@ export class Importer {
     this.#pause.begin()
     if (state.step !== "staging") return await this.#startFolding()
     // A whole file is lost with the process that received it. Of a file in parts, the missing ones may still arrive.
-    const isLost = state.of === 1 || state.touched + times.importStagedMs <= now()
+    const isLost = state.of === 1 || state.touched + times.importStagingMs <= now()
     if (this.#recordsByPart.size === 0 && isLost) await this.#drop()
   }
 
@@ -122,7 +122,7 @@ export class Importer {
       return fail({ reason: "import_empty" })
     }
     const folded = this.#startFolding()
-    if (place.of === 1) await waitAtMost(folded, host.times.importAnswerMs)
+    if (place.of === 1) await waitAtMost(folded, host.times.importResponseMs)
     return this.#answer()
   }
 

@@ -54,7 +54,7 @@ export function createAckedRecordWrite(store: SessionStore, pos: number, produce
 
 /**
  * Extends the producer's deadline after it has sent something. Small extensions are not written, except at the end of a
- * request (`isLastOfRequest`), where the next sign of life may be far off.
+ * request (`isLastOfRequest`), because the producer may be silent for long afterwards.
  */
 export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer, isLastOfRequest = false): void {
   if (isRunEnded(run) || run.failure !== null) return
