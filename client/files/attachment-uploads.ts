@@ -3,7 +3,7 @@
  *
  * picker, drop, paste → UPLOADS → POST /v1/sessions/:id/assets → asset ids of the send frame
  * They belong to the draft, so an upload continues while the user looks at another session. At most MAX_PARALLEL_UPLOADS
- * run at a time. Each can be canceled, and retried if that may help. Source: SPEC PG67–PG69.
+ * run at a time. Each can be cancelled, and a failed one can be retried if that may help. Source: SPEC PG67–PG69.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -52,7 +52,7 @@ export class AttachmentUploads {
   readonly #jobs = new Map<number, UploadJob>()
   #lastKey = 0
 
-  /** Adds as many files as a message may have, and returns how many were left out. Too large ones are not uploaded. */
+  /** Adds files up to the limit of a message, and returns how many were left out. Empty and too large ones fail at once. */
   addFiles(files: readonly File[], uploadFile: UploadFile): number {
     const freeSlots = Math.max(0, MAX_ATTACHMENTS - this.entries.peek().length)
     for (const file of files.slice(0, freeSlots)) {
@@ -78,7 +78,7 @@ export class AttachmentUploads {
     this.#jobs.get(key)?.abortController.abort()
     this.#jobs.delete(key)
     if (entry?.previewUrl != null) URL.revokeObjectURL(entry.previewUrl)
-    this.entries.value = this.entries.peek().filter((one) => one.key !== key)
+    this.entries.value = this.entries.peek().filter((other) => other.key !== key)
     this.#startNext()
   }
 

@@ -40,7 +40,7 @@ export type ImportStage =
       readonly session: string
       readonly records: number
       readonly skipped: number
-      readonly bad: readonly SkippedLine[]
+      readonly skippedLines: readonly SkippedLine[]
     }
 
 export interface ImporterDeps {
@@ -76,7 +76,7 @@ export class Importer {
     return this.#abort !== null
   }
 
-  /** Resolves when the import is done, refused or canceled; `stage` holds the result. */
+  /** Resolves when the import is done, refused or cancelled; `stage` holds the result. */
   async startImport(file: File): Promise<void> {
     if (this.#abort !== null) {
       this.rejectedFileName.value = file.name
@@ -90,9 +90,9 @@ export class Importer {
     const sessionId = this.#deps.createId()
     try {
       const parts = await splitFile(file)
-      await this.#deps.unfinishedImports.trackImport(sessionId, async () => {
-        const answer = await this.#createAndSend(sessionId, parts, file.size, abort.signal)
-        this.stage.value = { at: "done", session: sessionId, ...answer }
+      await this.#deps.unfinishedImports.trackSession(sessionId, async () => {
+        const { bad, ...counts } = await this.#createAndSend(sessionId, parts, file.size, abort.signal)
+        this.stage.value = { at: "done", session: sessionId, ...counts, skippedLines: bad }
       })
     } catch (error) {
       this.stage.value = { at: "choose", error: abort.signal.aborted ? null : describeImportError(error) }
@@ -106,7 +106,7 @@ export class Importer {
     this.#abort?.abort()
   }
 
-  /** Returns to the choice of a file. */
+  /** Returns to the first step, in which a file is chosen. */
   resetStage(): void {
     this.stage.value = { at: "choose", error: null }
   }
@@ -115,48 +115,53 @@ export class Importer {
     session: string,
     parts: readonly Blob[],
     size: number,
-    signal: AbortSignal,
+    abortSignal: AbortSignal,
   ): Promise<ImportCounts> {
-    await this.#retryTransient(() => this.#deps.api.createSession("", session), signal)
-    const answer = await this.#sendParts(session, parts, size, signal)
-    const bad = await toFileLineNumbers(answer.bad, parts)
-    signal.throwIfAborted()
-    return { ...answer, bad }
+    await this.#retryTransient(() => this.#deps.api.createSession("", session), abortSignal)
+    const counts = await this.#sendParts(session, parts, size, abortSignal)
+    const skippedLines = await toFileLineNumbers(counts.bad, parts)
+    abortSignal.throwIfAborted()
+    return { ...counts, bad: skippedLines }
   }
 
-  /** Repeats an operation that failed for a reason that may pass. */
-  async #retryTransient<T>(operation: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** Repeats an operation while it fails for a temporary reason, up to MAX_ATTEMPTS times. */
+  async #retryTransient<T>(operation: () => Promise<T>, abortSignal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      signal.throwIfAborted()
+      abortSignal.throwIfAborted()
       try {
         return await operation()
       } catch (error) {
-        if (signal.aborted || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
-        await this.#pause(retryDelayMs(attempt, this.#deps.random()), signal)
+        if (abortSignal.aborted || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
+        await this.#pause(retryDelayMs(attempt, this.#deps.random()), abortSignal)
       }
     }
   }
 
-  async #sendParts(session: string, parts: readonly Blob[], size: number, signal: AbortSignal): Promise<ImportCounts> {
+  async #sendParts(
+    session: string,
+    parts: readonly Blob[],
+    size: number,
+    abortSignal: AbortSignal,
+  ): Promise<ImportCounts> {
     let sentBytes = 0
     let isFolded = true
-    let answer = NO_COUNTS
+    let counts = NO_COUNTS
     for (const [index, part] of parts.entries()) {
       const query = parts.length === 1 ? "" : `?part=${index + 1}&of=${parts.length}`
       const onSent = (bytes: number): void => this.#reportSent(sentBytes + Math.min(bytes, part.size), size)
       const isLast = index === parts.length - 1
       const sending = this.#retryTransient(
-        () => this.#sendPart(`${importPath(session)}${query}`, part, onSent, signal),
-        signal,
+        () => this.#sendPart(`${importPath(session)}${query}`, part, onSent, abortSignal),
+        abortSignal,
       )
-      const response = isLast ? await this.#awaitWithProgress(session, sending, signal) : await sending
-      answer = mergeCounts(answer, response)
+      const response = isLast ? await this.#awaitWithProgress(session, sending, abortSignal) : await sending
+      counts = mergeCounts(counts, response)
       isFolded = response.state === undefined || response.state === "done"
       sentBytes += part.size
       this.#reportSent(sentBytes, size)
     }
-    if (!isFolded) await this.#waitUntilFolded(session, signal)
-    return answer
+    if (!isFolded) await this.#waitUntilFolded(session, abortSignal)
+    return counts
   }
 
   #reportSent(sent: number, size: number): void {
@@ -167,13 +172,13 @@ export class Importer {
     path: string,
     part: Blob,
     onSent: (bytes: number) => void,
-    signal: AbortSignal,
+    abortSignal: AbortSignal,
   ): Promise<ImportResponse> {
-    const { status, text } = await uploadWithToken(this.#deps, path, part, onSent, signal)
+    const { status, text } = await uploadWithToken(this.#deps, path, part, onSent, abortSignal)
     const body = parseJson(text)
     if (status < 300) return parseImportResponse(body ?? {}) ?? throwUnreadable()
     const error = toRequestError(status, body)
-    // The server may not have noticed yet that an earlier attempt broke off, so try again.
+    // An earlier attempt broke off, and the server may still be reading it. Reported as 503, so that it is repeated.
     throw parseRefusal(body).code === "import_running" ? new RequestError(503, error.message) : error
   }
 
@@ -181,15 +186,15 @@ export class Importer {
   async #awaitWithProgress(
     session: string,
     sending: Promise<ImportResponse>,
-    signal: AbortSignal,
+    abortSignal: AbortSignal,
   ): Promise<ImportResponse> {
     let isAnswered = false
     const answered = sending.finally(() => {
       isAnswered = true
     })
     answered.catch(() => {})
-    while (!isAnswered && !signal.aborted) {
-      await Promise.race([answered, this.#pause(PROGRESS_POLL_MS, signal)])
+    while (!isAnswered && !abortSignal.aborted) {
+      await Promise.race([answered, this.#pause(PROGRESS_POLL_MS, abortSignal)])
       const { sent, size } = getSendProgress(this.stage.peek())
       // Only for display: the response decides the outcome.
       if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
@@ -197,13 +202,16 @@ export class Importer {
     return await answered
   }
 
-  async #waitUntilFolded(session: string, signal: AbortSignal): Promise<void> {
+  async #waitUntilFolded(session: string, abortSignal: AbortSignal): Promise<void> {
     this.stage.value = { at: "folding", folded: 0, of: 0 }
-    while (!signal.aborted && (await this.#isFolding(session))) await this.#pause(PROGRESS_POLL_MS, signal)
+    while (!abortSignal.aborted && (await this.#pollFolding(session))) await this.#pause(PROGRESS_POLL_MS, abortSignal)
   }
 
-  /** A request that fails for now is repeated. Throws if the server has no such import or couldn't fold it. */
-  async #isFolding(session: string): Promise<boolean> {
+  /**
+   * Requests the progress. True while the server is folding, and after a temporary failure, so that the caller asks again.
+   * Throws if the server has no such import, or couldn't fold it.
+   */
+  async #pollFolding(session: string): Promise<boolean> {
     try {
       const state = await this.#pollProgress(session)
       if (state === "none") throw new ImportRefusedError(importText.interrupted)
@@ -221,17 +229,17 @@ export class Importer {
     return state
   }
 
-  /** Canceling ends the pause. */
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
+  /** Cancelling the import ends the pause. */
+  #pause(ms: number, abortSignal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
         cancel()
-        signal.removeEventListener("abort", finish)
+        abortSignal.removeEventListener("abort", finish)
         resolve()
       }
       const cancel = this.#deps.setTimer(ms, finish)
-      signal.addEventListener("abort", finish)
-      if (signal.aborted) finish()
+      abortSignal.addEventListener("abort", finish)
+      if (abortSignal.aborted) finish()
     })
   }
 }
@@ -255,11 +263,14 @@ async function splitFile(file: File): Promise<readonly Blob[]> {
   return parts
 }
 
-/** The server counts lines within each part; converts to line numbers of the file. */
-async function toFileLineNumbers(bad: readonly SkippedLine[], parts: readonly Blob[]): Promise<readonly SkippedLine[]> {
-  const last = Math.max(1, ...bad.map(({ part }) => part ?? 1))
+/** Converts the line numbers that the server counts within each part into line numbers of the file. */
+async function toFileLineNumbers(
+  lines: readonly SkippedLine[],
+  parts: readonly Blob[],
+): Promise<readonly SkippedLine[]> {
+  const last = Math.max(1, ...lines.map(({ part }) => part ?? 1))
   const before = await countLinesBefore(parts.slice(0, last))
-  return bad.map(({ part = 1, ...one }) => ({ ...one, line: (before[part - 1] ?? 0) + one.line }))
+  return lines.map(({ part = 1, line, ...reason }) => ({ ...reason, line: (before[part - 1] ?? 0) + line }))
 }
 
 function throwUnreadable(): never {

@@ -1,8 +1,8 @@
 /**
  * remote-media.ts: which media may be loaded without asking the user.
  *
- * Own assets load at once. Media of other hosts loads after a click, or at once if the tenant allows the host. A click
- * is remembered per address until the page is closed. Source: SPEC PG40.
+ * Stored assets load at once. Media of other hosts loads after a click, or at once if the tenant allows the host. A click
+ * counts for its address until the page is closed. Source: SPEC PG40.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"

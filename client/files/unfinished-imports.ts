@@ -1,9 +1,9 @@
 /**
- * unfinished-imports.ts: erases the sessions of imports that were not completed.
+ * unfinished-imports.ts: erases sessions that were created for an import or a draft (draft-session.ts) and never used.
  *
- * importer → storage → UNFINISHED → erased, by this page or by the next one
- * A stored id belongs to an import that is running in some tab, or to a session to be erased. If a tab was closed during an
- * import, the server may still have received everything; such a session is kept. Source: SPEC PG35.
+ * importer, draft → storage → UNFINISHED → erased, by this page or by the next one
+ * A stored id belongs to an import or a draft that is open in some tab, or to a session to be erased. If a tab was closed,
+ * the server may still have received the file or a message; such a session is kept. Source: SPEC PG35, PG72.
  */
 
 import { type Api, RequestError } from "../net/api.ts"
@@ -24,19 +24,19 @@ const ABANDONED = "given up"
 
 export class UnfinishedImports {
   readonly #deps: UnfinishedImportsDeps
-  /** Imports that this tab is handling. */
+  /** Sessions that this tab is handling. */
   readonly #ownIds = new Set<string>()
 
   constructor(deps: UnfinishedImportsDeps) {
     this.#deps = deps
   }
 
-  /** Runs an import into this session. If it throws, the session is erased, by a later page if necessary. */
-  async trackImport(id: string, runImport: () => Promise<void>): Promise<void> {
+  /** Tracks a session while `useSession` runs. If it throws, the session is erased, by a later page if necessary. */
+  async trackSession(id: string, useSession: () => Promise<void>): Promise<void> {
     this.#ownIds.add(id)
     this.#setStatus(id, IN_PROGRESS)
     try {
-      await this.#deps.withLock(storageKey(id), runImport)
+      await this.#deps.withLock(storageKey(id), useSession)
       this.#setStatus(id, null)
     } catch (error) {
       this.#setStatus(id, ABANDONED)
@@ -47,7 +47,7 @@ export class UnfinishedImports {
     }
   }
 
-  /** Handles the imports that another tab, or an earlier attempt, has left behind. */
+  /** Handles sessions left behind by closed tabs or by failed attempts to erase them. */
   settleStale(): void {
     for (const [key] of readStorageRows(this.#deps.storage)) {
       const id = STORAGE_KEY.exec(key)?.[1]
@@ -68,7 +68,7 @@ export class UnfinishedImports {
 
   async #settleEntry(id: string): Promise<void> {
     const row = readStorageRows(this.#deps.storage).find(([key]) => key === storageKey(id))
-    // The tab that ran the import has completed it.
+    // The tab that tracked the session has finished.
     if (row === undefined) return
     if (row[1] !== ABANDONED && (await this.#hasContent(id))) this.#setStatus(id, null)
     else await this.#eraseSession(id)
@@ -95,7 +95,7 @@ export class UnfinishedImports {
       if (status === null) this.#deps.storage.removeItem(storageKey(id))
       else this.#deps.storage.setItem(storageKey(id), status)
     } catch {
-      // If storage is full or forbidden, the session of an import that a closed tab left behind is not erased.
+      // If storage is full or forbidden, sessions left behind by a closed tab are not erased.
     }
   }
 }

@@ -174,12 +174,12 @@ const MAX_SHOWN_LINES = 20
 interface ImportSummaryProps {
   readonly records: number
   readonly skipped: number
-  readonly bad: readonly SkippedLine[]
+  readonly skippedLines: readonly SkippedLine[]
   readonly onClose: () => void
 }
 
-function ImportSummary({ records, skipped, bad, onClose }: ImportSummaryProps): VNode {
-  const shown = bad.slice(0, MAX_SHOWN_LINES)
+function ImportSummary({ records, skipped, skippedLines, onClose }: ImportSummaryProps): VNode {
+  const shown = skippedLines.slice(0, MAX_SHOWN_LINES)
   return (
     <>
       <p role="status">{importText.summary(records, skipped)}</p>

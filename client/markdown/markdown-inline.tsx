@@ -2,7 +2,8 @@
  * markdown-inline.tsx: renders the inline tokens of a paragraph.
  *
  * Raw HTML becomes elements only if the tag is on an allow-list and has no attributes. `span` tags are dropped, and any
- * other raw HTML is shown as text. Remote images wait for a click. SPEC MD4–MD6.
+ * other raw HTML is shown as text. Images of other hosts load like other remote media
+ * (remote-media.ts). SPEC MD4–MD6.
  */
 
 import { type ComponentChildren, h } from "preact"
@@ -32,7 +33,7 @@ interface OpenTag {
   readonly children: ComponentChildren[]
 }
 
-/** Renders inline tokens. A raw tag that isn't closed ends with them. */
+/** Renders inline tokens. A raw tag without a closing tag is closed after the last token. */
 export function renderInline(tokens: readonly ProseToken[] = []): ComponentChildren[] {
   const builder = new InlineBuilder()
   for (const token of tokens) {
@@ -123,8 +124,8 @@ function renderLink(token: ProseToken): ComponentChildren {
 }
 
 /**
- * Our own images and https images are drawn like a media segment's. An http image becomes a link, because the server
- * doesn't fetch http; any other address leaves only the label.
+ * Stored images and https images are rendered like those of media segments. An http image becomes a link, because the
+ * server doesn't fetch http. For any other address, only the label is shown.
  */
 function renderImage(token: ProseToken): ComponentChildren {
   const address = decodeEntities(token.href ?? "")

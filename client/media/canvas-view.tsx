@@ -12,7 +12,7 @@ import { parseHost } from "../words/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { CanvasFrame } from "./canvas-frame.tsx"
-import { UNREACHABLE_TEXT } from "./load-failure.ts"
+import { GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
 import { useMediaContext } from "./use-media-source.ts"
@@ -161,7 +161,7 @@ function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): 
   }
   const linkFault = shownHref.current === null && !isForeign ? describeFault(link?.at) : null
   const href = isInView ? shownHref.current : null
-  return { href, fault: isMissing ? mediaText.missing : linkFault, isBlocked, retry, onMissing }
+  return { href, fault: isMissing ? GONE_TEXT : linkFault, isBlocked, retry, onMissing }
 }
 
 function describeFault(at: SignedLink["at"] = "refused"): string | null {
@@ -170,7 +170,7 @@ function describeFault(at: SignedLink["at"] = "refused"): string | null {
     case "ready":
       return null
     case "refused":
-      return mediaText.missing
+      return GONE_TEXT
     case "failed":
       return UNREACHABLE_TEXT
   }

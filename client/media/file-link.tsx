@@ -14,7 +14,7 @@ import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
 import { DISPLAYABLE_KINDS, type DisplayableKind, isOwnMediaUrl, learnKind } from "../files/remote-media.ts"
 import { saveBlob, saveHref } from "../ui/save-file.ts"
-import { GONE_TEXT, readRefusal, UNREACHABLE_TEXT } from "./load-failure.ts"
+import { GONE_TEXT, readErrorText, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
@@ -109,7 +109,7 @@ export async function downloadMedia(
   }
   try {
     const response = await fetch(link.href)
-    if (!response.ok) return await readRefusal(response)
+    if (!response.ok) return await readErrorText(response)
     if (!shouldSave(response.headers.get("content-type") ?? "")) {
       void response.body?.cancel()
       return null

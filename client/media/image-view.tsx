@@ -14,7 +14,7 @@ interface ImageViewProps {
   readonly url: string
   readonly label: string
   readonly isInline?: boolean
-  /** In pixels. If both are known the box has the image's own shape, otherwise one that suits most images. */
+  /** In pixels. If both are known, the box has the image's aspect ratio, but at least MIN_ASPECT_RATIO. */
   readonly width?: number | undefined
   readonly height?: number | undefined
 }

@@ -2,13 +2,13 @@
 
 import { errorText } from "../words/page-text.ts"
 
-const REFUSAL_TIMEOUT_MS = 10_000
+const REFETCH_TIMEOUT_MS = 10_000
 
 export const UNREACHABLE_TEXT = errorText.loadFailed
 export const GONE_TEXT = errorText.mediaGone
 
-/** The server's error text of a response that isn't ok. */
-export async function readRefusal(response: Response): Promise<string> {
+/** The error text in the body of a response that isn't ok. */
+export async function readErrorText(response: Response): Promise<string> {
   const text: unknown = Reflect.get(Object(await response.json()), "text")
   return typeof text === "string" ? text : UNREACHABLE_TEXT
 }
@@ -19,12 +19,12 @@ export async function readRefusal(response: Response): Promise<string> {
  */
 export async function fetchFailureReason(href: string): Promise<string | null> {
   try {
-    const response = await fetch(href, { signal: AbortSignal.timeout(REFUSAL_TIMEOUT_MS) })
+    const response = await fetch(href, { signal: AbortSignal.timeout(REFETCH_TIMEOUT_MS) })
     if (response.ok) {
       void response.body?.cancel()
       return null
     }
-    return await readRefusal(response)
+    return await readErrorText(response)
   } catch {
     return UNREACHABLE_TEXT
   }

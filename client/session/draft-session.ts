@@ -11,7 +11,7 @@ import type { UnfinishedImports } from "../files/unfinished-imports.ts"
 
 export interface DraftSessionDeps {
   readonly api: Pick<Api, "createSession">
-  readonly unfinishedImports: Pick<UnfinishedImports, "trackImport">
+  readonly unfinishedImports: Pick<UnfinishedImports, "trackSession">
   createId(): string
 }
 
@@ -30,7 +30,7 @@ export class DraftSession {
     this.#deps = deps
   }
 
-  /** The session for the attached files, created on the first call. Tries again if it could not be created. */
+  /** Returns the session for the attached files. The first call creates it; if that fails, the next call tries again. */
   ensureSession(): Promise<string> {
     this.#created ??= this.#createSession()
     return this.#created.creation
@@ -44,7 +44,7 @@ export class DraftSession {
     return created?.id ?? null
   }
 
-  /** Erases the session, because no file is left. */
+  /** Erases the session. Called when the last file is removed. */
   discardSession(): void {
     this.#created?.dropSession()
     this.#created = null
@@ -59,8 +59,8 @@ export class DraftSession {
     })
     const creation = this.#deps.api.createSession("", id)
     const created: CreatedSession = { id, creation, keepSession, dropSession }
-    // trackImport erases the session if the promise rejects.
-    this.#deps.unfinishedImports.trackImport(id, () => outcome).catch(() => {})
+    // trackSession erases the session if the promise rejects.
+    this.#deps.unfinishedImports.trackSession(id, () => outcome).catch(() => {})
     creation.catch(() => {
       if (this.#created === created) this.discardSession()
     })

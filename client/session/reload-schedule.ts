@@ -12,7 +12,7 @@ export interface ReloadScheduleDeps {
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** A reset this long after the previous one counts as the first, in milliseconds. */
+/** Resets further apart than this do not count as repeated, in milliseconds. */
 const RESET_WINDOW_MS = 20_000
 /** Consecutive epoch changes that reload at once: the user may switch versions faster than history loads. */
 const MAX_IMMEDIATE_EPOCHS = 3

@@ -46,7 +46,7 @@ export class SessionStarts {
     void this.#startUnderLock(entry, () => true)
   }
 
-  /** Handles messages that closed tabs have left, and those of open tabs once they are closed. */
+  /** Handles messages left behind by closed tabs, and those of open tabs once they are closed. */
   resumeStored(): void {
     this.#outbox.mergeStored()
     for (const entry of this.#outbox.listPending()) {
@@ -75,7 +75,7 @@ export class SessionStarts {
     this.skipPauses()
   }
 
-  /** The device is back online: retries at once. */
+  /** Ends all pauses between attempts: requests are repeated at once, and discarded messages are dropped. */
   skipPauses(): void {
     for (const endPause of [...this.#pauses]) endPause()
   }

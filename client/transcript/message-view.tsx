@@ -176,7 +176,7 @@ function QueuedNote({ id }: { readonly id: string }): VNode {
       {transcriptText.queued}{" "}
       {requests !== null && (
         <button type="button" aria-disabled={isWithdrawing} onClick={withdrawAndFocus}>
-          {isWithdrawing ? actionText.canceling : actionText.cancel}
+          {isWithdrawing ? actionText.cancelling : actionText.cancel}
         </button>
       )}
     </p>

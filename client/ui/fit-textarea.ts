@@ -1,8 +1,8 @@
 /**
- * fit-textarea.ts: makes a text area as high as its text, up to the maximum set in CSS.
+ * fit-textarea.ts: makes a text area as tall as its text, up to the maximum set in CSS.
  *
- * Browsers with `field-sizing: content` do this alone. In the others the height is set again when the text or the
- * width changes. Source: SPEC PG28.
+ * Browsers that support `field-sizing: content` do this without a script. In the others, the height is set whenever the
+ * text or the width changes. Source: SPEC PG28.
  */
 
 import type { RefObject } from "preact"
@@ -26,7 +26,7 @@ export function useFitTextarea(field: RefObject<HTMLTextAreaElement | null>, tex
   }, [])
 }
 
-/** Sets the style by script, because the page's policy forbids inline style attributes. */
+/** Sets the style as a DOM property, because the page's content security policy forbids style attributes. */
 function fitHeight(field: HTMLTextAreaElement): void {
   if (supportsFieldSizing()) return
   field.style.height = "auto"

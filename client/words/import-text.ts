@@ -24,7 +24,7 @@ export const importText = {
   interrupted: "The import was interrupted. Try again.",
   unreadable: "We couldn't read this file. Nothing was imported.",
   emptyFile: "This file is empty.",
-  gzipTooLarge: "Compressed files can be up to 64 MB. Unzip it first.",
+  gzipTooLarge: "Compressed files can be up to 64 MB. Unzip the file first.",
   arrayTooLarge: "JSON lists can be up to 64 MB. Put one message per line.",
   lineTooLong: "A line of this file is too long to import.",
   tooLarge: "Files can be up to 4 GB. Split the file and import each part.",

@@ -36,7 +36,7 @@ export const actionText = {
   continue: "Continue",
   tryAgain: "Try again",
   cancel: "Cancel",
-  canceling: "Canceling…",
+  cancelling: "Cancelling…",
   save: "Save",
   saving: "Saving…",
   editField: "Edit message",
@@ -102,7 +102,6 @@ export const mediaText = {
   onAnotherSite: "This content is on another site.",
   capturedTyping: "Paused because it was capturing your typing.",
   resume: "Resume",
-  missing: "No longer available.",
   unsupported: "Your browser can't open this file.",
 } as const
 
