@@ -30,10 +30,7 @@ export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
 /** Largest frame that the server sends, in UTF-8 bytes. A larger message is sent as a header and ops frames. SPEC WS5. */
 export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 
-/**
- * Size of the replay buffer, in frames and in bytes. It keeps the newest frames in memory for clients that reconnect.
- * Older ones are rebuilt from the store. SPEC WS7.
- */
+/** Size of the replay buffer, in frames and in bytes. It keeps the newest frames in memory for clients that reconnect. Older ones are rebuilt from the store. SPEC WS7. */
 export const REPLAY_FRAMES = 512
 export const REPLAY_BYTES = 1024 * 1024
 
@@ -108,10 +105,7 @@ export const MAX_URL_CHARS = 4096
 /** Longest `MEDIA:` line that is held until it ends, in UTF-16 code units: one URL of the longest kind with text around it. SPEC DR2. */
 export const MAX_MEDIA_LINE_CHARS = 2 * MAX_URL_CHARS
 
-/**
- * Maximum number of assets, messages and origins that the directives of one part may name. Each needs a lookup, and the
- * grants are written again with every window. SPEC DR17.
- */
+/** Maximum number of assets, messages and origins that the directives of one part may name. Each needs a lookup, and the grants are written again with every window. SPEC DR17. */
 export const MAX_GRANT_NAMES = 100
 
 /** Height of an embed, in CSS pixels. A smaller one is ignored, a larger one is reduced. SPEC DR6. */
@@ -124,8 +118,8 @@ export const MAX_HOST_CHARS = 253
 // ── Storage of text ──
 
 /**
- * Time for which deltas are gathered before they are written and sent, in milliseconds: short enough to go
- * unnoticed, long enough to keep the row count low. The promised maximum is 150; timers are a few milliseconds late. SPEC ST3.
+ * Time for which deltas are gathered before they are written and sent, in milliseconds: short enough to go unnoticed, long
+ * enough to keep the row count low. The promised maximum is 150; timers are a few milliseconds late. SPEC ST3.
  */
 export const DELTA_WINDOW_MS = 146
 
@@ -275,10 +269,7 @@ export const AGENT_RETRY_MS = 500
 
 // ── External producers ──
 
-/**
- * Silence after which a producer counts as gone, in milliseconds. The promised maximum is a minute: a timer, or the alarm
- * after a restart, may be a few seconds late. SPEC EX8.
- */
+/** Silence after which a producer counts as gone, in milliseconds. The promised maximum is a minute: a timer, or the alarm after a restart, may be a few seconds late. SPEC EX8. */
 export const PRODUCER_SILENCE_MS = 50_000
 
 /** Shortest interval at which a producer's deadline is extended in the store, in milliseconds: each extension writes a row. SPEC EX14. */
@@ -290,10 +281,7 @@ export const PRODUCER_TURN_MS = 4 * 60 * 60_000
 /** Longest record of a producer, in bytes: the largest stored result, escaped twice. SPEC EX10. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 
-/**
- * Largest request body of a producer, in bytes: more than the largest possible answer, with room for the empty lines that
- * keep a silent producer connected for hours. SPEC EX22.
- */
+/** Largest request body of a producer, in bytes: more than the largest possible answer, with room for the empty lines that keep a silent producer connected for hours. SPEC EX22. */
 export const MAX_EXTERNAL_BODY_BYTES = 256 * 1024 * 1024
 
 /** Maximum number of parts (thinking, text, calls) of an external answer. Each part makes every window more expensive. SPEC EX21. */
@@ -302,10 +290,7 @@ export const MAX_EXTERNAL_PARTS = 4_000
 /** Maximum number of tool calls of an external answer: more than a turn of a model can make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX21. */
 export const MAX_EXTERNAL_CALLS = 1_000
 
-/**
- * Maximum total of the results and tool output of an external or imported answer, in UTF-16 code units: the whole answer
- * is in memory at once. Beyond it, output is dropped, and a result makes its call fail. SPEC EX20, RE36.
- */
+/** Maximum total of the results and tool output of an external or imported answer, in UTF-16 code units: the whole answer is in memory at once. More is dropped. SPEC EX20, RE36. */
 export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 
 // ── Import and export ──
@@ -322,10 +307,7 @@ export const IMPORT_STAGING_MS = 5 * 60_000
 /** Longest silence within an upload, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE34. */
 export const IMPORT_IDLE_MS = 30_000
 
-/**
- * How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After
- * that the client polls. SPEC RE33.
- */
+/** How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After that the client polls. SPEC RE33. */
 export const IMPORT_RESPONSE_MS = 20_000
 
 /** Longest line of an uploaded file, in bytes: the largest stored result, escaped twice. */
