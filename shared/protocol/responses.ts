@@ -2,42 +2,13 @@
  * responses.ts: reads the bodies of HTTP responses on the client's side.
  *
  * Each parser takes the parsed JSON and returns the typed body, or null if a field has another type. Plain checks instead
- * of schemas, because valibot would make the page's first view larger than its budget. A message is checked only for the
- * fields that the page needs to place it. Pure.
+ * of schemas, because valibot would make the page's first view larger than its budget. Pure.
  */
 
 import type { PageSettings, SignResponse, HistoryPage, ImportProgress, SessionSummary, BadLine } from "./http-body.ts"
 import type { Asset } from "./event.ts"
-import type { WireMessage } from "./server-frame.ts"
-
-type Check = (value: unknown) => boolean
-type Parser<T> = (value: unknown) => T | null
-
-const isString: Check = (value) => typeof value === "string"
-const isNumber: Check = (value) => typeof value === "number"
-const isBoolean: Check = (value) => typeof value === "boolean"
-
-function isListOf(check: Check): Check {
-  return (value) => Array.isArray(value) && value.every(check)
-}
-
-function isOptional(check: Check): Check {
-  return (value) => value === undefined || check(value)
-}
-
-/** An object in which each field of T passes its check. Unknown fields are ignored. */
-function hasShape<T>(checks: { readonly [K in keyof T]-?: Check }): Check {
-  const entries = Object.entries<Check>(checks)
-  return (value) => {
-    const fields = Object(value)
-    return entries.every(([name, check]) => check(fields[name]))
-  }
-}
-
-function createParser<T>(checks: { readonly [K in keyof T]-?: Check }): Parser<T> {
-  const isValid = hasShape<T>(checks)
-  return (value) => (isValid(value) ? (value as T) : null)
-}
+import { isMessageShape } from "./server-frame.ts"
+import { createParser, hasShape, isBoolean, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 
 const isSession = hasShape<SessionSummary>({
   id: isString,
@@ -46,15 +17,6 @@ const isSession = hasShape<SessionSummary>({
   active: isNumber,
   running: isBoolean,
   agent: isOptional(isString),
-})
-
-const isMessage = hasShape<Pick<WireMessage, "id" | "role" | "status" | "exchange_id" | "timestamp" | "segments">>({
-  id: isString,
-  role: isString,
-  status: isString,
-  exchange_id: isString,
-  timestamp: isString,
-  segments: isListOf(hasShape<{ type: string }>({ type: isString })),
 })
 
 /** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
@@ -80,7 +42,7 @@ export const parseCreatedSession = createParser<{ readonly id: string }>({ id: i
 export const parseRenamedSession = createParser<{ readonly title: string }>({ title: isString })
 
 export const parseHistoryPage = createParser<HistoryPage>({
-  messages: isListOf(isMessage),
+  messages: isListOf(isMessageShape),
   has_more: isBoolean,
   cursor: isOptional(isString),
   epoch: isString,

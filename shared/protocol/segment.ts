@@ -48,7 +48,7 @@ export type Segment =
         readonly preferredHeight?: number
       }
     }
-  /** The URL is a public https URL or `/media/<id>`, never a signed one. `voice` marks audio that is a voice note. Images of ours have their size. */
+  /** The URL is a public https URL or `/media/<id>`, never a signed one. `voice` marks audio that is a voice note. Stored images have their size. */
   | ({
       readonly type: "media"
       readonly url: string

@@ -5,6 +5,7 @@
  * A changed shape needs a new PROTOCOL_VERSION (SPEC WS11).
  */
 
+import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 import type { FaultReason } from "../fault.ts"
 import { isJsonObject, parseJson } from "../json.ts"
 import type { AgentTag, Metrics } from "./event.ts"
@@ -66,31 +67,50 @@ export type ServerFrame =
   | { readonly type: "ack"; readonly id: string; readonly seq: number }
   | { readonly type: "error"; readonly code: FaultReason; readonly text: string; readonly id?: string }
 
-/**
- * Parses one server frame. Returns null for a malformed frame and for a type that this client does not know.
- *
- * The server is trusted, so only the fields that control the client are checked.
- */
-export function parseServerFrame(text: string): ServerFrame | null {
-  const value = parseJson(text)
-  if (!isJsonObject(value)) return null
-  const frame = value as unknown as ServerFrame
-  switch (frame.type) {
-    case "hello":
-      return typeof frame.epoch === "string" && typeof frame.seq === "number" ? frame : null
-    case "message":
-      return isNumbered(frame) && typeof frame.id === "string" && Array.isArray(frame.segments) ? frame : null
-    case "ops":
-      return isNumbered(frame) && typeof frame.message === "string" && Array.isArray(frame.ops) ? frame : null
-    case "ack":
-      return typeof frame.id === "string" ? frame : null
-    case "error":
-      return typeof frame.text === "string" ? frame : null
-    default:
-      return null
-  }
+const numbered = { seq: isNumber, prev: isNumber, pieces: isOptional(isNumber) }
+
+const messageFields = {
+  id: isString,
+  role: isString,
+  status: isString,
+  exchange_id: isString,
+  timestamp: isString,
+  segments: isListOf(hasShape<{ type: string }>({ type: isString })),
 }
 
-function isNumbered(frame: { readonly seq: number; readonly prev: number }): boolean {
-  return typeof frame.seq === "number" && typeof frame.prev === "number"
+/** Whether a value has the fields of a message that the page needs to place and draw it. */
+export const isMessageShape = hasShape<Pick<WireMessage, keyof typeof messageFields>>(messageFields)
+
+const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
+  hello: hasShape<{ epoch: string; seq: number }>({ epoch: isString, seq: isNumber }),
+  message: hasShape<Pick<MessageFrame, keyof typeof numbered | keyof typeof messageFields>>({
+    ...numbered,
+    ...messageFields,
+  }),
+  ops: hasShape<Pick<OpsFrame, "seq" | "prev" | "pieces" | "message" | "piece" | "ops">>({
+    ...numbered,
+    message: isString,
+    piece: isOptional(isNumber),
+    ops: isListOf(hasShape<{ op: string }>({ op: isString })),
+  }),
+  ack: hasShape<{ id: string }>({ id: isString }),
+  error: hasShape<{ code: string; text: string; id: string }>({
+    code: isString,
+    text: isString,
+    id: isOptional(isString),
+  }),
+}
+
+/** Parses one server frame. Returns null for a malformed frame and for a frame of an unknown type. */
+export function parseServerFrame(text: string): ServerFrame | null {
+  const value = parseJson(text)
+  return isServerFrame(value) ? value : null
+}
+
+function isServerFrame(value: unknown): value is ServerFrame {
+  if (!isJsonObject(value)) return false
+  const type = value["type"]
+  return (
+    typeof type === "string" && Object.hasOwn(FRAME_CHECKS, type) && Reflect.get(FRAME_CHECKS, type)(value) === true
+  )
 }

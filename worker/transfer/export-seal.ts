@@ -4,6 +4,7 @@
  * The seal does not cover the session's id, because an import gives the transcript a new one (SPEC RE4).
  */
 
+import { base64url } from "jose"
 import { bytesToHex } from "../platform/hex.ts"
 
 export interface Seal {
@@ -50,14 +51,7 @@ export function createSeal(): Seal {
     add: digest.add,
     async sign(key) {
       const mac = await crypto.subtle.sign("HMAC", key, await digest.finish())
-      return bytesToBase64Url(new Uint8Array(mac))
+      return base64url.encode(new Uint8Array(mac))
     },
   }
-}
-
-function bytesToBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replace(/=+$/, "")
 }
