@@ -34,7 +34,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
 }
 
 /**
- * Lowest first. A name is a folder with its subfolders, or a file directly in the top folder. `.` stands for all other
+ * Lowest first. A name is a folder with its subfolders, or a file directly in the top folder. `.` means all other
  * files directly in the top folder.
  */
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {

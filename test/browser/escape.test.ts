@@ -17,7 +17,7 @@ import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/co
 import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, WAYS } from "./ways-out.ts"
 
-/** What the hosts of each way received, and requests to our own server other than the page and its documents. */
+/** What the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
 const received: string[] = []
 let browser: Browser
 let open: BrowserContext
@@ -34,7 +34,7 @@ function control({ evil, udp }: To): string {
   return `<img src="${evil}/control"><script>${call}</script>`
 }
 
-const nameOf = (at: number): string => ALL[at]?.name ?? "nobody"
+const nameOf = (at: number): string => ALL[at]?.name ?? "unknown"
 
 /** A connection alone counts, even if no data follows. */
 const listeners = ALL.map(({ name }) =>

@@ -77,7 +77,7 @@ async function runsInline(page: Page): Promise<boolean> {
     script.remove()
     const didRun = document.documentElement.dataset["inline"] === "ran"
     delete document.documentElement.dataset["inline"]
-    // The violation event comes later.
+    // The violation event is dispatched later.
     return new Promise<boolean>((done) => setTimeout(() => done(didRun), 50))
   })
 }

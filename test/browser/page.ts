@@ -141,7 +141,7 @@ export async function shoot(page: Page, selector: string, path: string): Promise
   const element = page.locator(selector)
   const png = await element.screenshot({ path, animations: "disabled" })
   const box = await element.boundingBox()
-  // Width and height stand at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each side.
+  // Width and height are at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each side.
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
   expect(Math.abs(width - (box?.width ?? 0)), `width of ${path}`).toBeLessThan(2)
   expect(Math.abs(height - (box?.height ?? 0)), `height of ${path}`).toBeLessThan(2)
@@ -170,7 +170,7 @@ export function transcriptOf(page: Page): Promise<string> {
         return
       }
       if (!(node instanceof Element)) return
-      // Each page gets signatures of its own.
+      // Each page gets its own signatures.
       const withoutToken = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))
       const attributes = [...node.attributes].map(({ name, value }) => `${name}=${withoutToken(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)

@@ -77,7 +77,7 @@ describe.each([
   ["with the page", () => joined, () => joined.url, () => canvas],
   ["on an origin of their own", () => apart, () => canvas, () => apart.url],
 ] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
-  test("[CD1] [CD2] [HD2] [HD3] one runs at its address, which is the only one that the policy lets the page frame", async () => {
+  test("[CD1] [CD2] [HD2] [HD3] a document runs at its URL, the only one that the policy allows the page to frame", async () => {
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
     const { page, errors, strangers } = await open(browser, cuecard)
     const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
@@ -120,7 +120,7 @@ describe.each([
       for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
     })
     await press("#ready")
-    // The answer goes to the sender.
+    // The answer is sent to the sender.
     await expect.poll(() => readOutput(second), SOON).toBe("3")
     expect(await readOutput(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)

@@ -61,7 +61,7 @@ async function expectSame(other: Page): Promise<void> {
 }
 
 describe("assets of tools", () => {
-  test("[PG38] [PG39] [PG41] each built-in tool, asked in plain words: the image decodes, the audio plays, the document runs", async () => {
+  test("[PG38] [PG39] [PG41] each built-in tool, requested in plain English: the image decodes, the audio plays, the document runs", async () => {
     const opened = await open(browser, cuecard)
     page = opened.page
     for (const [n, question] of QUESTIONS.entries()) {
@@ -146,7 +146,7 @@ describe("export and import", () => {
 })
 
 describe("attachments of the user", () => {
-  test("[PG42] [PG39] [PG57] [AS9] an image goes from the picker to the lightbox, and leaves the bucket with its session", async () => {
+  test("[PG42] [PG39] [PG57] [AS9] an image goes from the picker to the lightbox, and is deleted from the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened
     const before = countStoredCopies(cuecard, bay)

@@ -84,13 +84,13 @@ export interface Bytes {
 }
 
 export interface Served {
-  /** Addresses that the page asked to sign, one list per request. */
+  /** URLs that the page asked to sign, one list per request. */
   readonly signRequests: string[][]
-  /** Signed addresses that the page fetched, without their tokens. */
+  /** Signed URLs that the page fetched, without their tokens. */
   readonly fetched: string[]
 }
 
-/** Signs and serves `files` by the addresses of segments. */
+/** Signs and serves `files` under the URLs of the segments. */
 export async function serve(
   context: BrowserContext,
   files: ReadonlyMap<string, Bytes>,

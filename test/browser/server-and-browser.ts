@@ -1,4 +1,4 @@
-/** stage.ts: starts a server and a Chromium for the tests of one file, and closes them afterwards. */
+/** server-and-browser.ts: starts a server and a Chromium for the tests of one file, and closes them afterwards. */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
@@ -9,14 +9,14 @@ import { type Bytes, makeFiles } from "./samples.ts"
 interface BrowserSetup {
   cuecard: Cuecard
   browser: Browser
-  /** Images, audio, video and tables by their addresses; empty without `withFiles`. */
+  /** Images, audio, video and tables by their URLs; empty without `withFiles`. */
   files: ReadonlyMap<string, Bytes>
 }
 
 export function useServerAndBrowser(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<BrowserSetup> {
   const setup: Partial<BrowserSetup> & Pick<BrowserSetup, "files"> = { files: new Map() }
   beforeAll(async () => {
-    // What the server logs belongs to the test that runs: it is printed when that test fails.
+    // Printed with the output of the running test, and shown if that test fails.
     setup.cuecard = await startCuecard({ onLog: console.log, ...options })
     setup.browser = await launchChromium()
     if (!withFiles) return
@@ -28,6 +28,6 @@ export function useServerAndBrowser(options: CuecardOptions = {}, { withFiles = 
     await setup.browser?.close()
     await setup.cuecard?.close()
   })
-  // All fields are set before the first test.
+  // `beforeAll` sets all fields before the first test.
   return setup as BrowserSetup
 }

@@ -44,7 +44,7 @@ describe("tokens", () => {
     expect(requests).toHaveLength(2)
   })
 
-  test("[SO1] its lifetime comes from the token itself: the device's clock may be hours off", async () => {
+  test("[SO1] its lifetime is read from the token itself, because the device's clock may be hours off", async () => {
     for (const [seconds, renewsAfter] of [
       [3600, 3_540_000],
       [30, 15_000],
@@ -89,7 +89,7 @@ describe("requests", () => {
     ["no list", { sessions: null }],
     ["a session without a time", { sessions: [{ id: "a", title: "A", created: 1, running: false }] }],
     ["another agent's type", { sessions: [{ id: "a", title: "A", created: 1, active: 1, running: false, agent: 7 }] }],
-    ["no JSON", "<html>"],
+    ["not JSON", "<html>"],
   ])("[PG31] a list of sessions with %s is refused, not shown", async (_, body) => {
     const { api } = setUp(() => (typeof body === "string" ? new Response(body) : Response.json(body)))
     await expect(api.listSessions()).rejects.toMatchObject({ status: 502 })

@@ -25,7 +25,7 @@ const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
 })
 const file = (name: string, type = "text/plain", words = "words"): File => new File([words], name, { type })
 
-/** Uploads that end when they are told to. */
+/** Uploads that end on demand. */
 function uplinks() {
   const under: {
     name: string
@@ -116,14 +116,14 @@ describe("attachments", () => {
     expect(under).toHaveLength(2)
   })
 
-  test("[PG69] back online, uploads that found no server start again, refused ones don't", async () => {
+  test("[PG69] back online, uploads that failed without a response start again, refused ones don't", async () => {
     const { deps } = setUp()
     const answers: (() => Promise<{ status: number; text: string }>)[] = [
       () => Promise.reject(new TypeError("no network")),
       async () => ({ status: 415, text: JSON.stringify({ text: "Such files are not taken." }) }),
       async () => ({ status: 201, text: JSON.stringify(asset("a")) }),
     ]
-    const upload = () => answers.shift()?.() ?? Promise.reject(new Error("asked too often"))
+    const upload = () => answers.shift()?.() ?? Promise.reject(new Error("requested too often"))
     const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
     router.openFromHash()
     router.attachFiles([file("a.txt"), file("a.exe")])

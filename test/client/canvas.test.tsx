@@ -1,4 +1,4 @@
-/** canvas.test.tsx: canvases: when their frame is created, with which address, and which messages it may send. */
+/** canvas.test.tsx: canvases: when the frame is created, which URL it loads, and which messages it may send. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -38,7 +38,7 @@ beforeEach(() => {
 })
 
 describe("documents", () => {
-  test("[PG41] [PG64] a frame runs scripts and nothing else, is as high as it declares, and is created once", async () => {
+  test("[PG41] [PG64] a frame has sandbox and referrer policy, a signed URL and its declared height, and is created once", async () => {
     const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
     const { root, store } = transcript([first])
     const frame = await found<HTMLIFrameElement>(root, "iframe")
@@ -58,11 +58,11 @@ describe("documents", () => {
     expect(root.querySelector("iframe")).toBe(frame)
   })
 
-  test("[PG41] [PG66] a remote one shows its host and needs no signature; a missing one says so", async () => {
+  test("[PG41] [PG66] a remote canvas shows its host and needs no signature; a missing document is reported", async () => {
     const { root, actions, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
-    // An origin that is no longer allowed leaves a link.
+    // A canvas of an origin that isn't allowed is a link.
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
@@ -77,7 +77,7 @@ describe("documents", () => {
     expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
   })
 
-  test("[PG64] [PG38] a frame out of view requests no address: it gets a fresh one when it comes into view", async () => {
+  test("[PG64] [PG38] a canvas out of view requests no signed URL and gets one when it scrolls into view", async () => {
     isNear = false
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     await soon()
@@ -89,10 +89,10 @@ describe("documents", () => {
     expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
-  test("[PG65] [PG66] [PG38] a missing document gets another address once, and then an error text", async () => {
+  test("[PG65] [PG66] [PG38] a missing document gets a new signed URL once, and then an error text", async () => {
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     const first = await found(root, "iframe")
-    // Its ears come with it.
+    // The message listener is added together with the frame.
     const sayGone = (isItsOwn = true): void => {
       const inner = { postMessage: vi.fn() }
       const frame = root.querySelector("iframe")
@@ -118,7 +118,7 @@ describe("documents", () => {
     await until(() => expect(root.querySelectorAll("iframe")).toHaveLength(1))
   })
 
-  test("[PG65] only messages of its own window are handled, and only ready and missing", async () => {
+  test("[PG65] only messages of the frame's own window are handled, and unknown ones are ignored", async () => {
     const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     const frame = await found<HTMLIFrameElement>(root, "iframe")

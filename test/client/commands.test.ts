@@ -1,4 +1,4 @@
-/** commands.test.ts: commands take effect once, through lost sockets, refusals, version switches and left sessions. */
+/** commands.test.ts: commands take effect once, despite lost sockets, refusals, version switches and closed sessions. */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
@@ -56,7 +56,7 @@ describe("stopping", () => {
     expect(stopped()).toEqual(["q", "q2"])
   })
 
-  test("[PG18] nor one that begins as an answer ends by itself, but the first of a session is stopped at once", async () => {
+  test("[PG18] it doesn't stop an answer that begins right after another ended by itself, but one that begins later", async () => {
     const { controller, server, clock } = await openSession()
     server.last().say(messageFrame(11, 10, running()))
     server.last().say(ops(12, 11, "a", end("completed")))
@@ -79,7 +79,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[PG18] pressed between sending and the first text, it stops what begins then", async () => {
+  test("[PG18] pressed between sending and the first text, it stops the answer that begins", async () => {
     const { controller, server } = await openSession()
     expect(controller.stopAnswer()).toBe(false)
     controller.sendMessage("go")
@@ -301,7 +301,7 @@ describe("switching versions", () => {
     expect(requests.length).toBeGreaterThanOrEqual(4)
   })
 
-  test("[SO12] a server that changes its epoch each time is asked less and less often", async () => {
+  test("[SO12] a server that changes its epoch each time is polled with growing delays", async () => {
     const { server, requests, clock } = await openSession([page("e1", "a")])
     await settle()
     for (let i = 0; i < 6; i++) {

@@ -126,7 +126,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field)
   })
 
-  test("[PG27] the draft is kept outside, and continues in the next composer", async () => {
+  test("[PG27] the draft is stored outside the composer, and the next composer continues it", async () => {
     const draft = new Draft()
     const first = composer(true, { draft })
     await first.type("half a")
@@ -139,7 +139,7 @@ describe("the composer", () => {
     expect(draft.text.value).toBe("")
   })
 
-  test("[PG19] withdrawn text comes after what is being written", async () => {
+  test("[PG19] withdrawn text is added after the current draft", async () => {
     const draft = new Draft()
     const { field, type } = composer(true, { draft })
     draft.restoreText("taken back")

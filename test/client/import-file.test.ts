@@ -59,7 +59,7 @@ function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>
     },
   })
   importer.stage.subscribe((stage) => stages.push(stage))
-  /** The page is closed, and opened again. */
+  /** Closes the page and opens it again. */
   const reopen = async () => {
     locks.free()
     remembering().settleStale()
@@ -69,12 +69,12 @@ function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>
 }
 
 const file = (text: string, name = "old.jsonl") => new File([text], name)
-/** A file that says it is larger than it is. */
+/** A file that reports a larger size than it has. */
 function hugeFile(size: number, head: string): File {
   return new Proxy(file(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
 }
 
-/** A file that has a line's end wherever one is looked for: one part more than may be. */
+/** A file with line ends at every place where it may be split, which needs one part too many. */
 function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
@@ -150,7 +150,7 @@ describe("an import", () => {
       () => Promise.resolve({ state: "none", records: 0, folded: 0 } as const),
       "interrupted",
     ],
-    ["knows of no such session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
+    ["reports an unknown session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
     ["refuses", () => Promise.reject(new RequestError(403, "Not yours.")), "Not yours."],
   ])("[PG35] a server that is folding and then %s hasn't finished", async (_, importProgress, words) => {
     const { importer, erased } = importing(() => Promise.resolve(FOLDING), { getImportProgress: importProgress })
@@ -177,7 +177,10 @@ describe("an import", () => {
   test.each([
     ["429", answered({ text: "Too many." }, 429)],
     ["503", answered({ text: "Busy." }, 503)],
-    ["what still seems to come in", answered({ code: "import_running", text: "Another upload is coming in." }, 409)],
+    [
+      "an upload that still seems to be in progress",
+      answered({ code: "import_running", text: "Another upload is coming in." }, 409),
+    ],
     ["a line that broke", null],
   ])("[PG35] after %s the same is sent again, and given up after a while", async (_, said) => {
     const fail = () => (said === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(said))
@@ -192,7 +195,7 @@ describe("an import", () => {
     expect(never.paths.length).toBeGreaterThan(3)
   })
 
-  test("[PG35] cancelled offline, it is erased when the page opens again, and leaves the list at once", async () => {
+  test("[PG35] cancelled offline, it is removed from the list at once and erased when the page opens again", async () => {
     let isAway = true
     const erase = vi.fn(() => (isAway ? Promise.reject(new TypeError("no network")) : Promise.resolve()))
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
@@ -224,10 +227,10 @@ describe("an import", () => {
 
   const unfinished = { state: "staging", records: 1, folded: 0 } as const
   test.each([
-    ["what was coming in is erased", unfinished, [], 1],
-    ["what was given up by the server is erased", { ...unfinished, state: "none" } as const, [], 1],
-    ["what had come in as a whole is kept", { ...unfinished, state: "folding" } as const, [], 0],
-    ["where somebody went on it is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
+    ["an unfinished upload is erased", unfinished, [], 1],
+    ["an upload that the server gave up is erased", { ...unfinished, state: "none" } as const, [], 1],
+    ["a complete upload is kept", { ...unfinished, state: "folding" } as const, [], 0],
+    ["a session with later messages is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
   ])("[PG35] a page was closed during its import: %s", async (_, progress, messages, times) => {
     const { importer, erased, storage, paths, reopen } = importing(() => new Promise(() => {}), {
       getImportProgress: () => Promise.resolve(progress),

@@ -130,7 +130,7 @@ function expectPrefix({ controller, server }: World): void {
   }
 }
 
-/** Restores all connections and lets time pass. */
+/** Restores all connections and advances the clock. */
 async function heal(world: World): Promise<void> {
   for (let round = 0; round < 60; round++) {
     for (const line of world.server.lines) world.server.open(line)

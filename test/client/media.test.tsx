@@ -131,7 +131,7 @@ describe("images", () => {
     expect([link?.href, link?.target, link?.rel]).toEqual([REMOTE, "_blank", "noopener noreferrer"])
   })
 
-  test("[PG62] [PG63] the same for a file: a click requests it, a refusal leaves a link", async () => {
+  test("[PG62] [PG63] a file is requested by a click, and a refused one is a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "That address gives nothing." }, { status: 502 }))
     const far = "https://example.com/report.pdf"
     const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }

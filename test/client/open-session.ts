@@ -1,4 +1,4 @@
-/** opened.ts: a session, or a page of sessions, on a fake server, with storage that outlives them. */
+/** open-session.ts: opens a session on a fake server, with a storage that the next page can reuse. */
 
 import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
@@ -26,7 +26,7 @@ export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPa
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
 
-/** Locks by name, like the browser's. `free` releases all, as closing a page does. */
+/** Named locks, like the browser's. `free` releases all of them, as closing a page does. */
 function createLocks() {
   const last = new Map<string, Promise<void>>()
   return {

@@ -28,7 +28,7 @@ describe("replies", () => {
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 
-  test("[PG43] a click leads there, loads it if needed, and says if it is gone", async () => {
+  test("[PG43] a click scrolls to the quoted message, loads it if needed, and reports if it is gone", async () => {
     const { root, actions } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()

@@ -55,7 +55,7 @@ describe("scrolling", () => {
     expect(view.scrollTop).toBe(2800)
   })
 
-  test("[PG15] stops when the user scrolls up, and shows that there is more", () => {
+  test("[PG15] stops when the user scrolls up, and marks new content as unread", () => {
     const { view, scrollAnchor, grow, scrollTo } = setUp()
     scrollTo(2460)
     expect(scrollAnchor.isFollowing.value).toBe(false)
@@ -78,7 +78,7 @@ describe("scrolling", () => {
     expect(scrollAnchor.isFollowing.value).toBe(true)
   })
 
-  test("[PG15] the button, and sending, return to the end", () => {
+  test("[PG15] scrollToEnd returns to the end and follows it again", () => {
     const { view, scrollAnchor, scrollTo } = setUp()
     scrollTo(1000)
     scrollAnchor.scrollToEnd()
@@ -96,7 +96,7 @@ describe("scrolling", () => {
     expect(view.scrollTop).toBe(2000)
   })
 
-  test("[PG23] keeps what is in view, except at the end", () => {
+  test("[PG23] finds the first message in view, and none at the end", () => {
     const { view, scrollAnchor, scrollTo } = setUp()
     for (const [id, bottom] of [
       ["a", -20],

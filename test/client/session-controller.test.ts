@@ -107,7 +107,7 @@ describe("the transcript", () => {
     expect(shown?.value.status).toBe("completed")
   })
 
-  test("[SO4] a server where that keeps failing is asked less and less often", async () => {
+  test("[SO4] if its ops still don't fit, the page is loaded again with growing delays", async () => {
     const broken = wireMessage("a")
     const { server, clock, requests } = await openSession([pageOf([broken])])
     for (let i = 0; i < 3; i++) {

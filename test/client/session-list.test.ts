@@ -50,7 +50,7 @@ describe("the list of conversations", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session first knows whether it runs; after it is left that holds until the server responds", async () => {
+  test("[PG53] an open session's own running state overrides the list, and stays after it is closed until the server responds", async () => {
     const { sessions, rows } = listed([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
@@ -198,7 +198,7 @@ describe("changes", () => {
     expect(router.controller.value?.outbox.entries.value).toMatchObject([{ content: "never sent" }])
   })
 
-  test("[PG33] one deleted elsewhere says so, takes no messages, and doesn't retry", async () => {
+  test("[PG33] a conversation deleted elsewhere is reported, accepts no messages, and isn't retried", async () => {
     const { controller, server, clock, storage } = await openSession([pageOf([user("q", "hi")])])
     controller.sendMessage("on its way")
     controller.withdrawMessage("q")
@@ -213,7 +213,7 @@ describe("changes", () => {
     expect(storage.all.size).toBe(1)
   })
 
-  test("[PG53] the list learns from the open session that an answer began and ended", async () => {
+  test("[PG53] the open session updates the list when an answer begins and ends", async () => {
     const { deps, api, server } = setUp()
     const sessions = () => Promise.resolve([row("s1")])
     const router = new SessionRouter({

@@ -113,7 +113,7 @@ describe("the menu", () => {
   test("[PG32] closes with a press elsewhere", async () => {
     const { root } = await page([row("a")])
     await open(root, "a")
-    // It hears so once it was painted.
+    // The listener is added after the first paint.
     await until(() => {
       root.querySelector("main")?.dispatchEvent(new Event("pointerdown", { bubbles: true }))
       expect(root.querySelector("[role=menu]")).toBe(null)

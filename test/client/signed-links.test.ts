@@ -113,7 +113,7 @@ describe("signatures", () => {
     expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
-  test("[PG55] it is asked at once when it is known to be back, and no more once nothing is drawn", async () => {
+  test("[PG55] the server is requested at once when it is known to be back, and no more once nothing is drawn", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down()
     signer.requestLink("/media/a")

@@ -122,7 +122,7 @@ describe("adjacent calls", () => {
     expect([...changed]).toEqual([tools[1]])
   })
 
-  test("[PG36] groups are stretches of calls; other segments stand alone", () => {
+  test("[PG36] adjacent calls form a group; other segments are separate", () => {
     const ask = call({ name: "agents_message", args: '{"agent":"r","message":"m"}', status: "ok" })
     const runs = groupCalls([plain(1), plain(2), ask, plain(3), text("t"), text("u"), plain(4)])
     expect(runs.map(({ at, calls }) => [at, calls.length])).toEqual([
@@ -171,7 +171,7 @@ describe("agents", () => {
     expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
   })
 
-  test("[PG37] an answer that comes back late stands alone, and an ordinary answer follows", () => {
+  test("[PG37] an agent's late answer is a block of its own, and an ordinary answer follows", () => {
     const tag = (direction: "received" | "sent", exchange: string) => ({ direction, name: "r", exchange }) as const
     const tags = {
       a: tag("received", "1"),

@@ -364,7 +364,7 @@ describe("live and after a reload", () => {
     expect(drawn).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG7] the pending indicator comes last, for unsent messages and a running answer, and disappears", async () => {
+  test("[PG7] the pending indicator is last, for unsent messages and a running answer, and disappears", async () => {
     const { log, entries, store } = transcript([], [{ id: "u", content: "hi", at: 1, error: null }])
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     entries.value = [{ id: "u", content: "hi", at: 1, error: "no" }]

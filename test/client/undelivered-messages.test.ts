@@ -1,4 +1,4 @@
-/** outlive.test.ts: messages and edits outlive their socket, version, session and page. */
+/** undelivered-messages.test.ts: messages and edits survive the loss of their socket, version, session or page. */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter } from "../../client/session/session-router.ts"
@@ -29,7 +29,7 @@ describe("edits", () => {
     expect(controller.draft.editTexts.size).toBe(0)
   })
 
-  test("[PG27] saved text doesn't: it returns only when it is refused", async () => {
+  test("[PG27] saved text returns to the composer only when the edit is refused", async () => {
     const all = await openSession([page("e1", "q"), page("e2", "x")])
     const { controller, server } = all
     server.last().events.onClose(1006)
@@ -46,7 +46,7 @@ describe("edits", () => {
     expect(all.storage.all.size).toBe(0)
   })
 
-  test("[SO13] one saved offline is sent by the next page, wherever it opens, and forgotten once acknowledged", async () => {
+  test("[SO13] an edit saved offline is sent by the next page, in whatever session, and deleted once acknowledged", async () => {
     const world = setUp([page("e1", "q")])
     const closed = new SessionController("s1", world.deps)
     closed.editMessage("q", "said differently")
@@ -64,7 +64,7 @@ describe("edits", () => {
     expect(server.last().closedWith).toBe(1000)
   })
 
-  test("[PG22] one that the server doesn't have can be cancelled, and its text isn't kept", async () => {
+  test("[PG22] an edit that has not reached the server can be cancelled, and its text is dropped", async () => {
     const all = await openSession([page("e1", "q")])
     const { controller, server, storage } = all
     server.last().events.onClose(1006)
@@ -83,8 +83,8 @@ describe("edits", () => {
   })
 })
 
-describe("messages that outlive the page", () => {
-  test("[SO13] written offline, the page closed and opened again: they arrive, in order, once", async () => {
+describe("messages of a closed page", () => {
+  test("[SO13] messages written offline arrive once and in order after the page was closed and opened again", async () => {
     const { server, storage, deps, clock } = setUp()
     const first = new SessionController("s1", deps)
     first.sendMessage("one")
@@ -106,7 +106,7 @@ describe("messages that outlive the page", () => {
     expect(storage.all.size).toBe(0)
   })
 
-  test("[SO13] sent into a dying socket they are sent again on the next, and nothing acknowledged is", async () => {
+  test("[SO13] messages sent on a dead socket are sent again on the next one, except acknowledged ones", async () => {
     const all = await openSession()
     all.controller.sendMessage("one")
     all.controller.sendMessage("two")
@@ -130,7 +130,7 @@ describe("messages that outlive the page", () => {
     expect(controller.outbox.entries.value).toEqual([])
   })
 
-  test("[SO13] a session that is left continues until everything is delivered", async () => {
+  test("[SO13] a session stays connected after the user leaves it, until everything is delivered", async () => {
     const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
     let hash = "#/s/s1"
     const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })

@@ -37,7 +37,7 @@ test("[TE1] [TE12] a consumer's tests pass with nothing but the packed files of 
   expect(output).toMatch(/fail 0/)
 })
 
-test("[TE1] a consumer's TypeScript knows the types of `cuecard/testing`", () => {
+test("[TE1] `cuecard/testing` is typed in a consumer's TypeScript", () => {
   const options = [
     "--noEmit",
     "--strict",

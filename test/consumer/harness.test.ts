@@ -1,4 +1,4 @@
-/** harness.test.ts: `cuecard/testing`: what it starts, what it blocks, what it leaves behind. */
+/** harness.test.ts: `cuecard/testing`: what it starts, what it blocks, and what it cleans up. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"

@@ -1,5 +1,5 @@
 /**
- * clerk.ts: the person who is asked for leave: answers each call that waits as its turn's plan says.
+ * approver.ts: decides each call that waits for approval, as the plan of its turn requires.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -7,10 +7,10 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type PlannedApproval, DENIAL } from "./plan.ts"
 import { type Host, type TestSession, tabOf } from "./test-session.ts"
 
-/** Looks for calls that wait so often, in milliseconds. */
+/** Interval between checks for waiting calls, in milliseconds. */
 const POLL_MS = 15
 
-/** Begins to answer; returns what ends it. */
+/** Starts to decide calls; returns a function that stops it. */
 export function startApprover(host: Host, session: TestSession): () => void {
   const since = new Map<string, number>()
   const counted = new Set<string>()
@@ -43,7 +43,7 @@ export function startApprover(host: Host, session: TestSession): () => void {
   return () => clearInterval(timer)
 }
 
-/** What no plan speaks of (another version of a turn) and whoever is left in the end is refused. */
+/** Denies the calls of a turn without a plan (another version), and at the end the calls that still wait. */
 function findApproval(session: TestSession, exchange: string): PlannedApproval | null {
   const turn = session.plan.turns.find(({ id }) => id === exchange)
   if (turn === undefined || session.isSettling) return turn?.approval ?? DENIAL

@@ -1,7 +1,7 @@
 /**
  * checks.ts: the checks of a finished run. Each one compares what clients saw with what is stored.
  *
- * stages (ledger, tabs, history) + rows → CHECKS → violations
+ * sessions (ledger, tabs, history) + rows → CHECKS → violations
  * Pure.
  */
 

@@ -1,4 +1,4 @@
-/** evict.test.ts: `evict` of cuecard/testing: the object leaves memory; its sockets and messages stay. */
+/** evict.test.ts: `evict` of cuecard/testing: the object is removed from memory; its sockets and messages stay. */
 
 import { afterEach, expect, test } from "vitest"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"

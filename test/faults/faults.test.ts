@@ -12,7 +12,7 @@ import { tableOf, totalOf, violationLines } from "./table.ts"
 
 /** 200 in a full run, fewer in `npm test`. `npm run faults` plays 1,000. */
 const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 60))
-/** The default seed is the same everywhere, so that a failure comes from the change under test. */
+/** The default seed is the same everywhere, so that a failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 
 test(`[FS1] [FS2] [FS3] [FS6] [FS7] [FS8] [FS9] ${FAULTS} seeded faults: no message is lost or duplicated, and every turn ends`, async () => {

@@ -1,5 +1,5 @@
 /**
- * strike.ts: injects the planned fault into a session and counts it.
+ * inject-fault.ts: injects the planned fault into a session and counts it.
  */
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"

@@ -320,7 +320,7 @@ test("[FS5] a missing row is a violation and no crash", () => {
   expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
 })
 
-test("[FS5] an end that comes too late after the start, or after the last restart, is reported", () => {
+test("[FS5] an end too late after the start, or after the last restart, is reported", () => {
   const began = Date.parse(EMPTY.timestamp)
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
   expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])

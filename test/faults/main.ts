@@ -1,7 +1,7 @@
 /**
- * main.ts: `npm run faults`: seeded runs until enough faults were injected, then one table.
+ * main.ts: `npm run faults`: seeded runs until enough faults have been injected, then one table.
  *
- * FAULTS=n sets the number of faults (1,000) · FAULT_SEED=n plays one seed · FAULT_FROM=n starts at another seed ·
+ * FAULTS=n sets the number of faults (1,000) · FAULT_SEED=n runs one seed · FAULT_FROM=n starts at another seed ·
  * FAULT_SEED=n KEEP="what it found" stores the plan of that seed as a regression test.
  */
 
@@ -30,7 +30,7 @@ const lines = violationLines(total)
 if (lines !== "") console.log(`\n${lines}`)
 console.log(`\n${tableOf(total)}`)
 
-/** Checks that the suite detects every mutant. */
+// The suite must detect every mutant.
 let missed = 0
 if (FAULT_SEED === undefined) {
   console.log("\nmutant          found in")

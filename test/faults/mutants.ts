@@ -1,7 +1,7 @@
 /**
  * mutants.ts: bugs injected on purpose, to show that the fault suite finds them (SPEC FS4).
  *
- * Each mutant replaces some methods of the store or of the sockets. Delayed writes come WRITE_DELAY_MS late, which is
+ * Each mutant replaces some methods of the store or of the sockets. Delayed writes happen WRITE_DELAY_MS late, which is
  * long enough for a kill to hit the gap.
  */
 
@@ -11,7 +11,7 @@ import type { Sockets } from "../../worker/socket/sockets.ts"
 import type { StoredMessage, TextChunk } from "../../worker/store/row-codec.ts"
 import type { SessionStore } from "../../worker/store/session-store.ts"
 
-/** Delay of a write that comes too late, in milliseconds. */
+/** Delay of a late write, in milliseconds. */
 const WRITE_DELAY_MS = 50
 /** `drop_window` loses every n-th write. */
 const DROP_EVERY = 3

@@ -16,7 +16,7 @@ export type ModelKind = "scripted" | "upstream"
 export type ThenKill = "soon" | "answered" | null
 
 export type Fault =
-  /** `again`: kills a second time as soon as the server is back, while it recovers. */
+  /** `again`: kills the server a second time as soon as it is back, while it recovers. */
   | { readonly kind: "kill"; readonly again: boolean }
   | { readonly kind: "evict" }
   | { readonly kind: "cut"; readonly how: Cut; readonly tab: number }

@@ -1,5 +1,5 @@
 /**
- * run.ts: one seeded run: a server, several sessions side by side with their plans, and the violations.
+ * run.ts: one seeded run: starts a server, plays the plans of several sessions concurrently, and returns the violations.
  */
 
 import { playSession, settleSession } from "./act.ts"
@@ -24,7 +24,7 @@ export interface Report {
   readonly seed: number
   /** How often each fault was injected. */
   readonly faults: ReadonlyMap<string, number>
-  /** Number of turns that ran when the process was killed. */
+  /** Number of turns that were running when the process was killed. */
   readonly hits: number
   /** Exchanges with a cancel request, and those with an acknowledged one. */
   readonly cancels: { readonly asked: number; readonly stopped: number }
@@ -32,10 +32,10 @@ export interface Report {
   readonly ms: number
 }
 
-/** Six sessions of six turns: enough that one kill meets turns in many states. */
+/** Large enough that one kill interrupts turns in many states. */
 export const DEFAULT_SIZE: Size = { sessions: 6, turns: 6 }
 
-/** The variables of every server of the suite. */
+/** Variables of all servers of the suite. */
 const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
 
 function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
@@ -45,15 +45,15 @@ function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<
   return { ...common, MODEL: "openai", MODEL_BASE_URL: `${upstream.url}/v1`, MODEL_NAME: "fake" }
 }
 
-/** Plays a seed. */
+/** Generates the plan of a seed and runs it. */
 export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report> {
   return runPlan(planRun(seed, size))
 }
 
 /**
- * Plays a plan.
+ * Runs a plan.
  *
- * Shapes  RunPlan → Report; `vars` override the usual ones (a mutant).
+ * Shapes  RunPlan → Report; `vars` override the default variables, to select a mutant.
  * Errors  violations are values; throws if the server cannot be started.
  */
 export async function runPlan(

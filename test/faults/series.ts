@@ -6,7 +6,7 @@ import type { Rule } from "./violation.ts"
 
 /** A kill can miss a window of 50 ms on a busy machine, so each mutant has several tries. */
 export const TRIES = 5
-/** An event that a mutant suppresses never comes, so this wait is shorter than the one for a busy server. */
+/** An event that a mutant suppresses never happens, so this timeout is shorter than that for a busy server. */
 const PATIENCE_MS = 1_200
 
 export async function playUntil(faults: number, from: number, say: (line: string) => void): Promise<Report[]> {

@@ -1,5 +1,5 @@
 /**
- * kept.ts: the plans that once found a bug, as regression tests. A file of kept/ holds the whole plan, so it stays the same
+ * stored-plans.ts: plans that once found a bug, as regression tests. Each file in kept/ holds the whole plan, so it stays the same
  * when the generator of plans changes. The name of the file describes what the plan found.
  */
 

@@ -1,7 +1,7 @@
 /**
  * tab.ts: one tab of a session: the page's own controller, socket, store and outbox, behind a proxy and on a faster clock.
  *
- * server ⇄ proxy ⇄ TAB: api, Room → states that it showed
+ * server ⇄ proxy ⇄ TAB (HttpApi, SessionController) → the states that the tab showed
  */
 
 import { HttpApi } from "../../client/net/api.ts"
@@ -16,7 +16,7 @@ import type { TabProxy } from "./proxy.ts"
 import { type Answered, createTap, type Tap } from "./tap.ts"
 import type { Rule } from "./violation.ts"
 
-/** Factor for the clock of the tab, so that its limits of 8 and 45 s take effect within the test. */
+/** Scale of the tab's clock, so that its timeouts of 8 and 45 s expire within a test. */
 const CLOCK = 0.05
 
 /** Timeout of a request of the page, by its own clock. */

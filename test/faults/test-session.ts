@@ -31,15 +31,15 @@ export interface TestSession {
   readonly ledger: Map<string, LedgerEntry>
   /** Exchanges with a cancel request. */
   readonly cancelRequested: Set<string>
-  /** Exchanges with an answered cancel request, accepted or refused. */
+  /** Exchanges whose cancel request was answered, accepted or refused. */
   readonly cancelAnswered: Set<string>
   /** Accepted cancels: the exchange and the acknowledged seqs. */
   readonly cancelled: Map<string, number[]>
   /** Withdrawals: the id of the command and of the withdrawn message. */
   readonly withdrawals: Map<string, string>
-  /** No new command may start: the object is being evicted. */
+  /** The object is being evicted, so no new command may start. */
   isEvicting: boolean
-  /** All plans are played: calls that still wait are denied. */
+  /** All plans have been played, so calls that still wait are denied. */
   isSettling: boolean
   /** History as the last reload read it. */
   page: HistoryPage | null

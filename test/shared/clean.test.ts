@@ -1,3 +1,5 @@
+/** clean.test.ts: the sanitiser by example: what it removes, what it keeps, and how it handles chunks. */
+
 import { expect, test } from "vitest"
 import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/sanitize/clean.ts"
 import { MAX_PENDING_CHARS } from "../../shared/limits.ts"

@@ -1,3 +1,5 @@
+/** code-tracker.test.ts: code spans and fences, compared with the Markdown parser, whole and in chunks. */
+
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { splitCode, splitFences } from "../../shared/text/code-tracker.ts"

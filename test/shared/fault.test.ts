@@ -1,3 +1,5 @@
+/** fault.test.ts: the texts and codes of faults. */
+
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"

@@ -1,3 +1,5 @@
+/** hijack.test.ts: hostile text in tool results never becomes a card, a file or a frame. */
+
 import { describe, expect, test } from "vitest"
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"

@@ -1,3 +1,5 @@
+/** message.test.ts: folding events into a message, and its derived content. */
+
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseEvent, type TurnEvent } from "../../shared/protocol/event.ts"

@@ -1,3 +1,5 @@
+/** parse-directives.test.ts: directives in model text: what they become, whole and in chunks. */
+
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCode } from "../../shared/text/code-tracker.ts"

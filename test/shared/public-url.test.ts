@@ -1,3 +1,5 @@
+/** public-url.test.ts: which URLs count as public. */
+
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"

@@ -1,3 +1,5 @@
+/** segmenter.test.ts: from text and rows to segments, live and at once; cues, messages and span stripping. */
+
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { resolveCardTag, extractResultData } from "../../shared/protocol/card-cue.ts"
@@ -15,7 +17,7 @@ import { cutsOf, assertProperty } from "../support/seeded.ts"
 
 const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** The original parser. Rows without `card` must give the same result. */
+/** The parser of the original implementation. Rows without `card` must give the same result. */
 function originalParse(content: string, rows: readonly { result: string }[]): unknown[] {
   const segments: unknown[] = []
   let cursor = 0
@@ -71,13 +73,13 @@ describe("parse", () => {
     )
   })
 
-  test("[SG10] a bare row whose head isn't JSON has it as a string", () => {
+  test("[SG10] without `card`, data that isn't JSON becomes a string payload", () => {
     expect(parse("<span id='note_1'>n</span>", ROWS)).toEqual([
       { type: "rich", tag: "note_1", payload: "plain", synthesis: "n" },
     ])
   })
 
-  test("[SG10] a row with `card` cues that and nothing else; null cues nothing", () => {
+  test("[SG10] `card` of a row is the only tag it cues; null cues nothing", () => {
     const result = `{"a":1}\n\n${createCardTrailer("t_1")}`
     const text = "<span id='t_1'>x</span>"
     expect(parse(text, [{ name: "t", ordinal: 1, result, card: null }])).toEqual([{ type: "text", content: "x" }])
@@ -86,7 +88,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG1] any text, any cut: the same segments, and the same state after every chunk", () => {
+  test("[SG1] any text split anywhere gives the same segments, and the same state after every chunk", () => {
     const withCode = fc
       .array(fc.oneof(TOKENS, fc.constantFrom("`", "``", "\n```\n", "~~~", "\\", "`x`")), { maxLength: 24 })
       .map((tokens) => tokens.join(""))
@@ -142,7 +144,7 @@ describe("cues", () => {
     ["no trailer", '{"a":1}', null],
     ["another's trailer", `{"a":1}\n\n${createCardTrailer("u_1")}`, null],
     ["a tag in the data", `{"a":"<span id='t_1'>"}`, null],
-    ["a head that is no JSON", `words\n\n${createCardTrailer("t_1")}`, null],
+    ["data that isn't JSON", `words\n\n${createCardTrailer("t_1")}`, null],
     ["a wrapper around it", `[t(x)]\n{"a":1}\n\n${createCardTrailer("t_1")}\n[end:t]`, "t_1"],
     ["a fake end inside the data", `{"a":"[end:t]"}\n\n${createCardTrailer("t_1")}`, "t_1"],
     ["a payload over the limit", `${JSON.stringify("x".repeat(MAX_CARD_BYTES))}\n\n${createCardTrailer("t_1")}`, null],
@@ -150,11 +152,11 @@ describe("cues", () => {
     expect(resolveCardTag("t", 1, result)).toBe(card)
   })
 
-  test("[SG3] without an ordinal, off channel user, nothing is cued", () => {
+  test("[SG3] without an ordinal, as outside channel user, nothing is cued", () => {
     expect(resolveCardTag("t", null, `{}\n\n${createCardTrailer("t_1")}`)).toBeNull()
   })
 
-  test("[SG11] a trailer isn't shown, also one that cued no card", () => {
+  test("[SG11] a trailer is never shown, even if it cued no card", () => {
     const trailers = [createCardTrailer("t_1"), createCardTrailer("t_77"), 'say <span id="t_2">']
     for (const trailer of trailers) expect(extractResultData({ name: "t", result: `head\n\n${trailer}` })).toBe("head")
     expect(extractResultData({ name: "t", result: "two\n\nparagraphs" })).toBe("two\n\nparagraphs")

@@ -1,3 +1,5 @@
+/** span-tag.test.ts: span tags in streamed text: which are recognised, and how much text is released. */
+
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { splitCode } from "../../shared/text/code-tracker.ts"

@@ -1,9 +1,9 @@
 /**
  * conversations.ts: what a packed state directory holds: conversations that use every feature that is stored.
  *
- * The sessions of the user `you` are at rest when the server stops, or wait for someone: a new server must answer the
- * same for them. Those of the user `away` are stopped in the middle: a new server has to finish them.
- * Every text that a later version has to repeat comes from a command of the scripted model (`/say`, `/script`).
+ * The sessions of the user `you` are idle or waiting when the server stops: a new server must give the same
+ * answers for them. Those of the user `away` are interrupted: a new server has to finish them.
+ * Every text that a later version has to repeat is produced by a command of the scripted model (`/say`, `/script`).
  */
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -12,7 +12,7 @@ import { adminOf, answerTo, callsIn, clientOf, fixedToken, isEnded, producerOf, 
 
 /** Ids that the test also uses. */
 export const WAITING = { session: "waiting", exchange: "waiting-2", title: "Allowed later" } as const
-export const HALF_TOLD = { session: "half-told", answer: "half-told-1", queued: "half-told-2", content: "/say Now." }
+export const HALF_SENT = { session: "half-told", answer: "half-told-1", queued: "half-told-2", content: "/say Now." }
 export const STAGED = { session: "staged", question: "staged-1", answer: "staged-2" }
 export const CUT = { session: "cut", exchange: "cut-1", text: "This much was shown." }
 export const ASYNC = { session: "async", exchange: "async-1", reply: "The poet is late." }
@@ -236,7 +236,7 @@ export async function writeSummary(cuecard: Cuecard): Promise<void> {
   if (answer?.summary === undefined) throw new Error("no turn was summarised: make the context smaller")
 }
 
-/** What is under way when the server is killed. Last of all, since nothing here may come to its end. */
+/** Work that is in progress when the server is killed. It is started last, so that none of it ends. */
 export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
   await writeUnfinishedAnswers(cuecard)
   const away = await clientOf(cuecard, "away")
@@ -257,9 +257,9 @@ export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
   await away.until(CUT.session, (all) => (answerTo(all, CUT.exchange)?.segments.length ?? 0) > 0)
 }
 
-/** Half of an answer of an external producer, with a message that waits behind it and one that was taken back. */
+/** Half of an answer of an external producer, followed by a queued message and a withdrawn one. */
 async function writeUnfinishedAnswers(cuecard: Cuecard): Promise<void> {
-  const { session, answer, queued } = HALF_TOLD
+  const { session, answer, queued } = HALF_SENT
   const producer = await external(cuecard, session)
   const you = await clientOf(cuecard, "you")
   const records = [
@@ -270,7 +270,7 @@ async function writeUnfinishedAnswers(cuecard: Cuecard): Promise<void> {
   const path = `/external/sessions/${session}/events?responseId=${answer}`
   await producer.text(path, { method: "POST", body: lines(records) })
   const attachments = [await upload(you, session, "queued.txt", "Waits with its message.\n")]
-  await you.send("POST", `/v1/sessions/${session}/messages`, { id: queued, content: HALF_TOLD.content, attachments })
+  await you.send("POST", `/v1/sessions/${session}/messages`, { id: queued, content: HALF_SENT.content, attachments })
   const withdrawn = { id: "half-told-3", content: "/say Taken back." }
   await you.send("POST", `/v1/sessions/${session}/messages`, withdrawn)
   await you.command(session, { type: "withdraw", id: "half-told-4", message: withdrawn.id })

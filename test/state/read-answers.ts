@@ -2,13 +2,13 @@
  * read-answers.ts: everything that a server answers about the sessions of a packed state, as texts by file name.
  *
  * What differs from request to request is left out: signatures of links, and the time at which they expire. So are the
- * texts that a version words in its own way: a refusal is its code, and Markdown's remarks are blanked.
+ * texts that differ between versions: a refusal is reduced to its code, and remarks in Markdown are blanked.
  */
 
 import { createHash } from "node:crypto"
 import type { HistoryPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Cuecard } from "../../testing/index.ts"
-import { HALF_TOLD } from "./conversations.ts"
+import { HALF_SENT } from "./conversations.ts"
 import { adminOf, clientOf, fixedToken, producerOf, StateClient } from "./state-client.ts"
 
 /** The user whose sessions do not change by themselves. */
@@ -112,7 +112,7 @@ async function externalStates(cuecard: Cuecard): Promise<object[]> {
   return [
     await stateOf("external", "external-2"),
     await stateOf("external", "external-3"),
-    await stateOf(HALF_TOLD.session, HALF_TOLD.answer),
+    await stateOf(HALF_SENT.session, HALF_SENT.answer),
   ]
 }
 

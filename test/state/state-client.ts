@@ -10,7 +10,7 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type Cuecard, startCuecard } from "../../testing/index.ts"
 
-/** Signs the tokens, links and seals of the packed states, so that they stay valid whatever wrangler.toml says. */
+/** Signs the tokens, links and seals of the packed states, so that they stay valid when wrangler.toml changes. */
 const SECRET = "signs the packed state directories, in tests only"
 
 /** Fixed times of tokens that are stored as revoked: a revocation is forgotten when its token expires. Seconds since 1970. */

@@ -59,7 +59,7 @@ await withFolder(async (folder) => {
   packState(folder, archive)
 })
 const answers = await answersOf(archive)
-// What differs between two servers of the same version is no answer to compare with.
+// Answers that differ between two servers of the same version can't be compared.
 if (!isDeepStrictEqual(answers, await answersOf(archive))) throw new Error("the answers differ from start to start")
 mkdirSync(join(target, ANSWERS, "sessions"), { recursive: true })
 for (const [name, text] of Object.entries(answers)) writeFileSync(join(target, ANSWERS, name), text)

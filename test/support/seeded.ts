@@ -1,5 +1,5 @@
 /**
- * seeded.ts: property tests with a printed seed. The default seed is the same everywhere, so that a failure comes from the
+ * seeded.ts: property tests with a printed seed. The default seed is the same everywhere, so that a failure is caused by the
  * change under test. `FC_SEED=random npm test` explores, `FC_SEED=…` repeats a run, and `FC_RUNS=…` sets the length.
  */
 
@@ -11,7 +11,7 @@ const requestedSeed = process.env["FC_SEED"]
 const seed = requestedSeed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(requestedSeed ?? DEFAULT_SEED)
 
 const length = process.env["FC_RUNS"]
-/** `RUNS=full`, as `npm run check` sets it, plays everything. Any other test run plays a smaller share from the same seed. */
+/** `RUNS=full`, as `npm run check` sets it, runs everything. Any other test run uses a smaller share from the same seed. */
 export const IS_FULL = process.env["RUNS"] === "full"
 const SHARE = IS_FULL || length !== undefined ? 1 : 0.1
 

@@ -1,7 +1,7 @@
 /**
  * source-tree.ts: reads the source files for the tests of the code's structure.
  *
- * Files are named by their path from the root. Imports and functions come from a real parser, so comments and strings
+ * Files are named by their path from the root. Imports and functions are found by a real parser, so comments and strings
  * never count.
  */
 

@@ -3,7 +3,7 @@
 import fc from "fast-check"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
 
-/** Events in any order: calls overlap, results are late or missing, and the end can come anywhere. */
+/** Events in any order: calls overlap, results are late or missing, and the end can be anywhere. */
 export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   {
     weight: 5,

@@ -53,7 +53,7 @@ test.each([
         })
         pour()
       }).catch((error: NodeJS.ErrnoException) => {
-        // Whoever still writes when the connection is closed may lose the answer that is on its way.
+        // A client that still writes when the connection is closed may lose the response.
         if (tries > 1 && (error.code === "EPIPE" || error.code === "ECONNRESET")) return null
         throw error
       })
@@ -63,7 +63,7 @@ test.each([
       expect(sent).toBeLessThan(max + 64 * MB)
       return memoryOf(cuecard.pid())
     }
-    // The first time also warms the process up.
+    // The first request also warms up the process.
     const [first, second, third] = [await once(), await once(), await once()]
     expect(Math.max(second, third) - first).toBeLessThan(MAX_GROWTH_BYTES)
   } finally {

@@ -21,7 +21,7 @@ interface Server {
   readonly requests: { url: string; body: string }[]
 }
 
-/** A server that does with each request what it is told, once its head is there. */
+/** A server that calls a handler for each request once its headers have arrived. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse, n: number) => void): Promise<Server> {
   const requests: { url: string; body: string }[] = []
   const server = createServer((request, response) => {
@@ -66,7 +66,7 @@ function pipe(url: string, session: string, ...args: string[]): Piping {
   return { child, said: () => said, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
-/** A program that says `code` of JavaScript. */
+/** A program that runs JavaScript `code`. */
 function program(code: string): string[] {
   return ["--format", "codex", "--", process.execPath, "-e", code]
 }
@@ -116,7 +116,7 @@ describe("an answer that ends early", () => {
     })
     const piping = pipe(server.url, "s1", "--stdin", "--format", "codex")
     const line = `${JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(900) } })}\n`
-    // More than may wait, and standard input stays open.
+    // More than the buffer holds, and standard input stays open.
     piping.child.stdin?.write(line.repeat(20_000))
     expect(await piping.exit, piping.said()).toBe(1)
     expect(piping.said()).toContain("the answer is cancelled")
@@ -126,7 +126,7 @@ describe("an answer that ends early", () => {
     const server = await serve((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
       if (n === 1) return void request.resume().on("end", () => say(response, 200, {}))
-      // The body is not read: what is still written meets a closed line.
+      // The body is not read, so later writes find a closed connection.
       if (n > 2) return void request.resume().on("end", () => say(response, 409, ended))
       request.pause()
       say(response, 409, ended)
@@ -141,7 +141,7 @@ setInterval(() => {}, 1000)`
   })
 })
 
-/** A server that takes everything, and tells so when a body is over. */
+/** A server that accepts everything, and responds when a body ends. */
 function taking(): Promise<Server> {
   return serve((request, response) => {
     let body = ""
@@ -170,7 +170,7 @@ describe("the program", () => {
 
   test.each([
     ["when the terminal goes away", ["SIGHUP"]],
-    ["when Ctrl-C comes twice, though it obeys no signal", ["SIGINT", "SIGINT"]],
+    ["when Ctrl-C is pressed twice, though it ignores signals", ["SIGINT", "SIGINT"]],
   ] as const)("[PI5] leaves nothing behind %s", async (_when, signals) => {
     const server = await taking()
     const stubborn = `for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, () => {})

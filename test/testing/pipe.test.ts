@@ -8,7 +8,7 @@ import { afterEach, describe, expect, onTestFailed, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
-/** Longer than a request that nobody answers is waited for (scripts/record-sender.ts). */
+/** Longer than the timeout of an unanswered request (scripts/record-sender.ts). */
 const POLL = { timeout: 45_000, interval: 100 }
 const RECORDED = resolve("test/shared/ingest")
 
@@ -66,7 +66,7 @@ function kindsIn(message: WireMessage | undefined): string[] {
 const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
 
 describe("a program", () => {
-  test("[PI4] [PI10] is shown live and ends as it ended; its format comes from --format, its token from the session's owner", async () => {
+  test("[PI4] [PI10] is shown live and ends as it ended; --format sets its format, and its token is issued to the session's owner", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
     const piping = pipe(cuecard, id, "--token", cuecard.token, "--format", "claude", ...slowly("claude-tools", 120))

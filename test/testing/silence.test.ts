@@ -39,18 +39,18 @@ async function createProducer(cuecard: Cuecard): Promise<Producer> {
 
 const GONE = { status: "interrupted", reason: "producer_gone" }
 
-test("[EX8] a silent producer is gone within its minute, also while its body is open, and one that lives is not", async () => {
+test("[EX8] a silent producer is given up within a minute, even while its body is open; an active one isn't", async () => {
   const cuecard = await startCuecard({ vars: { TIME_SCALE: String(SCALE) } })
   try {
     const [silent, other] = [await createProducer(cuecard), await createProducer(cuecard)]
     const body = silent.open()
-    // Longer in all than the silence that is allowed.
+    // Longer in total than the allowed silence.
     for (let signs = 0; signs < 4; signs++) {
       await later(0.6 * SILENCE_MS)
       expect((await silent.state()).status).toBe("running")
       body.write("\n")
     }
-    // The other one begins later and leaves no body open: it marks the moment by which the silent one has to be gone.
+    // The other producer begins later without an open body. It marks the time by which the silent one must be given up.
     await later(0.5 * SILENCE_MS)
     other.open().end()
     await expect.poll(async () => (await other.state()).status, POLL).toBe("running")

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path"
 import type { Cuecard } from "cuecard/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { ASYNC, CUT, HALF_TOLD, STAGED, WAITING } from "../state/conversations.ts"
+import { ASYNC, CUT, HALF_SENT, STAGED, WAITING } from "../state/conversations.ts"
 import { ANSWERS, ARCHIVE, postponeDeadlines, unpackState } from "../state/packed-state.ts"
 import { readAnswers } from "../state/read-answers.ts"
 import { answerTo, callsIn, clientOf, isEnded, producerOf, type StateClient, startOn } from "../state/state-client.ts"
@@ -37,7 +37,7 @@ describe.each(versions)("the state of version %s", (version) => {
     rmSync(persist, { recursive: true })
   })
 
-  // The first test: the others add to what it compares.
+  // Must run first: the other tests add to what it compares.
   test("[ST7] every answer is what the earlier version gave, byte for byte", async () => {
     const expected = join(folder, ANSWERS)
     const answers = await readAnswers(cuecard)
@@ -48,7 +48,7 @@ describe.each(versions)("the state of version %s", (version) => {
     }
   })
 
-  test("[ST7] a conversation goes on, and everything before it stays", async () => {
+  test("[ST7] a conversation can be continued, and everything before stays", async () => {
     const answer = await you.ask("weather", "weather-new", "/say Still here.")
     expect(answer).toMatchObject({ status: "completed", content: "Still here." })
     const before = readFileSync(join(folder, ANSWERS, "sessions/weather.events.jsonl"), "utf8")
@@ -59,7 +59,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(after.slice(0, before.length - 1)).toEqual(before.slice(0, -1))
   })
 
-  test("[ST7] the approval that waits can be allowed", async () => {
+  test("[ST7] the waiting approval can be allowed", async () => {
     const { session, exchange, title } = WAITING
     const asked = answerTo(await you.messages(session), exchange)
     expect(asked?.status).toBe("waiting")
@@ -71,8 +71,8 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(sessions.find(({ id }) => id === session)?.title).toBe(title)
   })
 
-  test("[ST7] an external producer comes back and finishes its answer, and the queued message is next", async () => {
-    const { session, answer, queued } = HALF_TOLD
+  test("[ST7] an external producer reconnects and finishes its answer, and the queued message is next", async () => {
+    const { session, answer, queued } = HALF_SENT
     const producer = await producerOf(cuecard, "you", session)
     const records = [
       { type: "tool_output_delta", callId: "slow-1", delta: "compiling\n", n: 3 },
@@ -94,7 +94,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(answerTo(messages, queued)?.content).toContain("Now.")
   })
 
-  test("[ST7] another version can be switched to, with what was said below it", async () => {
+  test("[ST7] another version can be activated, with the messages below it", async () => {
     await you.command("versions", { type: "switch", id: "versions-new", message: "versions-3", version: 2 })
     const shown = (await you.messages("versions")).map(({ content }) => content)
     expect(shown.slice(2)).toEqual(["/say Two, in other words.", "Two, in other words.", "/say Three.", "Three."])
@@ -119,7 +119,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(await away.ask(session, "cut-new", "/say Again.")).toMatchObject({ status: "completed", content: "Again." })
   })
 
-  test("[ST7] an agent that was at work finishes, and its answer arrives", async () => {
+  test("[ST7] an agent that was running finishes, and its answer arrives", async () => {
     const { session, exchange, reply } = ASYNC
     const messages = await away.until(session, (all) => all.some(({ role }) => role === "agent") && isEnded(all.at(-1)))
     expect(messages.find(({ role }) => role === "agent")?.content).toBe(reply)

@@ -43,7 +43,7 @@ test("[AS3] a client that sends too much, or the wrong type, receives the error"
   expect(left(cuecard.persist)).toEqual({ rows: { kept: 1 }, objects: 1 })
 })
 
-test("[AS7] a cut connection leaves nothing", async () => {
+test("[AS7] a cut connection stores nothing", async () => {
   const cuecard = await start()
   const { id } = await cuecard.createSession()
   const line = begin(cuecard, id, 1_000_000, png(400_000))

@@ -9,7 +9,7 @@ import type { Cuecard } from "cuecard/testing"
 
 const PNG = [0x89, 0x50, 0x4e, 0x47, 13, 10, 0x1a, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
 
-/** Passes for a PNG; `mark` tells it from others. */
+/** Bytes that are detected as a PNG; `mark` makes them unique. */
 export function png(size: number, mark = 0): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   bytes.set(PNG)
@@ -17,7 +17,7 @@ export function png(size: number, mark = 0): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** Sends the head of an upload and some of its bytes, and leaves the line open. */
+/** Sends the headers of an upload and some of its bytes, and leaves the connection open. */
 export function begin({ url, token }: Cuecard, session: string, declaredBytes: number, sent: Uint8Array): Socket {
   const { hostname, port } = new URL(url)
   const line = connect(Number(port), hostname)

@@ -1,4 +1,4 @@
-/** agents-astray.test.ts: failures while agents ask each other; real workerd, SQLite and RPC. */
+/** agent-failures.test.ts: failures while agents ask each other; real workerd, SQLite and RPC. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,13 +12,13 @@ import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 
-describe("failures on the way", () => {
+describe("failures", () => {
   const readInboundAsks = (id: string) =>
     runInDurableObject(sessionOf(id), (_object, state) =>
       state.storage.sql.exec<{ id: string; session: string; open: number }>("SELECT * FROM asked").toArray(),
     )
 
-  test("[AG6] a cancel while the question is on its way also reaches the agent", async () => {
+  test("[AG6] a cancel while the question is being delivered also reaches the agent", async () => {
     for (let delay = 0; delay < 40; delay += 5) {
       const id = await freshAsker()
       const client = await connect(id)
@@ -134,7 +134,7 @@ describe("failures on the way", () => {
     expect(taken).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[RT10] an agent's session created for one that was erased meanwhile isn't kept", async () => {
+  test("[RT10] an agent's session that is created for a session erased meanwhile isn't stored", async () => {
     const family = { session: "gone", agent: "general" }
     const request = {
       id: "ask-1",
@@ -181,7 +181,7 @@ describe("failures on the way", () => {
     expect(toolsIn(await client.untilEnd("q2"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
   })
 
-  test("[AG12] messages between agents are cleaned, and come back unchanged", async () => {
+  test("[AG12] messages between agents are cleaned once, and the answer returns unchanged", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const words = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"

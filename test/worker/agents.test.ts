@@ -42,7 +42,7 @@ describe("sync", () => {
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
   })
 
-  test("[AG7] [AG12] a subagent gets no tag, leaves the caller's ordinals alone, and its spans are removed", async () => {
+  test("[AG7] [AG12] a subagent gets no tag, doesn't change the caller's ordinals, and its spans are removed", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
@@ -238,7 +238,7 @@ describe("async", () => {
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
     const before = (await pageOf(id)).messages
-    // As if the answer had not been delivered: its row says so, and another process wakes up.
+    // Simulates an undelivered answer: marks its row and restarts the process.
     await runInDurableObject(sessionOf(session), (_object, state) => {
       state.storage.sql.exec("UPDATE begun SET owed = 1 WHERE id = ?", exchange)
     })

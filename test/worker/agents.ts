@@ -1,10 +1,10 @@
-/** agents.ts: shared by the tests of agents: scripted questions, results, the turn that follows. */
+/** agents.ts: helpers for the agent tests: scripted questions, results, and the turn that follows. */
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { TestClient } from "../support/socket.ts"
 import { call, freshSession, toolsIn } from "./session-helpers.ts"
 
-/** A session of its own for each test. */
+/** Creates a separate session for each test. */
 export const freshAsker = (): Promise<string> => freshSession("ag")
 
 export const ask = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>

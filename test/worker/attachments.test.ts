@@ -14,7 +14,7 @@ import { begin, call, expectSame, freshSession as fresh, pause, rowsIn, say, scr
 
 const freshSession = (): Promise<string> => fresh("att")
 
-/** What a reader sees of an asset of these tests. */
+/** The segment of an asset of these tests. */
 const seen = (id: string) => ({ type: "media", url: `/media/${id}`, label: `${id}.png` })
 const media = (id: string) => expect.objectContaining(seen(id))
 
@@ -23,7 +23,7 @@ async function sendFiles(client: TestClient, id: string, content: string, attach
   return await client.untilEnd(id)
 }
 
-/** Sends a frame and tells the code of the error that answers it. */
+/** Sends a frame and returns the code of the error in the response. */
 async function refused(client: TestClient, frame: object): Promise<string> {
   const before = client.frames.length
   client.say(JSON.stringify(frame))
@@ -48,7 +48,7 @@ const createQuestion = async (id: string, message: string) =>
   (await pageOf(id)).messages.find((one) => one.id === message)
 
 describe("attachments of a message", () => {
-  test("[AT1] come after its text in order, live, after a reload and an eviction", async () => {
+  test("[AT1] follow its text in order, live, after a reload and an eviction", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
@@ -113,7 +113,7 @@ describe("attachments of a message", () => {
     expect(await attempt(["../here"])).toBe("frame_invalid")
     expect(await attempt([], " ")).toBe("message_empty")
     expect(await rowsIn(id)).toEqual(before)
-    // The id is still free, and the most that may come do.
+    // The id is still free, and the maximum number of attachments is accepted.
     await sendFiles(client, "q1", "", many.slice(1))
     expect(client.messages.get("q1")?.segments).toHaveLength(MAX_ATTACHMENTS)
   })
@@ -176,7 +176,7 @@ describe("attachments of a message", () => {
     await evictDurableObject(sessionOf(id))
     const page = await revise(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
     expect(page.messages.find((one) => one.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
-    // Words without a file are still none.
+    // Blank text without a file is still empty.
     expect(await refused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 

@@ -132,7 +132,7 @@ describe("sockets", () => {
     expect(opened.headers.get("sec-websocket-protocol")).toBeNull()
   })
 
-  test("[AU2] a client that offers only unknown subprotocols is told ours", async () => {
+  test("[AU2] a client that offers only unknown subprotocols gets an error that names ours", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const headers = { upgrade: "websocket", "sec-websocket-protocol": `chat, token.${token}` }
@@ -156,7 +156,7 @@ describe("sockets whose token expires", () => {
   afterEach(() => {
     vi.useRealTimers()
   })
-  /** Its object sleeps meanwhile: on waking it takes the clock as it is then. */
+  /** Advances the clock and evicts the object, which reads the clock again when it wakes up. */
   const passSeconds = (seconds: number, id: string): Promise<void> => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 })
     return evictDurableObject(env.SESSION.getByName(`acme:${id}`))

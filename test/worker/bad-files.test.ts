@@ -23,7 +23,7 @@ const lines = (...records: readonly object[]): string => records.map((record) =>
 const WORDS = { type: "user_message", text: "kept" }
 const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-/** A body of so many megabytes, told in chunks; how much of it was asked for. */
+/** A body of the given number of megabytes in chunks, and how many of them were read. */
 function hugeBody(megabytes: number) {
   const chunk = new TextEncoder().encode(`${" ".repeat(MB - 1)}\n`)
   const pulled = { megabytes: 0 }
@@ -47,7 +47,7 @@ async function gzipOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
 async function nothingIn(id: string): Promise<void> {
   expect((await pageOf(id)).messages).toEqual([])
   expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, transcript: 0 })
-  // And the session is as it was.
+  // The session is unchanged.
   expect(await take(id, lines(WORDS))).toMatchObject({ ok: true, value: { records: 1 } })
 }
 

@@ -109,7 +109,7 @@ test("[WS12] a client that keeps requesting and reads nothing is closed before i
   await evictDurableObject(sessionOf(id))
   const { epoch } = await pageOf(id, { limit: 1 })
   const client = await connect(id, CLAIMS, null)
-  // It does not follow what it is sent, so its own book of seqs is of no use here.
+  // The client's check of seqs doesn't apply here, so the test listens on the socket itself.
   const closed = new Promise<number>((resolve) => {
     client.socket.addEventListener("close", ({ code }) => resolve(code))
   })

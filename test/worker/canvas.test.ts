@@ -21,7 +21,7 @@ function sign(what: string, { tenant = "cv", audience = "canvas" as LinkAudience
 const at = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
 
 describe("a document", () => {
-  test("[CD1] is served to a frame, under a policy that lets it reach nothing, uncached", async () => {
+  test("[CD1] is served to a frame, under a policy that blocks all requests, uncached", async () => {
     const id = await stored()
     const answer = await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": "iframe" } })
     expect(answer.status).toBe(200)
@@ -65,10 +65,10 @@ describe("a document", () => {
     }
     expect(await call(at(id, await sign(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
     expect(await call(at(id, await sign(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
-    // What somebody uploaded is none, whatever stands in it.
+    // An uploaded file is never served as a document, whatever its content.
     const uploaded = await stored("<h1>Plan</h1>", "file")
     expect(await call(at(uploaded, await sign(uploaded)))).toEqual(refusal(404, "asset_unknown"))
-    // Nor is it a token of a user.
+    // The token isn't valid as a user's token.
     expect((await call("/v1/sessions", { token: await sign(id) })).status).toBe(401)
   })
 
@@ -136,7 +136,7 @@ describe("the injected script", () => {
     ["<frame\f>", "<x-frame\f>"],
     ["<h:iframe srcdoc=x>", "<x-h:iframe srcdoc=x>"],
     ["<!ENTITY e '&#60;iframe'>", "<x-!ENTITY e '&#60;iframe'>"],
-    // What is written next may end it.
+    // A document that ends inside a tag name: later markup could complete the tag.
     ["<p>x</p><ifr", "<p>x</p><x-ifr"],
     ["<p>x</p><", "<p>x</p><x-"],
   ])("[CD3] %j is blocked", (html, shut) => {

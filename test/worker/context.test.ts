@@ -120,7 +120,7 @@ describe("the model's context", () => {
     expect(reads).toBeLessThan(12)
   })
 
-  test("[TU6] a question of three quarters leaves room for results, however long they are", () => {
+  test("[TU6] a question of three quarters of the budget still leaves space for results of any length", () => {
     const question = userMessage("x".repeat(MODEL_CONTEXT_TOKENS * 3))
     const long = `${JSON.stringify("x".repeat(400_000))}
 

@@ -237,7 +237,7 @@ describe("a sealed import", () => {
     await expect.poll(progressOf, { timeout: 5_000, interval: 300 }).toBe("done")
     expect(shown((await pageOf(to)).messages)).toBe(shown(before))
     expect(await bytesIn(to, "named")).toBe(PNG.byteLength)
-    // It existed already, so it was not copied again.
+    // This asset already existed, so it was not copied again.
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 

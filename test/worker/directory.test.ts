@@ -120,6 +120,6 @@ test("[AU8] a session is notified of revocations until its longest token expires
   await stub.authorizeSocket(claims("three", 6000), "s3")
   expect((await held()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
   await stub.revokeTokens(claims("four", 6000), false)
-  // Numbers are not given twice: what was forgotten leaves no gap through which the next one could slip.
+  // Numbers are never reused, so a deleted revocation can't hide a later one.
   await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
 })

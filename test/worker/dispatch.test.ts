@@ -104,7 +104,7 @@ describe("tools", () => {
     expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
 
-  test("[CN1] what a call would save after it was stopped isn't stored", async () => {
+  test("[CN1] a stopped call can't save an asset any more", async () => {
     const abort = new AbortController()
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     const { promise: over, resolve: end } = Promise.withResolvers<unknown>()

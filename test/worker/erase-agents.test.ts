@@ -21,7 +21,7 @@ async function findAskedSession(id: string): Promise<string> {
 const waitForAnswer = (id: string) =>
   expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0, { timeout: 8_000 }).toBeGreaterThan(0)
 
-test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing comes back", async () => {
+test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing reappears", async () => {
   const id = await freshSession("gone")
   const client = await connect(id)
   const weatherScript = script([say("w "), pause(900), say("late")])
@@ -35,7 +35,7 @@ test("[RT10] the sessions of the agents that were asked are erased too, at any d
   for (const one of [id, middle, last]) expect(await tablesOf(sessionOf(one))).toEqual([])
 })
 
-test("[RT10] erasing an agent's session alone leaves the others, and notifies the waiting caller", async () => {
+test("[RT10] erasing an agent's session alone keeps the others, and notifies the waiting caller", async () => {
   const id = await freshSession("alone")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])
@@ -50,7 +50,7 @@ test("[RT10] erasing an agent's session alone leaves the others, and notifies th
   expect(await tablesOf(sessionOf(agent))).toEqual([])
 })
 
-test("[RT10] a call that continues without the answer learns that none will come", async () => {
+test("[RT10] a call that continues without the answer is notified that there will be none", async () => {
   const id = await freshSession("async")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])

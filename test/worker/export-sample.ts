@@ -1,4 +1,4 @@
-/** exported.ts: a session with every kind of content, and its export. */
+/** export-sample.ts: fills a session with every kind of content, and exports it. */
 
 import { expect } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"

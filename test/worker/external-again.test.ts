@@ -97,7 +97,7 @@ describe("reconnecting", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
   })
 
-  test("[EX16] a number that leaves others out is refused; one after an unreadable line isn't", async () => {
+  test("[EX16] a number that skips others is refused; one after an unreadable line isn't", async () => {
     const id = await freshSession()
     const response = await postRecords(
       id,
@@ -320,7 +320,7 @@ describe("around the answer", () => {
     await expect.poll(isRunning).toBe(false)
   })
 
-  test("[EX11] a session erased meanwhile is unknown, and nothing of it comes back", async () => {
+  test("[EX11] a session erased meanwhile is unknown, and nothing of it reappears", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("a"), n: 1 })

@@ -36,7 +36,7 @@ const breakWrites = (id: string): Promise<void> =>
   exec(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
 describe("a write that fails", () => {
-  test("[EX18] of a window that no request waits for: what it held isn't reported as accepted, and the answer ends", async () => {
+  test("[EX18] of a window that no request waits for: its records aren't reported as accepted, and the answer ends", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")
@@ -133,7 +133,7 @@ describe("its exchange", () => {
 })
 
 describe("limits", () => {
-  test("[EX21] a text sent whole, and arguments that came before an eviction, count toward them", async () => {
+  test("[EX21] a text sent whole, and arguments from before an eviction, count toward them", async () => {
     const id = await freshSession()
     const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
@@ -168,7 +168,7 @@ describe("limits", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("slow")
   })
 
-  test("[EX22] a line that doesn't end is given up, and what came before it stays", async () => {
+  test("[EX22] a line that doesn't end is given up, and the records before it stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("kept"), n: 1 })

@@ -1,4 +1,4 @@
-/** files.ts: sample bytes of each accepted type, uploads, and what remains in bucket and table afterwards. */
+/** files.ts: sample bytes of each accepted type, uploads, and the stored assets in bucket and table. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { sessionOf } from "../support/socket.ts"
@@ -33,12 +33,12 @@ export async function sign(session: string, token: string, urls: readonly string
   return await call(`/v1/sessions/${session}/media/sign`, { method: "POST", token, body: JSON.stringify({ urls }) })
 }
 
-/** The signed address of one asset. */
+/** Returns the signed URL of one asset. */
 export async function hrefOf(session: string, token: string, url: string): Promise<string> {
   return (await sign(session, token, [url])).json.signed[0].href
 }
 
-/** Ids in the bucket and rows with their state, both sorted. */
+/** Lists the ids in the bucket and the rows with their states, both sorted. */
 export async function listStoredAssets(tenant: string, session: string) {
   const { objects } = await env.MEDIA.list({ prefix: `${tenant}/${session}/` })
   const stub = env.SESSION.getByName(`${tenant}:${session}`)

@@ -30,8 +30,8 @@ function stubOf(name: string) {
 }
 
 /**
- * Stores the empty answer of a turn, as the turn loop does, without a model behind it. A word of the user stands
- * behind it, so that the loop, which takes up the newest turn on waking, leaves it to the test.
+ * Stores the empty answer of a turn, as the turn loop does, without a model. A user message follows it, so that the loop,
+ * which resumes the newest turn on waking, doesn't resume this one.
  */
 async function begin(name: string): Promise<void> {
   await stubOf(name).create(CLAIMS, name, "golden")
@@ -52,7 +52,7 @@ async function begin(name: string): Promise<void> {
   })
 }
 
-/** One event in an object that knows nothing but its rows; the ops that a socket would get. */
+/** Plays one event in an object that has only its rows, and returns the ops for a socket. */
 function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
@@ -77,7 +77,7 @@ async function play(golden: Golden, name: string, events: readonly TurnEvent[]):
   let live: Segment[] = []
   for (const event of events) {
     live = apply(live, await feed(name, event, golden.resolver))
-    // Durable before visible: what was told is what the rows say, after every single event.
+    // Stored before shown: after every event the sent state equals the rows.
     expect(toCanonicalJson(live)).toBe(toCanonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
   }

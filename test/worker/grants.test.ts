@@ -24,14 +24,14 @@ import { cutDeltas, grantEventArb } from "../support/stream-events.ts"
 import { NOTHING_KNOWN, placed, TIME } from "../support/turn.ts"
 import { begin, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
 
-/** Streams on SQLite: each event is a handful of statements. */
+/** Fewer runs than in the pure tests, because each event executes several SQL statements. */
 const STREAMS = 400
 
 function assetCalled(id: string): Asset {
   return { id, kind: id.startsWith("s") ? "audio" : "image", mime_type: "image/png", label: `${id}.png`, size: 5 }
 }
 
-/** Knows everything, or nothing, or changes its mind with every step: asked late, it says something else. */
+/** A resolver whose answers depend on the step, so that a late lookup gives a different result. */
 function fickle(step: number, mood: number): Resolver {
   const knows = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * mood + step) % 3 !== 0
   return {
@@ -59,7 +59,7 @@ function bodyAt(store: SessionStore, pos: number): string {
   return toCanonicalJson(body)
 }
 
-/** Plays a stream into a new answer; with `isFresh`, by a recorder that knows nothing but the rows at some events. What it shows in the end. */
+/** Plays a stream into a new answer and returns the final message. Where `isFresh` is true, a new recorder continues from the rows. */
 function play(
   storage: DurableObjectStorage,
   pos: number,
@@ -198,7 +198,7 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
   expect(second.reply_to).toBe("q1")
   await expectSame(id, client)
   const before = JSON.stringify((await pageOf(id)).messages)
-  // What it learns later changes nothing of what was said.
+  // Later changes of the session don't affect the stored text.
   await insertAsset(id, assetCalled("none"))
   await evictDurableObject(sessionOf(id))
   expect(JSON.stringify((await pageOf(id)).messages)).toBe(before)

@@ -15,7 +15,7 @@ import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const WAYS = ["object", "card", "wrapped", "output"] as const
 
-/** `npm test` plays a third of the texts in each test, another third each time. */
+/** `npm test` plays a third of the texts in each test, a different third in each. */
 function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }
@@ -80,7 +80,7 @@ test("[DR15] [AG12] sent by another agent, and repeated by the caller: text", as
   await expectReload(id, client)
 }, 90_000)
 
-/** Cards show what the tool of this very turn gave; files are those of the session. */
+/** Asserts that cards show the tool results of this turn, and that files belong to the session. */
 function expectOwn(segment: Segment, text: string, as: string): void {
   if (segment.type === "rich") {
     expect([as === "card" || as === "wrapped", segment.tag, segment.payload]).toEqual([true, "probe_data_1", { text }])

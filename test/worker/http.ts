@@ -1,4 +1,4 @@
-/** call.ts: HTTP requests to the whole Worker, for tests of its routes. */
+/** http.ts: HTTP requests to the whole Worker, for tests of its routes. */
 
 import { createExecutionContext, env, runInDurableObject, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -25,7 +25,7 @@ export interface Call {
   readonly token?: string
   readonly body?: BodyInit
   readonly headers?: Record<string, string>
-  /** Bindings over those of the test deployment. */
+  /** Bindings that override those of the test deployment. */
   readonly env?: Partial<Record<keyof Env, unknown>>
 }
 
@@ -46,12 +46,12 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
   if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
-  // Tools for tests are no part of a deployment that is to be judged.
+  // A deployment under test must not have the test tools.
   const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined }
   return await worker.fetch(new Request(`${HOST}${path}`, init), { ...own, ...over }, createExecutionContext())
 }
 
-/** What a refusal looks like: its status and its code. */
+/** Matches a refusal by status and code, and optionally by its text. */
 export function refusal(status: number, code: string, text?: string) {
   const message = text === undefined ? expect.any(String) : expect.stringContaining(text)
   return expect.objectContaining({ status, json: { code, text: message } })
@@ -68,7 +68,7 @@ export function socketHeaders(token: string, origin?: string): Record<string, st
   return origin === undefined ? protocols : { ...protocols, origin }
 }
 
-/** The tables that an object has; none until something was stored there. */
+/** Lists the tables of an object; empty until something is stored there. */
 export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
   const sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'"
   return await runInDurableObject(stub, (_object, state) =>
@@ -79,17 +79,17 @@ export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
   )
 }
 
-/** What a client says first. */
+/** The first frame of a client. */
 export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
 
 export interface TestSocket {
   readonly socket: WebSocket
-  /** Types and codes of the frames that came, in order. */
+  /** Types of the received frames in order; of an error its code. */
   readonly received: string[]
   closed: number | null
 }
 
-/** A socket opened by the route, its hello said and answered; with null nothing is said. */
+/** Opens a socket through the route and exchanges hellos. With `hello` null it sends nothing. */
 export async function openSocket(
   id: string,
   token: string,

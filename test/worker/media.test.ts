@@ -1,4 +1,4 @@
-/** media.test.ts: signed addresses, and how files are served under them. */
+/** media.test.ts: signed URLs, and how files are served under them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ async function uploadFile(bytes: Uint8Array, name = "a.png") {
 }
 
 describe("signing", () => {
-  test("[MS1] own files, own canvases and public addresses, in order; nothing else", async () => {
+  test("[MS1] own files, own canvases and public URLs, in order; nothing else", async () => {
     const { token, session, id } = await uploadFile(png(1))
     const canvas = { id: "cv1", kind: "canvas", mime_type: "text/html", label: "c", size: 1 } as const
     const stub = env.SESSION.getByName(`${T}:${session}`)
@@ -129,7 +129,7 @@ describe("signing", () => {
     expect(await call("/v1/sessions", { token: link })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[MS7] an address is signed alike for a while, outlives a revocation and ends with its session", async () => {
+  test("[MS7] a URL gets the same signature for a while, which survives a revocation and ends with the session", async () => {
     const { token, session, id, href } = await uploadFile(png(1))
     const again = (await sign(session, token, [`/media/${id}`])).json.signed[0].href
     const step = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS

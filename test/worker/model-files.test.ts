@@ -101,7 +101,7 @@ describe("which files are sent", () => {
     expect(context).toMatchObject([{ role: "user", content: "q" }])
   })
 
-  test("[AT7] the newest come first, then those of older turns in the context, while there is room", () => {
+  test("[AT7] the newest come first, then those of older turns in the context, while there is space", () => {
     const questions = Array.from({ length: 12 }, (_, n) => questionOf(`q${n}`, [assetOf(`f${n}`)]))
     const given = inclusionsIn(contextOf(questions, { tokens: IMAGE_TOKENS * 6 }))
     const whole = Object.keys(given).filter((id) => given[id] === "whole")
@@ -119,7 +119,7 @@ describe("which files are sent", () => {
     expect(inclusionsIn(contextOf(questions))).toEqual({ f1: "left_out", f2: "whole", small: "left_out", f3: "whole" })
   })
 
-  test("[AT7] the files of a question make room as its turn grows", () => {
+  test("[AT7] files of a question are dropped as its turn grows", () => {
     const files = Array.from({ length: 4 }, (_, n) => assetOf(`f${n}`))
     const tokens = IMAGE_TOKENS * 9
     const now = (chars: number): Message =>
@@ -271,7 +271,7 @@ describe("the scripted model", () => {
     expect(textIn(await client.untilEnd("q3"))).toContain("Oslo")
   })
 
-  test("[MO2] reports a file that had no room", async () => {
+  test("[MO2] reports a file that didn't fit", async () => {
     const files: ModelFile[] = [{ asset: assetOf("big"), inclusion: "left_out" }, whole(assetOf("small"))]
     expect(await reply([{ role: "user", content: "hello", files }])).toContain("because it didn't fit")
   })

@@ -247,7 +247,7 @@ describe("aborts", () => {
     },
   )
 
-  test("[MO9] a consumer that leaves in the middle closes it too", async () => {
+  test("[MO9] a consumer that stops reading closes the connection too", async () => {
     runs += 1
     const run = `m${runs}`
     const model = createOpenAiModel({

@@ -207,7 +207,7 @@ describe("a turn about the weather", () => {
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
   })
 
-  test("[MO3] a failed call is described in words, with its place", async () => {
+  test("[MO3] a failed call is described in a sentence that names its place", async () => {
     const [, second] = await turn([], "weather in Atlantis and Madrid")
     const answerText = textIn(second?.events ?? [])
     expect(answerText).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
@@ -420,7 +420,7 @@ describe("model selection", () => {
 })
 
 describe("the system prompt", () => {
-  test("[MO11] tells a model to place the span that a result asks for, and to invent none", () => {
+  test("[MO11] instructs the model to place the span that a result requests, and to invent none", () => {
     const prompt = createSystemPrompt(PROMPT)
     expect(prompt).toMatch(/MUST .*exact id, once/s)
     expect(prompt).toMatch(/Never invent an id/)

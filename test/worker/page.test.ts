@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest"
 import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./http.ts"
 
-/** Stands for the platform's files; what the Worker asks of it is kept. */
+/** A fake of the platform's asset binding that records the Worker's requests. */
 function files() {
   const requests: Request[] = []
   const ASSETS = {
@@ -29,7 +29,7 @@ async function policyOf(vars: Record<string, unknown>) {
 }
 
 describe("the page's policy", () => {
-  test("[HD1] it runs, styles and requests only its own, and turns no string into markup", async () => {
+  test("[HD1] the page runs, styles and requests only its own resources, and turns no string into markup", async () => {
     const { ASSETS, requests } = files()
     const page = await call("/deep/link", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
@@ -85,7 +85,7 @@ describe("the page's policy", () => {
     expect((await policyOf({ PAGE_TENANT: "hd-third", AUTH: "jwt" })).get("frame-src")).toContain(
       "https://third.example.com",
     )
-    // Nobody said whose page it is.
+    // Without PAGE_TENANT the page's tenant is unknown.
     expect((await policyOf({ AUTH: "jwt" })).get("frame-src")).toBe(own)
     const forAll = { AUTH: "jwt", EMBED_ORIGINS: "https://all.example.com" }
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)

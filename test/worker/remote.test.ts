@@ -20,7 +20,7 @@ const ADMIN = {
 } as const
 const ANYWHERE = (): boolean => true
 
-/** An address of its own for each test: what was fetched before is kept. */
+/** A unique URL for each test, because responses are cached. */
 const place = (scenario: string, query = ""): string => `https://media.example.com/${scenario}/${nanoid(8)}${query}`
 
 async function path(what: string, tenant = "rm"): Promise<string> {
@@ -38,7 +38,7 @@ interface Seen {
   readonly closed: boolean
 }
 
-/** What the other side heard of this address. */
+/** Returns the requests that the other host received for this URL. */
 async function seen(what: string): Promise<Seen[]> {
   const { host, pathname } = new URL(what)
   return await (await fetch(`${UPSTREAM}/seen/${`${host}${pathname}`.replaceAll("/", "-")}`)).json()
@@ -47,7 +47,7 @@ async function seen(what: string): Promise<Seen[]> {
 const refused = (because: string) => refusal(502, "remote_refused", because)
 
 describe("media of other hosts", () => {
-  test("[RM1] the other host learns nothing of the user, and none of its headers is forwarded", async () => {
+  test("[RM1] the other host gets nothing about the user, and none of its headers is forwarded", async () => {
     const what = place("png")
     const secret = { cookie: "id=ada", authorization: "Bearer x", referer: "https://cuecard.test/s/1", dnt: "1" }
     const answer = await ask(what, {
@@ -75,7 +75,7 @@ describe("media of other hosts", () => {
     })
   })
 
-  test("[RM1] it needs an address signed for it", async () => {
+  test("[RM1] it needs a URL signed for it", async () => {
     expect(await call("/media/remote")).toEqual(refusal(403, "link_invalid"))
     const claims = { tenant: "rm", session: "s1", what: place("png"), expires: nowSeconds() + 60 }
     expect(await call(`/media/remote?token=${await signLink(SECRET, "media", claims)}`)).toEqual(
@@ -121,7 +121,7 @@ describe("media of other hosts", () => {
     expect(await seen(received)).toEqual([])
     const mirror = encodeURIComponent(`https://cdn.example.com/png/${nanoid(8)}`)
     expect((await call(await path(place("away", `?to=${mirror}`), "rm-open"))).status).toBe(200)
-    // Of another host the reader asked for it, wherever it leads.
+    // For another host the user clicked, so any redirect is allowed.
     const redirected = `https://other.example.com/away/${nanoid(8)}?to=${encodeURIComponent(received)}`
     expect((await call(await path(redirected, "rm-open"))).status).toBe(200)
   })
@@ -237,7 +237,7 @@ describe("media of other hosts", () => {
 
   test("[RM4] it is fetched once for a tenant, and again for another", async () => {
     const what = place("wav")
-    // The answer to a range comes when all of it is kept.
+    // A range is answered once the whole file is cached.
     const fetchedBy = async (tenant: string, headers = {}) =>
       (await (await ask(what, headers, tenant)).arrayBuffer()).byteLength
     expect(await fetchedBy("rm", { range: "bytes=0-9" })).toBe(10)
@@ -287,7 +287,7 @@ describe("media of other hosts", () => {
     const first = await ask(what, { range: "bytes=0-" })
     expect([first.status, first.headers.get("content-range")]).toEqual([206, "bytes 0-9999/10000"])
     expect((await first.arrayBuffer()).byteLength).toBe(10_000)
-    // It is kept when it has come whole, a moment later.
+    // It is cached once it has arrived completely, a moment later.
     const part = async () => [
       (await (await ask(what, { range: "bytes=5-" })).arrayBuffer()).byteLength,
       await seen(what),
@@ -296,7 +296,7 @@ describe("media of other hosts", () => {
     const before = (await seen(what)).length
     await part()
     expect(await seen(what)).toHaveLength(before)
-    // It need not be there whole before it begins.
+    // The response begins before the file has arrived completely.
     const cut = await ask(place("cut"), { range: "bytes=0-" })
     expect(cut.status).toBe(206)
     await expect(cut.arrayBuffer()).rejects.toThrow()

@@ -66,7 +66,7 @@ async function expectClosed(line: TestSocket): Promise<void> {
   expect(line.received.at(-1)).toBe("token_revoked")
 }
 
-/** The socket is open and gets answers. */
+/** Asserts that the socket is open and gets answers. */
 async function expectOpen(line: TestSocket): Promise<void> {
   const before = line.received.length
   line.socket.send(HELLO)

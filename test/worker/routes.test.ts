@@ -81,7 +81,7 @@ describe("history", () => {
 describe("bodies", () => {
   const long = (bytes: number) => JSON.stringify({ content: "x".repeat(bytes) })
   test.each<[string, BodyInit, number, string]>([
-    ["no JSON", "{", 400, "body_malformed"],
+    ["not JSON", "{", 400, "body_malformed"],
     ["a list", "[]", 400, "body_malformed"],
     ["a text", '"hi"', 400, "body_malformed"],
     ["null", "null", 400, "body_malformed"],

@@ -1,4 +1,4 @@
-/** kept.ts: stores assets for a test as an upload does: a row, and bytes in the bucket. */
+/** sample-assets.ts: stores assets for tests as an upload does: a row, and bytes in the bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -17,7 +17,7 @@ export function assetOf(id: string, change: Partial<Asset> = {}): Asset {
 
 export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/${session}/${id}`
 
-/** Stores an asset in a session. `bytes` null: without bytes in the bucket. */
+/** Stores an asset in a session. With `bytes` null, only the row. */
 export async function putAsset(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
   if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
   await runInDurableObject(sessionOf(session), (_object, state) => {

@@ -1,4 +1,4 @@
-/** follow.ts: helpers for tests that follow a session: scripts, the answer to a question, live against stored. */
+/** session-helpers.ts: helpers for tests of one session: scripts, answers, and comparing live state with history. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
@@ -10,7 +10,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
 let count = 0
-/** A session of its own for each test of a file. */
+/** Creates a separate session for each test of a file. */
 export async function freshSession(prefix: string): Promise<string> {
   count += 1
   const id = `${prefix}${count}`
@@ -18,7 +18,7 @@ export async function freshSession(prefix: string): Promise<string> {
   return id
 }
 
-/** How many rows each table of a session holds. */
+/** Counts the rows of each table of a session. */
 export function rowsIn(id: string): Promise<Record<string, number>> {
   return runInDurableObject(sessionOf(id), (_object, state) => {
     const tables = state.storage.sql.exec<{ name: string }>(
@@ -30,12 +30,12 @@ export function rowsIn(id: string): Promise<Record<string, number>> {
   })
 }
 
-/** A message without what ops do not move. */
+/** Serialises a message without `content`, which ops do not update. */
 export function shownOf({ content: _, ...message }: WireMessage): string {
   return toCanonicalJson(message)
 }
 
-/** What the client has been shown is what history says, for every message. */
+/** Asserts that the client's state of every message equals history. */
 export async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
   const { messages } = await pageOf(id)
   for (const message of messages) {
@@ -45,7 +45,7 @@ export async function expectSame(id: string, client: TestClient): Promise<readon
   return messages
 }
 
-/** What the page does when the epoch changed: it reads history and says hello again. */
+/** Reads history and sends hello again, as the page does when the epoch has changed. */
 export async function renew(id: string, client: TestClient): Promise<HistoryPage> {
   const page = await pageOf(id)
   client.messages.clear()
@@ -55,7 +55,7 @@ export async function renew(id: string, client: TestClient): Promise<HistoryPage
   return page
 }
 
-/** A message that makes the scripted model say this, step by step (worker/model/scripted/replay-model.ts). */
+/** A message that makes the scripted model emit these events, one list per step (worker/model/scripted/replay-model.ts). */
 export function script(...steps: readonly object[][]): string {
   return `/script ${JSON.stringify(steps)}`
 }
@@ -74,7 +74,7 @@ export const fault = (reason: string, retry?: { afterMs: number | null }): objec
   ...(retry === undefined ? {} : { retry }),
 })
 
-/** Sends a question and waits until its answer shows so many segments. */
+/** Sends a question and waits until its answer has the given number of segments. */
 export async function begin(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
   client.say({ type: "send", id, content })
   await client.untilTrue(() => (answerTo(client, id)?.segments.length ?? 0) >= segments)

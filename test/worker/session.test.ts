@@ -79,7 +79,7 @@ describe("a turn", () => {
 })
 
 describe("crash and recovery", () => {
-  /** A turn that a killed process left behind: stored, not ended. */
+  /** Stores a turn as a killed process leaves it: without an end. */
   async function storeUnfinishedTurn(id: string, feed: (recorder: TurnRecorder) => void): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
@@ -140,7 +140,7 @@ describe("crash and recovery", () => {
     expect(answer.status).toBe("completed")
   })
 
-  test("[TU4] a call of a tool that isn't declared repeatable is interrupted, and the model is told", async () => {
+  test("[TU4] a call of a tool that isn't declared repeatable is interrupted, and this is reported to the model", async () => {
     const id = await freshSession()
     await storeUnfinishedTurn(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "pay", args: "{}" })

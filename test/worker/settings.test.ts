@@ -35,7 +35,7 @@ describe("what a tenant allows", () => {
     }
     const other = await call("/v1/settings", { token: await tokenOf("se-other", "ada") })
     expect(other.json).toEqual({ embed_origins: [], media_hosts: [] })
-    // What is not named is taken away.
+    // An omitted list becomes empty.
     expect((await put("se-told", { media_hosts: ["a.example.com"] })).json).toEqual({
       embed_origins: [],
       media_hosts: ["a.example.com"],
@@ -57,7 +57,7 @@ describe("what a tenant allows", () => {
   test("[SE1] agents configured before stay", async () => {
     const tenant = stub("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
-      // As the version before left it.
+      // The row as the previous version wrote it.
       storage.sql.exec("CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID")
       storage.sql.exec(
         "CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",

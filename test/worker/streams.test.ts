@@ -1,5 +1,5 @@
 /**
- * streams.test.ts: any stream on real SQLite: each event goes to a fresh recorder with only the rows, and the live state
+ * streams.test.ts: any stream on real SQLite: each event is fed to a fresh recorder that has only the rows, and the live state
  * equals the rows at every event. Then the session is exported and imported into another.
  */
 
@@ -23,7 +23,7 @@ import { placed } from "../support/turn.ts"
 import { exportOf } from "./export-sample.ts"
 import { freshSession } from "./session-helpers.ts"
 
-/** Fewer than in the pure tests: on SQLite each event is a handful of statements. */
+/** Fewer runs than in the pure tests, because each event executes several SQL statements. */
 const STREAMS = 400
 const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metrics: null }
 

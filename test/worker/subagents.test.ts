@@ -97,7 +97,7 @@ describe("TestStripSpans", () => {
     expect(stripSpans(once)).toBe(once)
     if (expected !== null) expect(once).toBe(expected)
     if (name.startsWith("12")) expect(once).toBe(text)
-    // The answer to another agent passes through it.
+    // Answers to other agents are stripped too.
     const reply = messageToAnswer(answerWith(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
     expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)

@@ -41,7 +41,7 @@ describe("what is summarised", () => {
   const plan = (messages: readonly Message[], budget: number) =>
     planSummary(answerOf(), messages.length, createPastTurns(lookUpIn(messages), 1e6), budget)
 
-  test("[TU9] nothing while there is room; near the budget all but the newest turns", () => {
+  test("[TU9] nothing is summarised while the context fits; near the budget all but the newest turns", () => {
     const messages = [...turnsOf(6), userMessage("now")]
     expect(plan(messages, 1_000)).toBeNull()
     const due = plan(messages, 700)
@@ -60,7 +60,7 @@ describe("what is summarised", () => {
     expect(due?.upto).toBeGreaterThan(12)
   })
 
-  test("[TU9] an earlier summary is never lost, however long the turns since", () => {
+  test("[TU9] an earlier summary is never lost, however long the later turns are", () => {
     const long = (id: string, tokens: number): Message[] => [
       userMessage(`${id} ${"x".repeat(tokens * 4 - 8)}`),
       answerMessage("ok"),
@@ -80,13 +80,13 @@ describe("what is summarised", () => {
     expect(estimateMessageTokens(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
   })
 
-  test("[TU9] a turn that has its summary makes no other", () => {
+  test("[TU9] a turn that already has a summary makes no second one", () => {
     const current = { ...answerOf(), summary: { text: "x", upto: 2 } }
     const messages = [...turnsOf(9), userMessage("now")]
     expect(planSummary(current, messages.length, createPastTurns(lookUpIn(messages), 1e6), 100)).toBeNull()
   })
 
-  test("[TU9] the model gets the summary instead of what it covers, and tool pairs stay whole", () => {
+  test("[TU9] the model gets the summary in place of the turns it covers", () => {
     const messages = [...turnsOf(4), userMessage("now")]
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
     const past = createPastTurns(lookUpIn(messages), 1e6)
@@ -107,7 +107,7 @@ describe("what is summarised", () => {
   })
 })
 
-test("[TU6] tokens are estimated: four letters each, one per ideograph", () => {
+test("[TU6] tokens are estimated: one per four letters, one per ideograph", () => {
   expect(estimateTokens("four")).toBe(1)
   expect(estimateTokens("東京都")).toBe(3)
   expect(estimateTokens("")).toBe(0)

@@ -165,7 +165,7 @@ describe("the queue", () => {
 describe("side effects", () => {
   const dispatched = async (key: string): Promise<number> => (await readUpstream(env, key)).length
 
-  test("[TU4] a tool with a side effect that ran when the process ended isn't dispatched again; the model is told", async () => {
+  test("[TU4] a tool with a side effect that ran when the process ended isn't dispatched again, and this is reported to the model", async () => {
     const id = await freshSession()
     const key = `cut-${id}`
     const client = await connect(id)
@@ -232,7 +232,7 @@ describe("deadlines", () => {
     await client.untilEnd("q1")
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       expect(createSessionStore(storage.sql).findMessageAt(2)?.deadline).toBeNull()
-      // As a process leaves it that was killed between two steps, long ago.
+      // The state after a process was killed between two steps, long ago.
       storage.sql.exec("UPDATE transcript SET status = 'running', deadline = ? WHERE pos = 2", Date.now() - 1)
       storage.sql.exec("DELETE FROM leaf WHERE pos = 2")
     })

@@ -111,7 +111,7 @@ describe("a session's agent", () => {
     const client = await connect("ag-research")
     client.say({ type: "send", id: "q1", content: "Compare the weather in Oslo and Lima" })
     const answer = await client.untilEnd("q1")
-    // It thinks before each step and looks up one place in each.
+    // This agent thinks before each step and looks up one place per step.
     expect(answer.segments.map(({ type }) => type).slice(0, 6)).toEqual([
       "thinking",
       "text",

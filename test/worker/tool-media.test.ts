@@ -121,7 +121,7 @@ test("[DR19] [SG11] a canvas that a call stored: the line that asks for its embe
   await expectSame(id, client)
 })
 
-test("[DR19] [SG11] an agent that is asked gets no lines for a reply", async () => {
+test("[DR19] [SG11] an asked agent gets no directive lines for its answer", async () => {
   const id = await freshSession("agent")
   const client = await connect(id)
   const message = script([saveCall("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])

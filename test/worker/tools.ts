@@ -9,13 +9,13 @@ const [GENERAL] = DEFAULT_AGENTS
 
 export const PROMPT = GENERAL?.prompt ?? ""
 
-/** Those of the general agent; nobody is there to be asked. */
+/** The tools of the general agent, without other agents to ask. */
 export function generalTools(): readonly Tool[] {
   return createTools({}, GENERAL?.tools ?? [], { renameSession: async () => {}, askAgent: async () => ({}), peers: [] })
 }
 
-/** For tools that keep nothing. */
-export const saveNothing: SaveAsset = () => Promise.reject(new Error("nothing is kept here"))
+/** For tools that store no asset: it always fails. */
+export const saveNothing: SaveAsset = () => Promise.reject(new Error("this test stores no assets"))
 
 export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
   const { signal } = new AbortController()

@@ -30,7 +30,7 @@ async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> 
   return result
 }
 
-/** A cache that forgets nothing, so that time is the test's own. */
+/** A cache without expiry, so that the test controls the time. */
 function memoryCache(): WeatherCache & { readonly entries: Map<string, CachedWeather> } {
   const entries = new Map<string, CachedWeather>()
   return { entries, get: async (key) => entries.get(key) ?? null, put: async (key, one) => void entries.set(key, one) }
