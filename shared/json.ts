@@ -19,7 +19,7 @@ export function isJsonObject(value: unknown): value is { readonly [key: string]:
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** Serializes a value with sorted keys, so that equal values give equal bytes. */
+/** Serialises a value with sorted keys, so that equal values give equal bytes. */
 export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (!isJsonObject(inner)) return inner

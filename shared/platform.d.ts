@@ -2,7 +2,7 @@
  * platform.d.ts: the two platform classes that shared uses, URL and TextDecoder.
  *
  * Both are pure and exist in every runtime that runs this code, but no ECMAScript type library declares them. Only the
- * pure members are declared, so the compiler still rejects everything else. Only shared sees this file; the other
+ * pure members are declared, so the compiler still rejects everything else. Only `shared` includes this file; the other
  * folders have the types of their own platform.
  */
 

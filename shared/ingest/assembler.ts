@@ -52,7 +52,7 @@ export interface Assembler {
 }
 
 /**
- * Shapes  records → messages, in the order in which they were closed. Foreign ids are made valid.
+ * Shapes  records → messages, in the order in which they were closed. Ids of other systems are made valid.
  *         Assets and grants count only in a verified file; of another file they are dropped.
  * Cost    linear; the memory of one turn. `closedIds` is asked once per message and once per late record.
  * Source  SPEC RE9, RE12.

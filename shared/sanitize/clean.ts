@@ -37,7 +37,7 @@ export interface Cleaner {
 
 /**
  * Creates a cleaner for a growing text. Each `push` returns sanitised text, which may be shorter than the input: at most
- * a few MAX_PENDING_CHARS are held. Malformed HTML becomes text. Cost: one pass, also for hostile text. SPEC CL1–CL10.
+ * a few MAX_PENDING_CHARS are buffered. Malformed HTML becomes text. Cost: one pass, even for hostile text. SPEC CL1–CL10.
  */
 export function createCleaner(saved?: CleanState): Cleaner {
   const chunkCleaner = new ChunkCleaner(saved)

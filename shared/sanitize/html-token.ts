@@ -2,7 +2,7 @@
  * html-token.ts: finds the end of a tag or another HTML construct, and parses it.
  *
  * HTML TOKEN → html-policy → clean
- * htmlparser2 parses the tokens. A search of our own finds their ends first, so that hostile text costs one pass. If the
+ * htmlparser2 parses the tokens. A separate search finds their ends first, so that hostile text costs one pass. If the
  * two disagree, the construct is text.
  */
 

@@ -1,8 +1,8 @@
 /**
- * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in clean text, at any cut.
+ * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in sanitised text, however it is split.
  *
  * Tags in Markdown code and after a backslash do not count (SPEC MK1–MK3). Pure: the tokens reported so far depend only
- * on the text so far, not on how it was cut (SPEC MK4).
+ * on the text so far, not on how it was split (SPEC MK4).
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"

@@ -1,5 +1,5 @@
 /**
- * text-tokens.ts: finds span tags and directives in one text part, in one pass and at any cut.
+ * text-tokens.ts: finds span tags and directives in one text part, in one pass, however the text is split.
  *
  * clean text → TOKENS → part-segmenter → ops
  * One scanner finds both, so that code and nesting are decided once. part-segmenter.ts decides what a token means: whether
