@@ -1,5 +1,5 @@
 /**
- * agent-session.ts: what this folder needs of the live session around it.
+ * agent-session.ts: the part of the live session that this folder uses.
  */
 
 import type { SessionRow } from "../store/row-codec.ts"

@@ -74,7 +74,7 @@ export function createAssetRows(sql: SqlExecutor): AssetRows {
       return (
         found
           .map((row) => parseJsonColumn<Asset>(row["about"]))
-          .find((one) => one !== null && isSameAssetType(one, asset)) ?? null
+          .find((known) => known !== null && isSameAssetType(known, asset)) ?? null
       )
     },
     discard(id) {

@@ -100,7 +100,7 @@ export async function pipeAndHash(
   const digest = new crypto.DigestStream("SHA-256")
   const [file, sum] = [writable.getWriter(), digest.getWriter()]
   let fault: Fault | null = null
-  // Only the first fault counts. It makes the other side fail, too.
+  // Only the first fault counts. It makes the other side fail too.
   const failWith = (reason: Fault, error: unknown): void => {
     fault ??= reason
     if (fault === reason) log("asset_not_put", { reason: reason.reason, message: errorMessage(error) })
@@ -112,7 +112,7 @@ export async function pipeAndHash(
   if (signal.aborted) onAbort()
   digest.digest.catch(() => {})
   const inputDone = writeChunks(upload, [file, sum]).catch((error) => failWith({ reason: "asset_cut_off" }, error))
-  // An async function, so that a bucket that throws synchronously counts as failed, too.
+  // An async function, so that a bucket that throws synchronously also counts as failed.
   const outputDone = (async () => await consume(readable))()
   await Promise.all([inputDone, outputDone.catch((error) => failWith({ reason: "asset_store_failed" }, error))])
   signal.removeEventListener("abort", onAbort)

@@ -53,7 +53,7 @@ export class RevocationRows {
     this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
   }
 
-  /** Revokes every token issued up to a time. This includes the individual revocations before, so their rows go. */
+  /** Revokes every token issued up to a time. This covers earlier individual revocations, so their rows are deleted. */
   revokeAll(upTo: number): void {
     this.#query("DELETE FROM revoked WHERE issued <= ?", upTo)
     this.#query("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)

@@ -124,7 +124,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
     if (revoked.upTo !== null && isIssuedBeforeCutoff(claims, revoked))
       return succeed({ revoked: "all", up_to: revoked.upTo })
-    // Whoever finds a token that its owner has revoked must not be able to lock the owner out.
+    // Otherwise a stolen token could lock out the owner who has revoked it.
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
     // The issuer's clock may be ahead of ours.
     const upTo = Math.max(nowSeconds(), claims.issued)

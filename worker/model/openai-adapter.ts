@@ -3,7 +3,7 @@
  *
  * messages → provider package → HTTP stream → model events
  * The provider package implements the wire format. This file converts its stream parts to events and any failure to one
- * fault. Tool calls are held until the finish, so a call of a stream that was cut off is never dispatched.
+ * fault. Tool calls are buffered until the finish, so a call of a stream that was cut off is never dispatched.
  */
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
@@ -68,7 +68,7 @@ async function* streamModelCall(
     })
     hasStarted = true
     yield* readModelStream(stream, watch, response?.headers?.["content-type"] ?? "")
-    // If the upstream ends in the moment of an abort, the abort counts.
+    // If the upstream ends at the moment of an abort, the abort counts.
     request.signal.throwIfAborted()
   } catch (error) {
     request.signal.throwIfAborted()

@@ -27,7 +27,7 @@ export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (con
   return new Response(hardenDocument(found.value), { headers: createDocumentHeaders(listFrameAncestors(env)) })
 })
 
-/** Old browsers do not send the header. For them the document's own policy must do. */
+/** Old browsers do not send the header. They are restricted only by the document's own policy. */
 function isFrameRequest(destination = "iframe"): boolean {
   return destination === "iframe"
 }

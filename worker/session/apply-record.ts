@@ -51,7 +51,7 @@ export function applyRecord(
       else finishRun(host, run, action.status, action.reason)
       return host.resume()
     case "cancel":
-      // Unlike a user's cancel, the producer's own one keeps the text that is still buffered.
+      // Unlike a user's cancel, a producer's cancel keeps the text that is still buffered.
       publishChanges(host, run)
       cancelRun(host, run)
       return host.resume()

@@ -1,7 +1,7 @@
 /**
  * erase-session.ts: erases everything that a session has stored: bytes in the bucket first, then rows and alarm.
  *
- * An upload in progress may write its bytes after that and die before it learns of the erasure. Therefore the bucket is
+ * An upload in progress may write its bytes after that, and its process may end before it deletes them. So the bucket is
  * checked once more later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
  */
 

@@ -39,6 +39,7 @@ import type { AcceptedMessage, ExportFormat, SendRequest, SessionGroup } from ".
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportHost } from "../transfer/import-steps.ts"
+import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
 
 /** What a live session needs of the object around it. */
 export interface LiveSessionDeps {
@@ -187,7 +188,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return true
   }
 
-  /** Accepts a message from a user. The same id again has no second effect. */
+  /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
   acceptMessage(request: SendRequest): Result<AcceptedMessage> {
     const nowMs = Date.now()
     const accepted = acceptMessage(this, request, nowMs)
@@ -214,9 +215,20 @@ export class LiveSession implements AgentSession, RevisionContext {
   }
 
   /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
-  async export(after: number | null, format: ExportFormat): Promise<ExportStream> {
-    if (format === "markdown") return exportMarkdown(this.store, after)
-    return exportJsonl(this, await this.#deriveSealKey(), after)
+  async export(after: number | null, format: ExportFormat): Promise<Pick<ExportStream, "lines">> {
+    const isMarkdown = format === "markdown"
+    const { lines, done } = isMarkdown
+      ? exportMarkdown(this.store, after)
+      : exportJsonl(this, await this.#deriveSealKey(), after)
+    this.#waitUntil(done)
+    return { lines }
+  }
+
+  /** Imports a file or one part of it. The import continues if the caller disconnects. */
+  async importPart(part: ImportPart, body: ReadableStream<Uint8Array>): Promise<Result<ImportAnswer>> {
+    const imported = this.importer.importPart(part, body)
+    this.#waitUntil(imported.catch(() => {}))
+    return await imported
   }
 
   /** Moves the session up in its user's list. An untitled session takes its title from the text. */

@@ -65,7 +65,7 @@ export function readExternalState({ store }: LiveSession, id: string): ExternalS
 }
 
 /**
- * Writes a complete answer. The same id again has no second effect (SPEC EX2).
+ * Writes a complete answer. Idempotent: repeating an id has no effect (SPEC EX2).
  *
  * Errors  `message_empty`, `turn_running`, `field_invalid` if another message has the id. Nothing is stored then.
  */

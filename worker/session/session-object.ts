@@ -114,10 +114,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     format: ExportFormat = "jsonl",
   ): Promise<Result<{ readonly lines: ReadableStream }>> {
     const session = this.#lifecycle.find(claims)
-    if (session === null) return fail({ reason: "session_unknown" })
-    const exported = await session.export(after, format)
-    this.ctx.waitUntil(exported.done)
-    return succeed({ lines: exported.lines })
+    return session === null ? fail({ reason: "session_unknown" }) : succeed(await session.export(after, format))
   }
 
   /** Imports a file or one part of it. Records that can't be folded now are folded in the background. */
@@ -127,11 +124,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     importPart: ImportPart = WHOLE_FILE,
   ): Promise<Result<ImportAnswer>> {
     const session = this.#lifecycle.find(claims)
-    if (session === null) return fail({ reason: "session_unknown" })
-    const imported = session.importer.importPart(importPart, body)
-    // The import continues if the caller disconnects.
-    this.ctx.waitUntil(imported.catch(() => {}))
-    return await imported
+    return session === null ? fail({ reason: "session_unknown" }) : await session.importPart(importPart, body)
   }
 
   importProgress(claims: Claims): Result<ImportProgress> {

@@ -1,5 +1,5 @@
 /**
- * numbered-frame.ts: a numbered change, serialized once for all sockets. Only `prev` differs between sockets.
+ * numbered-frame.ts: a numbered change, serialised once for all sockets. Only `prev` differs between sockets.
  */
 
 import { MAX_SERVER_FRAME_BYTES } from "../../shared/limits.ts"

@@ -2,7 +2,7 @@
  * sockets.ts: the WebSockets of one session.
  *
  * message, ops ▶ numbered frame ▶ each socket
- * A frame is serialized once and addressed to each socket. Before anything is sent, a socket whose token has expired or
+ * A frame is serialised once and addressed to each socket. Before anything is sent, a socket whose token has expired or
  * was revoked is closed.
  */
 

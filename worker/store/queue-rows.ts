@@ -49,7 +49,7 @@ export function createQueueRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM queue WHERE n = ?", n)
     },
 
-    /** Removes a message from the queue. Its id stays known, so that a late repeat does not add it again. */
+    /** Removes a message from the queue. Its id stays stored, so that a late repeat does not add it again. */
     withdrawQueued(id: string, seq: number): void {
       queryAll("DELETE FROM queue WHERE id = ?", id)
       queryAll("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)

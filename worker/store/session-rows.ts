@@ -40,7 +40,7 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
     },
 
-    /** Stores the ids of the newest version switches. A switch with a known id has no second effect. */
+    /** Stores the ids of the newest version switches. Repeating a switch has no effect. */
     setSwitches(ids: readonly string[]): void {
       queryAll("UPDATE session SET switches = ?", JSON.stringify(ids))
     },

@@ -14,7 +14,7 @@ import type { TenantSettings } from "./agent-config.ts"
 /** WHATWG URLs allow `;` and `*` in a host name. In the page's content security policy they would have a meaning. */
 const PLAIN_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
-/** Parses an origin without a path, and normalizes it. Errors: `url_refused`. */
+/** Parses an origin without a path, and normalises it. Errors: `url_refused`. */
 export function parseOrigin(text: string): Result<string> {
   const checked = checkPublicUrl(text)
   if (!checked.ok) return checked

@@ -1,5 +1,5 @@
 /**
- * agents-tool.ts: asks another agent of the tenant, and optionally waits for the answer (agent/ask-agent.ts).
+ * agents-tool.ts: asks another agent of the tenant, and optionally waits for the answer (agent/outbound-asks.ts).
  */
 
 import * as v from "valibot"

@@ -1,7 +1,7 @@
 /**
  * copy-assets.ts: copies the assets of a sealed import from the session that exported them.
  *
- * An asset id is assigned by the server and never reused, so the session in a record is only a hint where the bytes are.
+ * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes are.
  * Assets that already exist are skipped, so that copying continues after a restart.
  */
 

@@ -77,7 +77,7 @@ class Fold {
     const record = rowToRecord(row)
     const assembled = record === null ? [] : this.#assembler.addRecord(record, this.#toRecordNumber(row.n))
     // The record that completes a turn belongs to the next one, so the progress ends before it.
-    const isTurnComplete = assembled.some((one) => one.kind === "message")
+    const isTurnComplete = assembled.some((item) => item.kind === "message")
     if (assembled.length > 0) this.#commit(assembled, isTurnComplete ? this.#nextProgress() : this.#progress)
     if (isTurnComplete) this.#pendingRecords = 0
     if (record !== null && record.type !== "signature") this.#pendingRecords += 1

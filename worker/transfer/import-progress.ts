@@ -37,5 +37,5 @@ function readStagingProgress(
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
+  return numbers.reduce((total, count) => total + count, 0)
 }

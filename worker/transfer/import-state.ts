@@ -28,7 +28,7 @@ export interface StagingState {
 /** All parts are staged. */
 export interface StagedFile extends Omit<PartTally, "source"> {
   readonly step: "folding" | "done"
-  /** Digests of the parts. The same file again adds nothing; any other is refused. */
+  /** Digests of the parts. Uploading the same file again adds nothing; any other is refused. */
   readonly sources: readonly string[]
   /** Digest of the whole file, if it has more than one part. */
   readonly source?: string

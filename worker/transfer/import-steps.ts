@@ -77,7 +77,7 @@ export async function stageUploadedPart(
   }
 }
 
-/** Combines the staged parts to one file that is ready to be folded. False if it has no usable record. */
+/** Combines the staged parts into one file that is ready to be folded. False if it has no usable record. */
 export function completeStaging({ staging, store }: ImportHost): boolean {
   const tallies = [...staging.readParts().values()]
   const sum = (key: "records" | "skipped"): number => tallies.reduce((total, tally) => total + tally[key], 0)

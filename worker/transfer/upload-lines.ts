@@ -56,7 +56,7 @@ async function* readChunks(body: ReadableStream<Uint8Array>, idleMs: number, fau
       yield value
     }
   } finally {
-    // Cancelling a failed stream fails, too.
+    // Cancelling a failed stream also fails.
     await reader.cancel().catch(() => {})
   }
 }

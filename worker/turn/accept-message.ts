@@ -2,7 +2,7 @@
  * accept-message.ts: validates a user's message and starts a turn with it, or queues it.
  *
  * socket, route → ACCEPT → turn or queue
- * The client chooses the message id, so a send can be repeated safely: the same id has no second effect.
+ * The client chooses the message id, so a send is idempotent: repeating an id has no effect.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"

@@ -83,7 +83,7 @@ async function runCall(host: TurnHost, run: TurnRun, call: ToolCall, ordinal: nu
   const { channel } = run
   const message = run.recorder.currentMessage()
   const sameToolCalls = listCalls(message).filter(({ name }) => name === call.name)
-  const nth = sameToolCalls.findIndex((one) => one.call_id === call_id) + 1
+  const nth = sameToolCalls.findIndex(({ call_id: id }) => id === call_id) + 1
   const result = await dispatchCall({
     call,
     tool: findTool(run, call.name),

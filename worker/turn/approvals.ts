@@ -44,7 +44,7 @@ function applyDecision(turn: ActiveTurn, approval: "allowed" | "denied", call_id
  */
 function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | null, ToolCall | undefined] {
   const callIn = (stored: StoredMessage | null): ToolCall | undefined =>
-    stored === null ? undefined : listCalls(stored.message).find((one) => one.call_id === call_id)
+    stored === null ? undefined : listCalls(stored.message).find(({ call_id: id }) => id === call_id)
   const newest = readNewestMessage(host)
   const call = callIn(newest)
   if (call !== undefined) return [newest, call]

@@ -53,7 +53,7 @@ export interface ToolDispatch {
 }
 
 /**
- * Runs one call to its end, which comes at the tool's own time limit or at `toolMs` at the latest.
+ * Runs one call until it ends or reaches its time limit: the tool's own, or else `toolMs`.
  * Never throws: every error becomes a `failed` result with a code of SPEC ER2.
  */
 export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEvent> {

@@ -33,7 +33,7 @@ export interface RevisionContext {
 
 /**
  * Handles a `regenerate`, `edit`, `retry` or `switch` frame, or returns a fault and stores nothing (SPEC VE1–VE7).
- * The same frame id again has no second effect.
+ * Idempotent: repeating a frame id has no effect.
  *
  * Faults: `turn_running`, `message_unknown`, `version_unknown`, `turn_whole`, those of a message's content, and
  * `frame_invalid` if the frame names a message of the wrong role or an id that is in use.

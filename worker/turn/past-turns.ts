@@ -2,7 +2,7 @@
  * past-turns.ts: the stored turns of a session as model messages, newest first.
  *
  * store → PAST TURNS → model-context.ts, context-summary.ts
- * Earlier turns go to the model without spans, directives, trailers and escapes. A note stands for each file.
+ * Earlier turns go to the model without spans, directives, trailers and escapes. A note replaces each file.
  */
 
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"

@@ -160,7 +160,7 @@ export class TurnScheduler implements ActiveTurn {
   /** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
   withdrawMessage(id: string): Result<number> {
     const withdrawn = withdrawQueued(this.host, id)
-    // Another agent may be waiting for the answer to the withdrawn message, also while a turn waits.
+    // Another agent may be waiting for the answer to the withdrawn message, even while a turn waits.
     this.host.onIdle()
     return withdrawn
   }

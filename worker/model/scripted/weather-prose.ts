@@ -28,10 +28,10 @@ type ParsedOutcome =
 /** The answer to a turn's tool results. `isTomorrow`: the user asked about tomorrow. */
 export function writeAnswer(outcomes: readonly CallOutcome[], isTomorrow: boolean): string {
   const parsed = outcomes.map(parseOutcome)
-  const readings = parsed.flatMap((one) => (one.kind === "weather" ? [one.payload] : []))
+  const readings = parsed.flatMap((outcome) => (outcome.kind === "weather" ? [outcome.payload] : []))
   let weatherIndex = 0
-  const parts = parsed.map((one) =>
-    describeOutcome(one, one.kind === "weather" ? weatherIndex++ : weatherIndex, readings.length, isTomorrow),
+  const parts = parsed.map((outcome) =>
+    describeOutcome(outcome, outcome.kind === "weather" ? weatherIndex++ : weatherIndex, readings.length, isTomorrow),
   )
   return [...parts, writeClosing(readings, isTomorrow)].filter((part) => part !== "").join("\n\n")
 }

@@ -10,11 +10,11 @@ import { blendPixel, type Color, createRaster, createSeededRandom, fillDisc, mix
 interface Scene {
   /** Prompts that select the scene. */
   readonly words: RegExp
-  /** Colors from the top of the sky to the horizon. */
+  /** Colours from the top of the sky to the horizon. */
   readonly sky: readonly [Color, Color, Color]
-  /** Color of the sun or moon. */
+  /** Colour of the sun or moon. */
   readonly light: Color
-  /** Color of the nearest ridge. */
+  /** Colour of the nearest ridge. */
   readonly near: Color
   /** Height of the light above the horizon, as a share of the sky. */
   readonly lightHeight: number
@@ -24,7 +24,7 @@ interface Scene {
 
 const SEA_WORDS = /sea|ocean|beach|lake|water|island/i
 
-// biome-ignore format: colors are read as a table
+// biome-ignore format: colours are read as a table
 const SUNSET: Scene = {
   words: /sun ?set|sun ?rise|dusk|dawn|evening/i,
   sky: [[38, 32, 84], [214, 92, 98], [252, 190, 104]],
@@ -32,7 +32,7 @@ const SUNSET: Scene = {
 }
 
 /** The first match wins. */
-// biome-ignore format: colors are read as a table
+// biome-ignore format: colours are read as a table
 const SCENES: readonly Scene[] = [
   SUNSET,
   {

@@ -19,7 +19,7 @@ export function createRaster(width: number, height: number): Raster {
   return { width, height, pixels: new Uint8Array(width * height * 3) }
 }
 
-/** Blends a color into a pixel; `alpha` from 0 to 1. Pixels outside the image are ignored. */
+/** Blends a colour into a pixel; `alpha` from 0 to 1. Pixels outside the image are ignored. */
 export function blendPixel({ width, height, pixels }: Raster, x: number, y: number, color: Color, alpha = 1): void {
   if (x < 0 || y < 0 || x >= width || y >= height) return
   const at = (y * width + x) * 3
@@ -80,7 +80,7 @@ export function drawText(raster: Raster, x: number, y: number, text: string, sca
   }
 }
 
-/** Draws a line with a round pen and a soft edge. Where strokes overlap, the darker color wins. */
+/** Draws a line with a round pen and a soft edge. Where strokes overlap, the darker colour wins. */
 function drawStroke(raster: Raster, left: number, top: number, stroke: Stroke, scale: number, color: Color): void {
   const [x1, y1, x2, y2] = stroke.map((at) => (at + 0.5) * scale) as [number, number, number, number]
   const [dx, dy, reach] = [x2 - x1, y2 - y1, PEN_RADIUS * scale + 1]

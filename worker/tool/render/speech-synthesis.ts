@@ -1,5 +1,5 @@
 /**
- * speech-synthesis.ts: a minimal speech synthesizer: pulses and noise through three resonators, letter by letter. Pure.
+ * speech-synthesis.ts: a minimal speech synthesiser: pulses and noise through three resonators, letter by letter. Pure.
  *
  * It has the length, the rhythm and the vowels of speech, but is hardly intelligible. The same text always gives the same
  * samples.

@@ -128,7 +128,7 @@ export function measureChar(char: string): number {
   return readColumns(char).length || SPACE_WIDTH
 }
 
-/** Connects neighboring points: diagonally only if no point fills the corner. A single point becomes a dot. */
+/** Connects neighbouring points: diagonally only if no point fills the corner. A single point becomes a dot. */
 export function createStrokes(char: string): readonly Stroke[] {
   const columns = readColumns(char)
   const hasPoint = (x: number, y: number): boolean => y >= 0 && y < ROWS && (((columns[x] ?? 0) >> y) & 1) === 1

@@ -21,7 +21,7 @@ export interface WeatherCache {
 }
 
 /**
- * The Cache API of the data center. A map in memory would not outlive the isolate, which ends seconds after the last
+ * The Cache API of the data centre. A map in memory would not outlive the isolate, which ends seconds after the last
  * request. On a `workers.dev` address the platform's cache stores nothing, so every request goes upstream; it works for
  * deployments on their own domain.
  */

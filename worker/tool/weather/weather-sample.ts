@@ -70,7 +70,7 @@ const CITIES_BY_NAME: ReadonlyMap<string, SampleCity> = new Map(
   SAMPLE_CITIES.map((city) => [normalizeName(city.name), city]),
 )
 
-/** Case, accents and the width of white space do not part two names. */
+/** A form in which names that differ only in case, accents or white space are equal. */
 function normalizeName(name: string): string {
   return name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim()
 }
