@@ -92,7 +92,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
   )
 }
 
-/** The text area, as high as its text and focused on request. */
+/** The text area, as tall as its text, and focused on request. */
 function useComposerField(text: string): RefObject<HTMLTextAreaElement | null> {
   const field = useRef<HTMLTextAreaElement>(null)
   const focusRequest = focusRequests.value

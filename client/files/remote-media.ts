@@ -12,7 +12,7 @@ import type { PageSettings } from "../../shared/protocol/http-body.ts"
 /** Allows nothing. Used until the server's settings have arrived. */
 export const EMPTY_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }
 
-export function isOwnMediaUrl(url: string): boolean {
+export function isAssetUrl(url: string): boolean {
   return parseAssetUrl(url) !== null
 }
 
@@ -46,7 +46,7 @@ export function forgetClicks(): void {
 }
 
 export function isLoadAllowed(url: string, settings: ReadonlySignal<PageSettings>): boolean {
-  return isOwnMediaUrl(url) || clickedUrls.value.has(url) || settings.value.media_hosts.includes(parseHostName(url))
+  return isAssetUrl(url) || clickedUrls.value.has(url) || settings.value.media_hosts.includes(parseHostName(url))
 }
 
 function parseHostName(url: string): string {

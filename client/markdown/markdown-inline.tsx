@@ -2,15 +2,14 @@
  * markdown-inline.tsx: renders the inline tokens of a paragraph.
  *
  * Raw HTML becomes elements only if the tag is on an allow-list and has no attributes. `span` tags are dropped, and any
- * other raw HTML is shown as text. Images of other hosts load like other remote media
- * (remote-media.ts). SPEC MD4–MD6.
+ * other raw HTML is shown as text. Images of other hosts load like any remote media (remote-media.ts). SPEC MD4–MD6.
  */
 
 import { type ComponentChildren, h } from "preact"
 import { decodeEntities, decodeVisibleText } from "./html-entities.ts"
 import type { ProseToken } from "./markdown-lexer.ts"
 import { ImageView } from "../media/image-view.tsx"
-import { isOwnMediaUrl } from "../files/remote-media.ts"
+import { isAssetUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/link-policy.ts"
 import { mediaText } from "../words/transcript-text.ts"
 
@@ -131,8 +130,8 @@ function renderImage(token: ProseToken): ComponentChildren {
   const address = decodeEntities(token.href ?? "")
   const href = toSafeHref(address)
   const label = decodeVisibleText(token.text ?? "") || mediaText.imageFallbackLabel
-  const url = isOwnMediaUrl(address) ? address : href
-  if (url !== null && (isOwnMediaUrl(url) || url.startsWith("https:"))) {
+  const url = isAssetUrl(address) ? address : href
+  if (url !== null && (isAssetUrl(url) || url.startsWith("https:"))) {
     return <ImageView key={url} url={url} label={label} isInline />
   }
   if (href === null || !href.startsWith("http:")) return label

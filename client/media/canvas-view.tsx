@@ -128,7 +128,7 @@ interface CanvasLink {
 }
 
 /**
- * Our own documents get a signed address, others are framed at their own. The address doesn't change once it is in use,
+ * Stored documents get a signed address, others are framed at their own. The address doesn't change once it is in use,
  * unless the document turns out to be missing: then a new address is requested, once.
  */
 function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {

@@ -1,7 +1,7 @@
 /**
  * file-link.tsx: a file with its name and size, and a button that downloads it.
  *
- * The address is requested when the user presses the button. Our own files are left to the browser; remote files are
+ * The address is requested when the user presses the button. Stored files are downloaded by the browser; remote files are
  * fetched through our server, so that the page can show why one was refused. SPEC PG60, PG62, PG63.
  */
 
@@ -12,7 +12,7 @@ import { mediaText } from "../words/transcript-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
-import { DISPLAYABLE_KINDS, type DisplayableKind, isOwnMediaUrl, learnKind } from "../files/remote-media.ts"
+import { DISPLAYABLE_KINDS, type DisplayableKind, isAssetUrl, learnKind } from "../files/remote-media.ts"
 import { saveBlob, saveHref } from "../ui/save-file.ts"
 import { GONE_TEXT, readErrorText, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
@@ -103,7 +103,7 @@ export async function downloadMedia(
   const link = await signer.resolveLink(url)
   if (link.at === "refused") return GONE_TEXT
   if (link.at !== "ready") return UNREACHABLE_TEXT
-  if (isOwnMediaUrl(url)) {
+  if (isAssetUrl(url)) {
     saveHref(link.href, label)
     return null
   }

@@ -10,7 +10,7 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import { recordClick, isLoadAllowed, isOwnMediaUrl } from "../files/remote-media.ts"
+import { recordClick, isLoadAllowed, isAssetUrl } from "../files/remote-media.ts"
 import { fetchFailureReason, GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import type { SignedLink, LinkSigner } from "../files/signed-links.ts"
 import { mediaText } from "../words/transcript-text.ts"
@@ -89,7 +89,7 @@ export function useMediaSource(url: string): MediaSourceHandle {
   useEffect(() => {
     if (fault === UNREACHABLE_TEXT) requestLoad()
   }, [reconnectCount])
-  const linkState = linkToState(shownLink.current, isAllowed || isOwnMediaUrl(url))
+  const linkState = linkToState(shownLink.current, isAllowed || isAssetUrl(url))
   return { state: fault === null ? linkState : { at: "failed", text: fault }, requestLoad, onLoad, onError }
 }
 

@@ -54,5 +54,7 @@ export function samplesToBars(samples: Float32Array, count: number): readonly nu
     return Math.sqrt(sum / stretch)
   })
   const loudest = Math.max(...loudness)
-  return loudness.map((one) => (loudest === 0 ? MIN_BAR : Math.max(MIN_BAR, Math.round((one / loudest) * 100) / 100)))
+  return loudness.map((level) =>
+    loudest === 0 ? MIN_BAR : Math.max(MIN_BAR, Math.round((level / loudest) * 100) / 100),
+  )
 }

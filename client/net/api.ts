@@ -110,7 +110,7 @@ export class HttpApi {
     return (await this.#requestJson(parseRenamedSession, sessionPath(session), request)).title
   }
 
-  /** Succeeds as well if the session doesn't exist. */
+  /** Also succeeds if the session doesn't exist. */
   async eraseSession(session: string): Promise<void> {
     const response = await this.#fetchAuthorized(sessionPath(session), { method: "DELETE" })
     if (response.status !== 404) await readJson(response)

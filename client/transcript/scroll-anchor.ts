@@ -36,7 +36,7 @@ export class ScrollAnchor {
     if (focused) return focused.dataset["id"] ?? null
     if (this.#view === null || this.isFollowing.peek()) return null
     const articles = Array.from(this.#view.querySelectorAll<HTMLElement>("article"))
-    return articles.find((one) => one.getBoundingClientRect().bottom > this.top)?.dataset["id"] ?? null
+    return articles.find((article) => article.getBoundingClientRect().bottom > this.top)?.dataset["id"] ?? null
   }
 
   /** Observes a scrolling element and its content. Returns the function that ends it. */

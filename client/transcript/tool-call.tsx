@@ -135,8 +135,8 @@ const MAX_HINTED_CHARS = 200
 export function createHint(args: string): string {
   const value = parseJson(args)
   if (typeof value !== "object" || value === null) return ""
-  const values = Object.values(value).filter((one) => typeof one === "string" || typeof one === "number")
+  const values = Object.values(value).filter((arg) => typeof arg === "string" || typeof arg === "number")
   const distinct = [...new Set(values)]
-  const short = distinct.filter((one) => !/\n/.test(String(one)) && String(one).length <= MAX_HINTED_CHARS)
+  const short = distinct.filter((arg) => !/\n/.test(String(arg)) && String(arg).length <= MAX_HINTED_CHARS)
   return toExcerpt((short.length > 0 ? short : distinct).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
 }

@@ -30,7 +30,7 @@ export interface TranscriptRequests {
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** The hosts and origins that the tenant allows. */
   readonly settings: ReadonlySignal<PageSettings>
-  /** Signed addresses for our own media and for proxied remote media. */
+  /** Signed addresses for stored media and for proxied remote media. */
   signUrls(urls: readonly string[]): Promise<SignResponse>
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
   withdrawMessage(messageId: string): void

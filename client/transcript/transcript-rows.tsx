@@ -45,7 +45,7 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     const viewTop = this.props.scrollAnchor.top
     const articles = this.#findArticles()
     const anchorArticle = articles.find(
-      (one) => stayingIds.has(getMessageId(one)) && one.getBoundingClientRect().bottom > viewTop,
+      (article) => stayingIds.has(getMessageId(article)) && article.getBoundingClientRect().bottom > viewTop,
     )
     const focusedSwitch =
       this.#markerRef.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-way]")
@@ -64,7 +64,7 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
   override componentDidUpdate(_before: TranscriptRowsProps, _state: object, snapshot: ScrollSnapshot): void {
     const { ids, scrollAnchor } = this.props
     const articles = this.#findArticles()
-    const findArticle = (id: string | undefined) => articles.find((one) => getMessageId(one) === id)
+    const findArticle = (id: string | undefined) => articles.find((article) => getMessageId(article) === id)
     const { way, after, bottom } = snapshot
     if (way !== null) {
       const replacement = findArticle(ids[after === null ? 0 : ids.indexOf(after) + 1])

@@ -2,5 +2,5 @@
 
 import { signal } from "@preact/signals"
 
-/** Incremented by whatever wants the composer focused. */
+/** Incremented to focus the composer. */
 export const focusRequests = signal(0)
