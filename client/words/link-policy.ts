@@ -6,7 +6,7 @@
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"])
 
-/** The normalized address, or null if it must stay text. HTML entities are already decoded. */
+/** The normalised address, or null if it must stay text. HTML entities are already decoded. */
 export function toSafeHref(href: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(href)) return null
   try {
