@@ -37,7 +37,7 @@ export const REPLAY_BYTES = 1024 * 1024
 /** Maximum number of messages that a resume sends whole. A client that missed more reads history. SPEC WS7. */
 export const MAX_RESUME_MESSAGES = 120
 
-/** Maximum number of late changes to older messages that are stored for resumes. A client that missed more reads history. SPEC HI5. */
+/** Maximum number of late changes to older messages that are stored for resumes. A client that missed this many reads history. SPEC HI5. */
 export const MAX_LATE_CHANGES = 256
 
 /** A client confirms receipt (`seen`) after at most this many frames or bytes. */
