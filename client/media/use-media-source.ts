@@ -1,9 +1,9 @@
 /**
  * use-media-source.ts: the address that an image, audio or video element loads, and the state of that load.
  *
- * An element keeps the address it has, whatever is signed later, so it doesn't load again. When it fails it gets a new
- * address once; after that the user sees the reason. What failed because of the network is tried again when the network
- * is back. SPEC PG38, PG40, PG55, PG56.
+ * An element keeps its address even if a newer one is signed, so it doesn't load again. When it fails it gets a new
+ * address once; after that the user sees the reason. Loads that failed because of the network are repeated when the
+ * network is back. SPEC PG38, PG40, PG55, PG56.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"

@@ -26,7 +26,7 @@ interface StreamState {
   streamed: { readonly kind: Kind; readonly key: string }[]
   /** The streamed blocks belong to a message that broke off, so a whole block may differ from them. */
   isStale: boolean
-  blocks: number
+  blockCount: number
   openBlock: { readonly kind: Kind; readonly key: string } | null
   /** For each call of a subagent, at any depth: the call of the turn itself that it belongs to. */
   readonly rootCallIds: Map<string, string>
@@ -43,7 +43,7 @@ export function createClaudeMapper(): Mapper {
     message: "",
     streamed: [],
     isStale: false,
-    blocks: 0,
+    blockCount: 0,
     openBlock: null,
     rootCallIds: new Map(),
   }
@@ -92,8 +92,8 @@ function mapDelta(writer: RecordWriter, state: StreamState, event: Fields): void
     case "content_block_start": {
       const kind = toText(toFields(event["content_block"])["type"])
       if (kind !== "text" && kind !== "thinking") return
-      state.blocks += 1
-      state.openBlock = { kind, key: `block ${state.blocks}` }
+      state.blockCount += 1
+      state.openBlock = { kind, key: `block ${state.blockCount}` }
       state.streamed.push(state.openBlock)
       return
     }

@@ -36,7 +36,7 @@ export interface OpenAnswer {
   /** Whether the file is verified. Assets and grants of other files are dropped. */
   readonly isVerified: boolean
   step: number
-  /** Whether the records name the channels of their calls, as our own export does. */
+  /** Whether the records name the channels of their calls, as Cuecard's exports do. */
   isOwnFormat: boolean
   isStreamed: boolean
   /** Whether a delta of the open part has arrived. */

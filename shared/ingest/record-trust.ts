@@ -1,7 +1,7 @@
 /**
  * record-trust.ts: which claims of a record about assets and grants are accepted.
  *
- * They count only in a verified file. Pure.
+ * Only those of a verified file. Pure.
  */
 
 import { MAX_ATTACHMENTS } from "../limits.ts"

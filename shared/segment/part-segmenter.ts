@@ -93,14 +93,14 @@ export function createSegmentWriter(at: number, segmentWith: ((content: string) 
     at,
     isOpen: () => isOpen,
     write(text) {
-      const fresh = length === 0 ? text.trimStart() : text
-      const body = fresh.trimEnd()
+      const newText = length === 0 ? text.trimStart() : text
+      const body = newText.trimEnd()
       if (body === "") {
-        if (length > 0) trailingSpace += fresh
+        if (length > 0) trailingSpace += newText
         return []
       }
       const added = length === 0 ? body : trailingSpace + body
-      trailingSpace = fresh.slice(body.length)
+      trailingSpace = newText.slice(body.length)
       const offset = length
       length += added.length
       if (isOpen || segmentWith === null) return [{ op: "text", at, offset, text: added }]

@@ -1,7 +1,7 @@
 /**
  * model-retry.ts: repeats a model call that failed temporarily before it produced any output.
  *
- * After the first other event a fault is final, so no output is ever repeated.
+ * A fault after any other event is final, so no output is ever repeated.
  */
 
 import { type Backoff, backoffDelayMs } from "../../shared/backoff.ts"
