@@ -56,6 +56,8 @@ const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
 /** Entries: the platform names the Worker's, package.json those of `cuecard` and `cuecard/testing`. */
 const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts"])
 const MAX_FILE_LINES = 400
+/** The session object delegates all work to the live session. */
+const MAX_OBJECT_LINES = 200
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60
 const MAX_FUNCTION_LINES_P90 = 18
@@ -189,6 +191,10 @@ describe("names and sizes", () => {
       return lines > MAX_FILE_LINES ? [`${file}: ${lines} lines, at most ${MAX_FILE_LINES}`] : []
     })
     expect(long).toEqual([])
+  })
+
+  test("[RO4] the session object only routes", () => {
+    expect(readSource("worker/session/session-object.ts").split("\n").length).toBeLessThanOrEqual(MAX_OBJECT_LINES + 1)
   })
 
   test("[RO4] no file has a name without a meaning, and only entries are named index", () => {

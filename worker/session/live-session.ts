@@ -35,7 +35,13 @@ import type { TurnHost } from "../turn/turn-run.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
 import type { SessionHooks } from "./session-hooks.ts"
-import type { AcceptedMessage, ExportFormat, SendRequest, SessionGroup } from "../platform/rpc/session-types.ts"
+import type {
+  AcceptedMessage,
+  ExportFormat,
+  SendRequest,
+  SessionGroup,
+  ImportPart,
+} from "../platform/rpc/session-types.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportHost } from "../transfer/import-steps.ts"
@@ -229,6 +235,11 @@ export class LiveSession implements AgentSession, RevisionContext {
     const imported = this.importer.importPart(part, body)
     this.#waitUntil(imported.catch(() => {}))
     return await imported
+  }
+
+  async rename(title: string): Promise<Result<null>> {
+    await this.directorySync.renameSession(title, 0)
+    return succeed(null)
   }
 
   /** Moves the session up in its user's list. An untitled session takes its title from the text. */

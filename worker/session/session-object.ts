@@ -67,10 +67,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
 
   /** Changes the title. This does not count as activity. */
   async renameSession(claims: Claims, title: string): Promise<Result<null>> {
-    const session = this.#lifecycle.find(claims)
-    if (session === null) return fail({ reason: "session_unknown" })
-    await session.directorySync.renameSession(title, 0)
-    return succeed(null)
+    return await this.#withSession(claims, (session) => session.rename(title))
   }
 
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText> {
@@ -113,8 +110,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     after: number | null,
     format: ExportFormat = "jsonl",
   ): Promise<Result<{ readonly lines: ReadableStream }>> {
-    const session = this.#lifecycle.find(claims)
-    return session === null ? fail({ reason: "session_unknown" }) : succeed(await session.export(after, format))
+    return await this.#withSession(claims, async (session) => succeed(await session.export(after, format)))
   }
 
   /** Imports a file or one part of it. Records that can't be folded now are folded in the background. */
@@ -123,8 +119,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     body: ReadableStream<Uint8Array>,
     importPart: ImportPart = WHOLE_FILE,
   ): Promise<Result<ImportAnswer>> {
-    const session = this.#lifecycle.find(claims)
-    return session === null ? fail({ reason: "session_unknown" }) : await session.importPart(importPart, body)
+    return await this.#withSession(claims, (session) => session.importPart(importPart, body))
   }
 
   importProgress(claims: Claims): Result<ImportProgress> {
@@ -197,7 +192,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     await this.#lifecycle.handleAlarm()
   }
 
-  #withSession<T>(claims: Claims, run: (session: LiveSession) => Result<T>): Result<T> {
+  #withSession<T>(claims: Claims, run: (session: LiveSession) => T): T | Result<never> {
     const session = this.#lifecycle.find(claims)
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
   }

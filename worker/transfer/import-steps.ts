@@ -15,18 +15,13 @@ import type { FoldingTries, StagedFile } from "./import-state.ts"
 import { stagePart } from "./stage-upload.ts"
 import type { StagedRows } from "./staged-rows.ts"
 import { computeFileSource, verifySeal } from "./verify-seal.ts"
+import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /**
  * Failures at the same turn after which an import fails. The alarm makes a new attempt after each one, so they extend over
  * several minutes.
  */
 export const MAX_FOLDING_TRIES = 8
-
-/** The number of a part and the number of all parts. A whole file is the only part of one. */
-export interface ImportPart {
-  readonly part: number
-  readonly of: number
-}
 
 export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
 

@@ -21,9 +21,9 @@ import {
   failImport,
   foldStagedImport,
   type ImportHost,
-  type ImportPart,
   stageUploadedPart,
 } from "./import-steps.ts"
+import type { ImportPart } from "../platform/rpc/session-types.ts"
 import { computePartSource } from "./stage-upload.ts"
 import { TurnPause } from "./turn-pause.ts"
 
